@@ -1,0 +1,108 @@
+# `make help` lists the targets. Needs Python 3.11, 3.12 or 3.13, Java 17 or 21 and make; everything else is fetched once,
+# by hash, into .venv (and the Delta jar into ~/.cache/strandline). From the second call on no network is needed.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo quick test lint fmt check bench lock clean contracts soak java tools
+
+VENV := .venv
+BIN := $(VENV)/bin
+LINT_VENV := .venv-datacontract
+# Never look for newer versions, never ask questions; the locks decide.
+PIP := pip --disable-pip-version-check install --quiet --no-input
+# pyspark is on PyPI as a source archive only. pip would fetch setuptools for its build from the network without any hash;
+# so the build tools come first, from their own lock, and the build uses them instead of an isolated environment.
+FROM_LOCK := --require-hashes --no-build-isolation --use-pep517
+
+help: ## List these targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time, then under 1)
+	@$(BIN)/strandline demo
+
+quick: $(VENV)/.test ## Run the tests that need no JVM (seconds)
+	$(BIN)/python -m pytest -q tests/unit tests/laws tests/architecture
+
+test: java lint contracts ## Run every check and every test
+	$(BIN)/python -m pytest
+
+soak: java $(VENV)/.test ## Run the slow tier of the tests
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.test ## Check style, types and who imports whom
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: $(VENV)/.test ## Format the code
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+check: lint quick ## Lint, then the quick tests: the inner loop
+
+contracts: $(LINT_VENV)/.ready ## Lint the contracts in schemas/ with datacontract-cli
+	@set -e; for contract in schemas/*.odcs.yaml; do $(LINT_VENV)/bin/datacontract lint "$$contract" > $(LINT_VENV)/lint.log 2>&1 \
+	  || { cat $(LINT_VENV)/lint.log; echo "$$contract does not pass"; exit 1; }; done; echo "contracts: all pass datacontract lint"
+
+bench: java $(VENV)/.test ## Measure, and write docs/bench and docs/performance.md
+	PYTHONPATH=tests $(BIN)/python -m bench
+
+tools: $(VENV)/.test ## Make .venv with the product and the test tools, and run nothing
+
+lock: ## Write the lock files anew (needs uv: https://docs.astral.sh/uv)
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group build -o requirements-build.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group test \
+	  -c requirements.lock -c requirements-build.lock -o requirements-test.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock
+
+clean: ## Remove what make and the tools made
+	rm -rf $(VENV) $(LINT_VENV) build dist demo-lake .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# First of all, since everything else takes minutes: is there a Java that Spark runs on?
+java:
+	@program="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	found=$$("$$program" -version 2>&1 | sed -n 's/.*version "\([0-9][0-9.]*\).*/\1/p' | head -n 1); \
+	case "$$found" in 17|17.*|21|21.*) ;; *) \
+	  echo "error: Spark needs Java 17 or 21, and $$program is $${found:-not there}." >&2; \
+	  echo "next: sudo apt-get install -y openjdk-17-jre-headless (Debian, Ubuntu), sudo dnf install -y java-17-openjdk-headless (Fedora), brew install openjdk@17 (macOS); or set JAVA_HOME." >&2; \
+	  exit 3;; esac
+
+# A Python that fits, by asking each that is there (a shim may stand for none). Its venv, then the build tools.
+$(VENV)/.build: requirements-build.lock
+	@set -e; fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; \
+	for name in $(PYTHON) python3.11 python3.12 python3.13 python3; do \
+	  if "$$name" -c "$$fits" > /dev/null 2>&1; then found="$$name"; break; fi; done; \
+	if [ -z "$$found" ]; then \
+	  echo "error: no Python 3.11, 3.12 or 3.13 is on PATH (python3 is $$(python3 -V 2>&1))." >&2; \
+	  echo "next: sudo apt-get install -y python3.11 python3.11-venv (Debian, Ubuntu), brew install python@3.11 (macOS); or make demo PYTHON=/path/to/python3.11" >&2; \
+	  exit 3; fi; \
+	"$$found" -m venv $(VENV) || { \
+	  echo "error: $$found cannot make a virtual environment." >&2; \
+	  echo "next: sudo apt-get install -y python3-venv (Debian, Ubuntu), then run make again" >&2; exit 3; }
+	@echo "build tools from requirements-build.lock"
+	@$(BIN)/python -m $(PIP) --require-hashes --only-binary :all: -r requirements-build.lock
+	@touch $@
+
+$(VENV)/.packages: requirements.lock $(VENV)/.build
+	@echo "product from requirements.lock (Spark is 400 MB; once)"
+	@$(BIN)/python -m $(PIP) $(FROM_LOCK) -r requirements.lock
+	@touch $@
+
+# The project itself, editable: hatchling is there from its lock, so this works offline.
+$(VENV)/.product: pyproject.toml $(VENV)/.packages
+	@$(BIN)/python -m $(PIP) --no-deps --no-index --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test: requirements-test.lock $(VENV)/.product
+	@echo "test tools from requirements-test.lock"
+	@$(BIN)/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-test.lock
+	@touch $@
+
+$(LINT_VENV)/.ready: requirements-contracts.lock $(VENV)/.build
+	@echo "datacontract-cli from requirements-contracts.lock"
+	@$(BIN)/python -m venv --clear $(LINT_VENV)
+	@$(LINT_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-contracts.lock
+	@touch $@

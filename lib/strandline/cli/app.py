@@ -1,0 +1,56 @@
+"""All commands, grouped by what a person wants."""
+
+import os
+import platform
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from strandline.cli import bring, look, start
+
+app = typer.Typer(
+    name="strandline",
+    help="Lands journals that many nodes write on their own, proves each record genuine, unions them in Delta tables "
+    "and folds them to one state. Exit codes: 0 done, 1 found what it was asked to look for, 2 wrong usage, 3 fault.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+start.add_to(app)
+bring.add_to(app)
+look.add_to(app)
+
+
+def command_names() -> tuple[str, ...]:
+    """Return the names of all commands."""
+    return tuple(info.name for info in app.registered_commands if info.name)
+
+
+def _print_version(wanted: bool) -> None:
+    """Print the five versions that matter, without starting a JVM."""
+    if not wanted:
+        return
+    from strandline.session.java import java_version
+
+    for name, value in (
+        ("Strandline", version("strandline")),
+        ("Spark", version("pyspark")),
+        ("Delta", version("delta-spark")),
+        ("Java", java_version(os.environ) or "not found"),
+        ("Python", platform.python_version()),
+    ):
+        typer.echo(f"{name} {value}")
+    raise typer.Exit
+
+
+@app.callback()
+def _shared(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the versions and end."),
+    ] = False,
+) -> None:
+    pass

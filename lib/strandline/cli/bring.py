@@ -1,0 +1,165 @@
+"""Commands that bring records in: ingest, reduce."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.invocation import Invocation
+from strandline.core.errors import UsageError
+
+_PANEL = "Bring in"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    command(
+        app,
+        "ingest",
+        panel=_PANEL,
+        examples=(
+            "strandline ingest dump/ --dialect sdmp",
+            "strandline ingest 'dump/*.jsonl.gz' more.journal --dialect sdmp --lake /data/lake",
+            "strandline ingest feed/ --dialect sdmp --require-manifest --fail-on-reject --json",
+            "strandline ingest --from-quarantine --reason DEFERRED_LIMIT --dialect sdmp",
+            "strandline ingest --drop-rejected-before 2026-01-31 --dialect sdmp",
+        ),
+    )(_ingest)
+    command(
+        app,
+        "reduce",
+        panel=_PANEL,
+        examples=(
+            "strandline reduce",
+            "strandline reduce --full --lake /data/lake",
+            "strandline reduce --json",
+        ),
+    )(_reduce)
+
+
+def _ingest(
+    call: Invocation,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SOURCE...", help="Files, folders and globs.", show_default=False),
+    ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option("--dialect", metavar="NAME", help="Format of the journals: sdmp.", show_default=False),
+    ] = None,
+    fail_on_reject: Annotated[
+        bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")
+    ] = False,
+    require_manifest: Annotated[
+        bool,
+        typer.Option("--require-manifest", help="Refuse files that no manifest names, before reading them."),
+    ] = False,
+    from_quarantine: Annotated[
+        bool, typer.Option("--from-quarantine", help="Judge rejected records again, by the rules of today.")
+    ] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="CODE", help="With --from-quarantine: only this reason.")
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", metavar="NAME", help="With --from-quarantine: only this namespace."),
+    ] = None,
+    drop_rejected_before: Annotated[
+        str | None,
+        typer.Option(
+            "--drop-rejected-before",
+            metavar="DATE",
+            help="Remove rejected records last seen before this day (UTC).",
+        ),
+    ] = None,
+) -> Result:
+    """Land files, verify every record, union the genuine ones; keep the others in quarantine.
+
+    Rejected records are a result, not a failure: the exit code is 0 unless --fail-on-reject is given.
+    """
+    from strandline.dialects import dialect as dialect_named
+    from strandline.dialects import names
+    from strandline.pipelines.explain import reason as reason_named
+
+    given = tuple(sources or ())
+    if dialect is None:
+        raise UsageError(
+            "DIALECT_MISSING", "ingest needs to know the format of the journals", _use_dialect(names())
+        )
+    if dialect not in names():
+        from strandline.core.nearest import did_you_mean
+
+        raise UsageError("DIALECT_UNKNOWN", f"there is no dialect {dialect}", did_you_mean(dialect, names()))
+    if not given and not from_quarantine and drop_rejected_before is None:
+        raise UsageError(
+            "SOURCE_MISSING",
+            "ingest has nothing to read",
+            "name files, folders or globs, as `strandline ingest dump/ --dialect sdmp`",
+        )
+    if given and from_quarantine:
+        raise UsageError(
+            "SOURCE_AND_QUARANTINE",
+            "--from-quarantine reads no files",
+            "leave out the sources, or run ingest twice",
+        )
+    if not from_quarantine and (reason is not None or namespace is not None):
+        option = "--reason" if reason is not None else "--namespace"
+        raise UsageError(
+            "OPTION_ALONE", f"{option} says which records of the quarantine to judge", "add --from-quarantine"
+        )
+    code = reason_named(reason).code if reason is not None else None
+    before = _day(drop_rejected_before) if drop_rejected_before is not None else None
+    from strandline.pipelines import ingest
+
+    with call.progress() as progress:
+        settings, store = call.settings, call.store()
+        request = ingest.IngestRequest(
+            sources=given,
+            fail_on_reject=fail_on_reject,
+            require_manifest=require_manifest,
+            from_quarantine=from_quarantine,
+            reason=code,
+            namespace=namespace,
+            drop_rejected_before=before,
+        )
+        report = ingest.run(store, dialect_named(dialect), request, settings, call.context(progress))
+    return Result(report, lambda console: show.ingest(console, report))
+
+
+def _reduce(
+    call: Invocation,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Reduce everything again; a difference is mended, named, exit code 1."),
+    ] = False,
+) -> Result:
+    """Bring the reduced tables up to the record tables."""
+    from strandline.pipelines import reduce
+
+    with call.progress() as progress:
+        store = call.store()
+        from strandline.dialects import every
+
+        report = reduce.run(store, every(), reduce.ReduceRequest(full=full), call.context(progress))
+    return Result(report, lambda console: show.reduce(console, report))
+
+
+def _use_dialect(names: tuple[str, ...]) -> str:
+    return (
+        f"add --dialect {names[0]}" if len(names) == 1 else f"add --dialect with one of: {', '.join(names)}"
+    )
+
+
+def _day(text: str) -> datetime:
+    """Return the start, in UTC, of the day that `text` names. Raises: UsageError `DATE_INVALID`."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            "DATE_INVALID",
+            f"{text!r} is no day",
+            "write year-month-day, as --drop-rejected-before 2026-01-31",
+        ) from None
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

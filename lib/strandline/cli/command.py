@@ -1,0 +1,98 @@
+"""What all commands have in common: their shared options, examples in their help, one result each."""
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from strandline.cli.invocation import Invocation, Options
+from strandline.pipelines.report import Report
+
+Lake = Annotated[
+    str | None,
+    typer.Option(
+        "--lake", metavar="PATH", help="Folder or URI of the tables.  [default: lake]", show_default=False
+    ),
+]
+Schema = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="CATALOG.SCHEMA", help="Schema of the tables, instead of --lake."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on one line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
+Conf = Annotated[Path | None, typer.Option("--conf", metavar="FILE", help="File of settings.")]
+Env = Annotated[
+    str | None, typer.Option("--env", metavar="NAME", help="Settings that come along: local, dev, prod.")
+]
+SetValue = Annotated[
+    list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
+]
+
+_WHERE = {"lake": Lake, "schema": Schema}
+_HOW = {"as_json": AsJson, "quiet": Quiet, "conf": Conf, "env": Env, "set_value": SetValue}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command ends with: its report, and how a person reads it."""
+
+    report: Report
+    show: Callable[[Console], None]
+
+
+# The call that runs in this process, so that an error knows its run id and lake; one process, one command.
+current: list[Invocation] = []
+
+
+def command(
+    app: typer.Typer, name: str, *, panel: str, examples: Sequence[str], tables: bool = True
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Register a function as the command `name`; its first parameter is the `Invocation`, the others its options.
+
+    `examples` stand in its help; with `tables` it takes --lake and --schema.
+    """
+
+    def register(function: Callable[..., Result]) -> Callable[..., Result]:
+        shared = {**(_WHERE if tables else {}), **_HOW}
+        own = list(inspect.signature(function).parameters.values())[1:]
+        parameters = own + [
+            inspect.Parameter(
+                option,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False if option in ("as_json", "quiet") else None,
+                annotation=annotation,
+            )
+            for option, annotation in shared.items()
+        ]
+
+        @functools.wraps(function)
+        def call(**values: Any) -> Result:
+            given = {option: values.pop(option, None) for option in (*_WHERE, *_HOW)}
+            invocation = Invocation(
+                name,
+                Options(
+                    lake=given["lake"],
+                    schema=given["schema"],
+                    as_json=bool(given["as_json"]),
+                    quiet=bool(given["quiet"]),
+                    conf=given["conf"],
+                    env=given["env"],
+                    settings=tuple(given["set_value"] or ()),
+                ),
+            )
+            current[:] = [invocation]
+            return function(invocation, **values)
+
+        signed: Any = call
+        signed.__signature__ = inspect.Signature(parameters)
+        signed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples)))
+        app.command(name, rich_help_panel=panel, epilog=epilog)(call)
+        return call
+
+    return register

@@ -1,0 +1,95 @@
+"""What ends a command early, as one sentence with the thing's name and one with the next step."""
+
+import errno
+import re
+import sys
+import traceback
+from pathlib import Path
+
+from strandline.cli.text import printable
+from strandline.core.errors import FaultError, StrandlineError
+
+# What the system and Spark say of trouble around us, with the code and the way out.
+_AROUND_US = (
+    (
+        re.compile(r"No space left on device|Disk quota exceeded|File too large", re.IGNORECASE),
+        "DISK_FULL",
+        "the disk is full",
+        "free space and run the command again: what was committed stands, the rest is done again",
+    ),
+    (
+        re.compile(
+            r"Read-only file system|Permission denied|AccessControlException|AccessDenied", re.IGNORECASE
+        ),
+        "NOT_WRITABLE",
+        "a place that must be written is read-only",
+        "give write access, or name another place with --lake, and run the command again",
+    ),
+    (
+        re.compile(r"Java heap space|GC overhead limit exceeded|OutOfMemoryError", re.IGNORECASE),
+        "MEMORY_SHORT",
+        "Spark's memory did not suffice",
+        "give it more, as --set spark.driver_memory=4g, and run the command again",
+    ),
+)
+_PATH = re.compile(r"(/[^\s:'\"()]+)")
+_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
+_SPARKS = ("pyspark", "py4j")
+
+
+def is_from_spark(error: BaseException) -> bool:
+    """Return whether Spark or its bridge raised `error`."""
+    return type(error).__module__.partition(".")[0] in _SPARKS
+
+
+def as_fault(error: BaseException, log: Path | None) -> StrandlineError | None:
+    """Return `error` as one that a user can act on, or None if it is a bug of ours."""
+    if isinstance(error, StrandlineError):
+        return error
+    if isinstance(error, KeyboardInterrupt):
+        return FaultError(
+            "INTERRUPTED", "the command was interrupted", "run it again: nothing is lost or doubled"
+        )
+    if isinstance(error, MemoryError):
+        return FaultError(
+            "MEMORY_SHORT", "the memory of this machine did not suffice", "free some and run it again"
+        )
+    if isinstance(error, OSError) and error.errno in _ERRNOS:
+        return _around_us(f"{error.strerror}: {error.filename or ''}", log)
+    if is_from_spark(error):
+        return _around_us(str(error), log)
+    return None
+
+
+def _around_us(text: str, log: Path | None) -> FaultError | None:
+    for pattern, code, sentence, way_out in _AROUND_US:
+        found = pattern.search(text)
+        if found is None:
+            continue
+        line = text[text.rfind("\n", 0, found.start()) + 1 : text.find("\n", found.end()) % (len(text) + 1)]
+        place = _PATH.search(line)
+        named = f"{sentence}: {place.group(1)}" if place else sentence
+        return FaultError(
+            code, named, f"{way_out}; Spark's log is {log}" if log and log.exists() else way_out
+        )
+    return None
+
+
+def bug_lines(error: BaseException, log: Path | None, version: str) -> list[str]:
+    """Return the traceback of a bug, with the line to report last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if f"strandline{_slash()}" in frame.filename] or frames
+    place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    if log and log.exists():
+        lines.append(f"Spark's log is {log}")
+    first = (str(error).splitlines() or [""])[0][:200]
+    lines.append(
+        f"This is a bug in Strandline. Please report this line: "
+        f"strandline {version}, {place}, {type(error).__name__}: {first}"
+    )
+    return [printable(line) for line in lines]
+
+
+def _slash() -> str:
+    return "\\" if sys.platform == "win32" else "/"

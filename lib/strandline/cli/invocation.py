@@ -1,0 +1,142 @@
+"""One call of one command: its options, and what is opened only when the command asks for it."""
+
+import os
+import time
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strandline.core.errors import UsageError
+from strandline.pipelines.faults import Faults
+from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
+from strandline.tables.location import DEFAULT_LAKE, Location
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from strandline.config import Effective, Settings
+    from strandline.tables.light import LightLake
+    from strandline.tables.store import TableStore
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that commands share."""
+
+    lake: str | None = None
+    schema: str | None = None
+    as_json: bool = False
+    quiet: bool = False
+    conf: Path | None = None
+    env: str | None = None
+    settings: tuple[str, ...] = ()
+
+
+@dataclass
+class Invocation:
+    """A call of `command`. Clock, entropy and environment enter Strandline here and nowhere below."""
+
+    command: str
+    options: Options
+    environ: MutableMapping[str, str] = field(default_factory=lambda: os.environ)
+    began: float = field(default_factory=time.monotonic)
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    entropy: bytes = field(default_factory=lambda: os.urandom(16))
+    session_seconds: float = 0.0
+
+    @cached_property
+    def run_id(self) -> str:
+        """The id of this run."""
+        return new_run_id(self.started_at, self.entropy)
+
+    @cached_property
+    def effective(self) -> "Effective":
+        """The settings with where each comes from. Raises: UsageError."""
+        from strandline.config import effective, environment_layer, file_layer, options_layer
+
+        options = self.options
+        return effective(
+            (
+                file_layer(options.conf, options.env),
+                environment_layer(self.environ),
+                options_layer(options.settings),
+            )
+        )
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """The settings in force, `~` spelled out. Raises: UsageError."""
+        from strandline.config import with_home
+
+        return with_home(self.effective.settings, self.environ.get("HOME") or str(Path.home()))
+
+    @cached_property
+    def location(self) -> Location:
+        """Where the tables are. Raises: UsageError `LAKE_AND_SCHEMA`, `LAKE_PATH_INVALID`, `SCHEMA_NAME_INVALID`."""
+        options = self.options
+        if options.lake is not None and options.schema is not None:
+            raise UsageError(
+                "LAKE_AND_SCHEMA",
+                f"--lake {options.lake} and --schema {options.schema} both say where the tables are",
+                "give one of them",
+            )
+        if options.schema is not None:
+            return Location.parse_schema(options.schema)
+        return Location.lake(options.lake if options.lake is not None else DEFAULT_LAKE)
+
+    def elapsed(self) -> float:
+        """Return the seconds since the call began."""
+        return time.monotonic() - self.began
+
+    def context(self, progress: Progress | None = None) -> RunContext:
+        """Return what a pipeline gets besides its input. Raises: UsageError `FAULT_INVALID`."""
+        return RunContext(
+            run_id=self.run_id,
+            command=self.command,
+            version=version("strandline"),
+            started_at=self.started_at,
+            faults=Faults.parse(self.environ.get("STRANDLINE_FAULT")),
+            progress=progress or NoProgress(),
+            elapsed=self.elapsed,
+            session_seconds=self.session_seconds,
+        )
+
+    def session(self) -> "SparkSession":
+        """Return the Spark session, started or found. Raises: FaultError, see `strandline.session.open_session`."""
+        from strandline.session import open_session
+
+        began = time.monotonic()
+        spark = open_session(self.settings, environ=self.environ, run_id=self.run_id)
+        self.session_seconds += time.monotonic() - began
+        return spark
+
+    def store(self) -> "TableStore":
+        """Return the lake's tables through Spark; wrong usage is told before Spark starts."""
+        location, _ = self.location, self.settings
+        spark = self.session()
+        from strandline.tables.commits import Retry
+        from strandline.tables.store import TableStore
+
+        return TableStore(spark, location, Retry(self.settings.merge), run_id=self.run_id)
+
+    def light(self) -> "LightLake":
+        """Return the lake's tables through delta-rs. Raises: UsageError, FaultError, see `open_light`."""
+        from strandline.tables.light import open_light
+
+        return open_light(self.location)
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """Show progress on standard error while the block runs; nothing with --quiet."""
+        if self.options.quiet:
+            yield NoProgress()
+            return
+        from strandline.cli.progress import ShownProgress, error_console
+
+        with ShownProgress(error_console(), self.settings.progress.seconds) as shown:
+            yield shown

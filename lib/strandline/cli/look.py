@@ -1,0 +1,209 @@
+"""Commands that look and change nothing: status, sql, quarantine, explain."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.invocation import Invocation
+from strandline.core.errors import UsageError
+from strandline.core.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from strandline.tables.read_lake import ReadLake
+
+_PANEL = "Look"
+_MAX_QUERY_BYTES = 1 << 20
+
+
+class Format(StrEnum):
+    """How `sql` gives its rows."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    command(
+        app,
+        "status",
+        panel=_PANEL,
+        examples=(
+            "strandline status",
+            "strandline status --lake /data/lake --all",
+            "strandline status --check --json   (exit code 1: something is forked, waiting, behind or unreduced)",
+        ),
+    )(_status)
+    command(
+        app,
+        "sql",
+        panel=_PANEL,
+        examples=(
+            "strandline sql 'SELECT * FROM namespace_health'",
+            "strandline sql -f query.sql --format csv --out rows.csv",
+            "strandline sql 'SELECT count(*) AS lines FROM node_journal_entry' --json",
+        ),
+    )(_sql)
+    command(
+        app,
+        "quarantine",
+        panel=_PANEL,
+        examples=(
+            "strandline quarantine",
+            "strandline quarantine --lake /data/lake --json",
+            "strandline quarantine show 99132fd4",
+        ),
+    )(_quarantine)
+    command(
+        app,
+        "explain",
+        panel=_PANEL,
+        tables=False,
+        examples=("strandline explain LINE_NUMBER_MISMATCH", "strandline explain predecessor_unknown --json"),
+    )(_explain)
+
+
+def _status(
+    call: Invocation,
+    namespaces: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAMESPACE]...", help="Fingerprints, or as node:<fingerprint>.", show_default=False
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All rows, not the 50 worst.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Exit code 1 if something is forked, waiting, behind or unreduced."),
+    ] = False,
+) -> Result:
+    """Show how every namespace fares, worst first, and what reduce has not caught up with."""
+    from strandline.dialects import record_tables
+    from strandline.pipelines import status
+
+    request = status.StatusRequest(tuple(namespaces or ()), every, check)
+    with _reading(call) as lake:
+        report = status.run(lake, record_tables(), request, call.context())
+    return Result(report, lambda console: show.status(console, report))
+
+
+def _sql(
+    call: Invocation,
+    query: Annotated[
+        str | None,
+        typer.Argument(metavar="[QUERY]", help="One query over tables and views.", show_default=False),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("-f", "--file", metavar="FILE", help="File of the query.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="Form of the rows.")] = Format.TABLE,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the rows there; needed for parquet.")
+    ] = None,
+) -> Result:
+    """Run one query over tables and views; it changes nothing."""
+    if (query is None) == (file is None):
+        raise UsageError(
+            "QUERY_MISSING" if query is None else "QUERY_TWICE",
+            "sql needs one query" if query is None else "a query and -f FILE both say what to run",
+            "write `strandline sql 'SELECT * FROM namespace_health'`, or -f FILE",
+        )
+    if form is Format.PARQUET and out is None:
+        raise UsageError("OUT_MISSING", "parquet is not for a terminal", "add --out FILE")
+    if form is not Format.TABLE and out is None and call.options.as_json:
+        raise UsageError(
+            "FORMAT_AND_JSON", f"--json and --format {form} both say how to print", "give one of them"
+        )
+    text = query if query is not None else _query_of(file)
+    from strandline.pipelines import sql
+
+    with call.progress() as progress:
+        store = call.store()
+        request = sql.SqlRequest(query=text, format=form.value, out=out)
+        report = sql.run(store, request, call.context(progress))
+    if out is not None and form is not Format.PARQUET:
+        show.write_rows(report, form.value, out)
+    return Result(report, lambda console: show.sql(console, report, form.value, out))
+
+
+def _quarantine(
+    call: Invocation,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[list | show ID]", help="All by reason, or one by its id.", show_default=False
+        ),
+    ] = None,
+) -> Result:
+    """Show what was rejected or waits, by reason with an example each; or one record with all there is about it."""
+    from strandline.pipelines import quarantine
+
+    action, *rest = words or ["list"]
+    if action not in ("list", "show"):
+        raise UsageError(
+            "COMMAND_UNKNOWN",
+            f"strandline quarantine has no command {action}",
+            did_you_mean(action, ("list", "show")),
+        )
+    if len(rest) != (action == "show"):
+        raise UsageError(
+            "USAGE",
+            f"strandline quarantine {action} got {len(rest)} ids",
+            "`strandline quarantine show ID` takes one",
+        )
+    if action == "show":
+        quarantine.id_range(rest[0])
+    with _reading(call) as lake:
+        if action == "list":
+            report = quarantine.listing(lake, call.context())
+        else:
+            report = quarantine.show(lake, rest[0], call.context())
+    return Result(report, lambda console: show.quarantine(console, report))
+
+
+@contextmanager
+def _reading(call: Invocation) -> "Iterator[ReadLake]":
+    """Give the tables to read: through delta-rs where it opens them, else through Spark."""
+    from strandline.tables.light import opens_without_spark
+
+    if opens_without_spark(call.location):
+        yield call.light()
+        return
+    with call.progress():
+        from strandline.tables.read_lake import SparkLake
+
+        yield SparkLake(call.store())
+
+
+def _explain(
+    call: Invocation,
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A reason code, in any case.")],
+) -> Result:
+    """Say in words what a reason code means, where it comes from and what to do."""
+    from strandline.pipelines import explain
+
+    report = explain.run(code, call.context())
+    return Result(report, lambda console: show.explain(console, report))
+
+
+def _query_of(file: Path | None) -> str:
+    """Return the query in `file`. Raises: UsageError `QUERY_FILE`."""
+    assert file is not None
+    try:
+        raw = file.read_bytes()[: _MAX_QUERY_BYTES + 1]
+        if len(raw) > _MAX_QUERY_BYTES:
+            raise UsageError("QUERY_FILE", f"the query file {file} is over 1 MiB", "give a file of one query")
+        return raw.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise UsageError(
+            "QUERY_FILE", f"the query file {file} cannot be read: {why}", "give a file of one query"
+        ) from None

@@ -1,0 +1,153 @@
+"""Runs a command: parses, calls, prints one report, ends with its exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from strandline.cli.app import app, command_names
+from strandline.cli.command import Result, current
+from strandline.cli.failures import as_fault, bug_lines
+from strandline.cli.invocation import Invocation, Options
+from strandline.cli.text import printable, sentence_of
+from strandline.core.errors import StrandlineError, UsageError
+from strandline.core.nearest import did_you_mean, nearest
+from strandline.pipelines.report import Outcome, Report, ReportError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` (default: this process's arguments) spells; return the exit code, 0 to 3."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    current.clear()
+    ending = _Ending(arguments)
+    with ending:
+        # Not standalone: every error comes back here instead of being printed and ended by typer.
+        result: Any = app(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
+        if isinstance(result, Result):
+            ending.exit = _print(result, ending.as_json)
+        else:
+            ending.exit = result if isinstance(result, int) else 0
+    return ending.exit
+
+
+def _print(result: Result, as_json: bool) -> int:
+    """Print a result on standard output and return its exit code."""
+    if as_json:
+        sys.stdout.write(result.report.to_json() + "\n")
+    else:
+        result.show(Console(soft_wrap=True, highlight=False, markup=False))
+    sys.stdout.flush()
+    return result.report.exit
+
+
+class _Ending:
+    """Turns whatever ends a command early into a message, a report and an exit code.
+
+    A context manager, since it looks at every exception without catching any kind of them blindly: a bug is shown
+    with its traceback, and it alone.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        before_end = arguments[: arguments.index("--")] if "--" in arguments else arguments
+        self.as_json = "--json" in before_end
+        self.exit = 0
+        self._arguments = before_end
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """Report `error`; True: it was."""
+        if error is None:
+            return False
+        if isinstance(error, SystemExit | GeneratorExit):
+            return False
+        if isinstance(error, BrokenPipeError):
+            # Who read our output has gone (`| head`): nobody is left to tell, and Python must not try at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return True
+        log = _log()
+        known = _as_usage(error) if isinstance(error, typer.TyperException) else as_fault(error, log)
+        if isinstance(error, typer.Abort):
+            known = as_fault(KeyboardInterrupt(), log)
+        if known is not None:
+            self.exit = known.exit_code
+            self._tell(known)
+            return True
+        self.exit = 3
+        for line in bug_lines(error, log, version("strandline")):
+            sys.stderr.write(line + "\n")
+        if self.as_json:
+            self._print_report(
+                ReportError(
+                    "BUG",
+                    f"{type(error).__name__}: {error}",
+                    "report it with the traceback on standard error",
+                )
+            )
+        return True
+
+    def _tell(self, error: StrandlineError) -> None:
+        if self.as_json:
+            self._print_report(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
+            return
+        console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+        for word, style, text in (("error", "bold red", error.message), ("next", "bold", error.next)):
+            console.print(Text.assemble((f"{word}:", style), " ", sentence_of(text)))
+
+    def _print_report(self, error: ReportError) -> None:
+        call = current[0] if current else Invocation(self._command(), Options())
+        outcome: Outcome = "usage" if self.exit == 2 else "fault"
+        report = Report(
+            command=call.command,
+            run_id=call.run_id,
+            outcome=outcome,
+            exit=self.exit,
+            seconds=call.elapsed(),
+            session_seconds=call.session_seconds,
+            lake=call.location.describe() if "location" in call.__dict__ else None,
+            error=error,
+        )
+        sys.stdout.write(report.to_json() + "\n")
+        sys.stdout.flush()
+
+    def _command(self) -> str:
+        words = [word for word in self._arguments if not word.startswith("-")]
+        return words[0] if words else ""
+
+
+def _log() -> Path | None:
+    """Return Spark's log of the running call, if the call got as far as to have settings."""
+    if not current or "settings" not in current[0].__dict__:
+        return None
+    from strandline.session import log_path
+
+    return log_path(current[0].settings, current[0].run_id)
+
+
+def _as_usage(error: typer.TyperException) -> UsageError:
+    """Return a parser's error in our shape, with the nearest right name for a wrong one."""
+    context: Any = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "strandline"
+    message = printable(error.format_message()).strip().rstrip(".")
+    option = getattr(error, "option_name", None)
+    if type(error).__name__ == "NoSuchOption" and context is not None:
+        names = [name for parameter in context.command.params for name in parameter.opts]
+        best = nearest(str(option), names)
+        hint = f"did you mean {best}?" if best else f"`{path} --help` lists its options"
+        return UsageError("OPTION_UNKNOWN", f"{path} has no option {printable(option)}", hint)
+    if message.startswith("No such command"):
+        word = message.split("'")[1] if "'" in message else ""
+        return UsageError(
+            "COMMAND_UNKNOWN", f"{path} has no command {word}", did_you_mean(word, command_names())
+        )
+    return UsageError("USAGE", f"{path}: {message[:1].lower()}{message[1:]}", f"`{path} --help` shows how")

@@ -1,0 +1,78 @@
+"""Progress on standard error: a live line on a terminal, else one line every so many seconds."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from strandline.cli.text import printable
+
+_LIVE_PER_SECOND = 4
+
+
+class ShownProgress:
+    """Shows stage, records done, records a second and elapsed time while a command runs.
+
+    A thread of its own asks the count: the command itself waits for Spark.
+    """
+
+    def __init__(self, console: Console, seconds: float) -> None:
+        """Show on `console`; off a terminal a line every `seconds`."""
+        self._console = console
+        self._seconds = seconds
+        self._began = self._stage_began = time.monotonic()
+        self._name = "starting"
+        self._count: Callable[[], int] | None = None
+        self._ended = threading.Event()
+        self._live: Live | None = None
+        self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+        if self._console.is_terminal:
+            self._live = Live(
+                get_renderable=self._line,
+                console=self._console,
+                transient=True,
+                refresh_per_second=_LIVE_PER_SECOND,
+            )
+            self._live.start()
+        else:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop showing; a live line is taken away."""
+        self._ended.set()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
+        """Begin the stage `name`; `count` gives its records done so far."""
+        self._name, self._count, self._stage_began = printable(name), count, time.monotonic()
+
+    def note(self, text: str) -> None:
+        """Print one line, above the live one."""
+        self._console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
+
+    def _line(self) -> Text:
+        now = time.monotonic()
+        done = self._count() if self._count is not None else None
+        rate = max(now - self._stage_began, 0.001)
+        records = "" if done is None else f", {done:,} records, {done / rate:,.0f}/s"
+        return Text(f"{self._name}{records}, {now - self._began:.0f} s")
+
+    def _tell(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self.note(self._line().plain)
+
+
+def error_console(*, stream: TextIO | None = None) -> Console:
+    """Return the console of progress and errors; rich obeys NO_COLOR by itself."""
+    return Console(file=stream or sys.stderr, stderr=stream is None, soft_wrap=True, highlight=False)

@@ -1,0 +1,112 @@
+"""Commands to start with: demo, doctor, init, config."""
+
+from typing import Annotated
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.invocation import Invocation
+from strandline.pipelines.report import Report
+
+_PANEL = "Start"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    command(app, "demo", panel=_PANEL, tables=False, examples=("strandline demo", "strandline demo --json"))(
+        _demo
+    )
+    command(
+        app,
+        "doctor",
+        panel=_PANEL,
+        examples=("strandline doctor", "strandline doctor --lake /data/lake --json"),
+    )(_doctor)
+    command(
+        app,
+        "init",
+        panel=_PANEL,
+        examples=(
+            "strandline init",
+            "strandline init --lake /data/lake --buckets 64 --strict",
+            "strandline init --schema main.strandline",
+        ),
+    )(_init)
+    command(
+        app,
+        "config",
+        panel=_PANEL,
+        tables=False,
+        examples=(
+            "strandline config",
+            "strandline config --env prod --set tables.buckets=32",
+            "STRANDLINE_SPARK__DRIVER_MEMORY=8g strandline config --json",
+        ),
+    )(_config)
+
+
+def _demo(call: Invocation) -> Result:
+    """Land real published journals in a new lake, demo-lake, and show what came of them."""
+    from strandline.pipelines import demo
+    from strandline.tables.location import Location
+
+    with call.progress() as progress:
+        settings = call.settings
+        spark = call.session()
+        report = demo.run(spark, Location.lake(demo.LAKE), settings, call.context(progress))
+    return Result(report, lambda console: show.demo(console, report))
+
+
+def _doctor(call: Invocation) -> Result:
+    """Check Java, Spark, the Delta jar, Arrow and write access; name each fault with the line that mends it."""
+    from strandline.pipelines import doctor
+
+    with call.progress() as progress:
+        report = doctor.run(call.settings, call.location, call.environ, call.context(progress))
+    return Result(report, lambda console: show.doctor(console, report))
+
+
+def _init(
+    call: Invocation,
+    buckets: Annotated[
+        int | None,
+        typer.Option("--buckets", min=1, max=65_536, help="Partitions of every table of a new lake."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="sdmp: refuse ids that are valid but not in canonical form.")
+    ] = False,
+) -> Result:
+    """Create what is missing of tables and views, and say what was done.
+
+    What decides verdicts is fixed when a lake is made: on a lake that says otherwise this ends with exit code 2.
+    """
+    from strandline.pipelines import init
+
+    options = init.InitOptions(
+        buckets=buckets,
+        dialect_options={"strict": "true"} if strict else {},
+        default_buckets=call.settings.tables.buckets,
+    )
+    with call.progress() as progress:
+        report = init.run(call.store(), options, call.context(progress))
+    return Result(report, lambda console: show.init(console, report))
+
+
+def _config(call: Invocation) -> Result:
+    """Print the settings in force and where each comes from."""
+    from strandline.config.settings import keys
+
+    effective = call.effective
+    values = effective.settings.model_dump()
+    rows = []
+    for key in keys():
+        section, _, name = key.partition(".")
+        rows.append((key, values[section][name], effective.places[key]))
+    report = Report(
+        command="config",
+        run_id=call.run_id,
+        seconds=call.elapsed(),
+        members={"settings": {key: {"value": value, "from": place} for key, value, place in rows}},
+    )
+    return Result(report, lambda console: show.table(console, ("setting", "value", "from"), rows))

@@ -1,0 +1,83 @@
+"""Text that comes from data, made safe to show."""
+
+import unicodedata
+from collections.abc import Sequence
+
+# What moves a terminal or turns text around although its category is not a control's.
+_LINE_SEPARATORS = frozenset("\u2028\u2029")
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_CSV_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_HEX_DUMP_WIDTH = 16
+
+
+def printable(text: object) -> str:
+    """Return `text` with control signs, bidi signs, line separators and lone surrogates as `\\xNN` or `\\uNNNN`.
+
+    The one function through which data goes to a terminal or a log. A backslash stays as it is.
+    """
+    shown = str(text)
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return "".join(_escaped(sign) if _is_unsafe(sign) else sign for sign in shown)
+
+
+def _is_unsafe(sign: str) -> bool:
+    return sign in _BIDI or sign in _LINE_SEPARATORS or unicodedata.category(sign) in ("Cc", "Cs")
+
+
+def _escaped(sign: str) -> str:
+    code = ord(sign)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def csv_cell(value: object) -> str:
+    """Return `value` as the text of a CSV cell that no spreadsheet takes for a formula; null is empty.
+
+    A number is written as it is; a text that starts with one of = + - @ TAB CR gets ' in front.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    text = str(value)
+    return f"'{text}" if text.startswith(_CSV_FORMULA) else text
+
+
+def sentence_of(text: str) -> str:
+    """Return `text` safe to show, ended like a sentence unless it ends in a sign of its own."""
+    shown = printable(text.strip())
+    return shown if shown.endswith((".", "?", "!", "`", ")")) else f"{shown}."
+
+
+def as_text(raw: bytes) -> str:
+    """Return `raw` as text; bytes that are no UTF-8 and unsafe signs escaped, line ends too."""
+    return printable(raw.decode("utf-8", errors="backslashreplace"))
+
+
+def hex_dump(raw: bytes, rows: int) -> list[str]:
+    """Return the first `rows` lines of a hex dump: offset, 16 bytes, their ASCII."""
+    lines = []
+    for start in range(0, min(len(raw), rows * _HEX_DUMP_WIDTH), _HEX_DUMP_WIDTH):
+        part = raw[start : start + _HEX_DUMP_WIDTH]
+        shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in part)
+        lines.append(f"{start:08x}  {part.hex(' '):<47}  {shown}")
+    return lines
+
+
+def aligned(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return a table as lines: header, then rows, columns as wide as their widest cell, numbers to the right."""
+    cells = [["" if value is None else printable(value) for value in row] for row in rows]
+    numeric = [
+        bool(rows) and all(isinstance(row[at], int | float) or row[at] is None for row in rows)
+        for at in range(len(columns))
+    ]
+    widths = [max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(columns)]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        ).rstrip()
+        for line in [list(columns), *cells]
+    ]

@@ -1,0 +1,118 @@
+"""Settings files: found in the wheel or the checkout, read with the line of every key."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from strandline.core.errors import UsageError
+
+MAX_FILE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value of a settings file: its dotted key (a section's own name for a value in its place), where it stands.
+
+    `section_place` is where its section begins.
+    """
+
+    key: str
+    value: Any
+    place: str
+    section_place: str
+
+
+def _folder() -> Traversable:
+    """Return the folder of the packaged settings: in the wheel inside the package, in a checkout at its root."""
+    inside = files("strandline").joinpath("conf")
+    return inside if inside.is_dir() else Path(__file__).parents[3] / "conf"
+
+
+def packaged() -> tuple[str, ...]:
+    """Return the names of the settings files that come with Strandline, ascending."""
+    return tuple(sorted(file.name[:-5] for file in _folder().iterdir() if file.name.endswith(".yaml")))
+
+
+def packaged_text(name: str) -> str:
+    """Return the text of the settings file `name`, one of `packaged()`."""
+    return _folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def read(path: Path) -> str:
+    """Return the text of the operator's settings file.
+
+    Raises: UsageError `CONF_NOT_FOUND` if it cannot be opened, `CONF_INVALID` if it is no UTF-8 or over 1 MiB.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(
+            "CONF_NOT_FOUND",
+            f"the settings file {path} cannot be read: {error.strerror}",
+            "give the path of a file as conf/base.yaml shows it",
+        ) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = None
+    if text is None or len(raw) > MAX_FILE_BYTES:
+        raise UsageError(
+            "CONF_INVALID", f"{path} is no settings file of UTF-8 text", "conf/base.yaml shows the form"
+        )
+    return text
+
+
+def _invalid(name: str, mark: yaml.Mark | None, what: str) -> UsageError:
+    place = f"{name}:{mark.line + 1}" if mark is not None else name
+    return UsageError(
+        "CONF_INVALID", f"{place}: {what}", "conf/base.yaml shows the form: section, then keys below it"
+    )
+
+
+def _pairs(node: yaml.Node, name: str) -> Iterator[tuple[str, yaml.Node, str]]:
+    """Yield key, value node and place of each pair of a mapping; a key twice or a key that is no text is refused."""
+    if not isinstance(node, yaml.MappingNode):
+        raise _invalid(name, node.start_mark, "a mapping is expected here")
+    seen: set[str] = set()
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _invalid(name, key.start_mark, "a key is a plain word")
+        text = str(key.value)
+        if text in seen:
+            raise _invalid(name, key.start_mark, f"the key {text} stands here a second time")
+        seen.add(text)
+        yield text, value, f"{name}:{key.start_mark.line + 1}"
+
+
+def entries(text: str, name: str) -> tuple[Entry, ...]:
+    """Return the entries of the YAML `text` in its order; an empty text has none.
+
+    Raises: UsageError `CONF_INVALID` with file and line for what is no mapping of mappings in YAML.
+    """
+    loader = yaml.SafeLoader(text)
+    found: list[Entry] = []
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return ()
+        for section, node, place in _pairs(root, name):
+            if not isinstance(node, yaml.MappingNode):
+                found.append(Entry(section, loader.construct_object(node, deep=True), place, place))
+                continue
+            found.extend(
+                Entry(f"{section}.{key}", loader.construct_object(value, deep=True), at, place)
+                for key, value, at in _pairs(node, name)
+            )
+    except yaml.MarkedYAMLError as error:
+        raise _invalid(name, error.problem_mark, f"this is no YAML: {error.problem}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _invalid(name, None, f"this is no YAML: {type(error).__name__}") from None
+    finally:
+        loader.dispose()
+    return tuple(found)

@@ -1,0 +1,179 @@
+"""Where settings come from, layer over layer, and one message for each mistake in them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from strandline.config import documents
+from strandline.config.settings import Settings, is_text, keys, sections
+from strandline.core.errors import UsageError
+from strandline.core.nearest import did_you_mean
+
+ENVIRONMENT_PREFIX = "STRANDLINE_"
+# Variables with the prefix that are no settings: fault points and test vectors, for tests alone.
+RESERVED_VARIABLES = frozenset({"STRANDLINE_FAULT", "STRANDLINE_VECTORS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values of one source by dotted key, and for each the place where it stands (`prod.yaml:3`)."""
+
+    values: Mapping[str, Any]
+    places: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The settings in force; `places` says for each dotted key where its value comes from."""
+
+    settings: Settings
+    places: Mapping[str, str]
+
+
+def _check_known(key: str, place: str) -> None:
+    if key not in keys():
+        raise UsageError("SETTING_UNKNOWN", f"{place}: there is no setting {key}", did_you_mean(key, keys()))
+
+
+def document_layer(text: str, name: str) -> Layer:
+    """Return the layer of one YAML text; `name` is the file's, for messages.
+
+    Raises: UsageError `CONF_INVALID` (not YAML, no mapping, a key twice), `SETTING_UNKNOWN`; each with the line.
+    """
+    values: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    for entry in documents.entries(text, name):
+        section, _, key = entry.key.partition(".")
+        if section not in sections():
+            raise UsageError(
+                "SETTING_UNKNOWN",
+                f"{entry.section_place}: there is no section {section}",
+                did_you_mean(section, sections()),
+            )
+        if not key:
+            raise UsageError(
+                "SETTING_INVALID",
+                f"{entry.place}: {section} is a section and holds settings, not {entry.value!r}",
+                f"write {section}: and below it, indented, {next(iter(sections()[section].model_fields))}: …",
+            )
+        _check_known(entry.key, entry.place)
+        values[entry.key], places[entry.key] = entry.value, entry.place
+    return Layer(values, places)
+
+
+def file_layer(path: Path | None, environment: str | None) -> Layer:
+    """Return the layer of `--conf PATH` or of `--env NAME` (`conf/NAME.yaml`); empty if neither is given.
+
+    Raises: UsageError `CONF_TWICE`, `CONF_NOT_FOUND`, `ENV_UNKNOWN`, and as `document_layer`.
+    """
+    if path is not None and environment is not None:
+        raise UsageError("CONF_TWICE", "--conf and --env both name a settings file", "give one of them")
+    if path is not None:
+        return document_layer(documents.read(path), str(path))
+    if environment is not None:
+        names = [name for name in documents.packaged() if name != "base"]
+        if environment not in names:
+            raise UsageError(
+                "ENV_UNKNOWN",
+                f"there are no settings named {environment!r}",
+                did_you_mean(environment, names),
+            )
+        return document_layer(documents.packaged_text(environment), f"conf/{environment}.yaml")
+    return Layer({}, {})
+
+
+def _from_text(key: str, text: str) -> Any:
+    """Return what `text` means for the setting `key`: itself for texts, else the YAML scalar it spells."""
+    if is_text(key):
+        return text
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+
+
+def environment_layer(environ: Mapping[str, str]) -> Layer:
+    """Return the layer of the variables `STRANDLINE_<SECTION>__<KEY>`.
+
+    Raises: UsageError `SETTING_UNKNOWN` for any other variable with the prefix that is not reserved.
+    """
+    by_variable = {ENVIRONMENT_PREFIX + key.upper().replace(".", "__"): key for key in keys()}
+    values: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    for variable in sorted(environ):
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in RESERVED_VARIABLES:
+            continue
+        key = by_variable.get(variable)
+        if key is None:
+            raise UsageError(
+                "SETTING_UNKNOWN",
+                f"environment: {variable} is no setting",
+                did_you_mean(variable, by_variable),
+            )
+        values[key], places[key] = _from_text(key, environ[variable]), f"environment {variable}"
+    return Layer(values, places)
+
+
+def options_layer(options: Iterable[str]) -> Layer:
+    """Return the layer of `--set SECTION.KEY=VALUE` options, the last of a key winning.
+
+    Raises: UsageError `SETTING_INVALID` without `=`, `SETTING_UNKNOWN`.
+    """
+    values: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    for option in options:
+        key, equals, text = option.partition("=")
+        if not equals:
+            raise UsageError(
+                "SETTING_INVALID", f"--set {option} gives no value", "write --set tables.buckets=32"
+            )
+        _check_known(key, "--set")
+        values[key], places[key] = _from_text(key, text), "command line"
+    return Layer(values, places)
+
+
+def effective(layers: Sequence[Layer]) -> Effective:
+    """Return the settings that base.yaml and `layers` give, a later layer before an earlier one.
+
+    Raises: UsageError `SETTING_INVALID` with the place of the value that is of a wrong type or out of range.
+    """
+    base = document_layer(documents.packaged_text("base"), "conf/base.yaml")
+    values, places = dict(base.values), dict(base.places)
+    for layer in layers:
+        values.update(layer.values)
+        places.update(layer.places)
+    nested: dict[str, dict[str, Any]] = {}
+    for key, value in values.items():
+        section, _, name = key.partition(".")
+        nested.setdefault(section, {})[name] = value
+    try:
+        return Effective(Settings.model_validate(nested), places)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"][:2])
+        place = places.get(key, "conf/base.yaml")
+        raise UsageError(
+            "SETTING_INVALID",
+            f"{place}: {key} is {values.get(key)!r}, but: {first['msg'][:1].lower()}{first['msg'][1:]}",
+            f"the default is {base.values.get(key)!r}; conf/base.yaml says what it means",
+        ) from None
+
+
+def defaults() -> Settings:
+    """Return the settings of conf/base.yaml alone."""
+    return effective(()).settings
+
+
+def with_home(settings: Settings, home: str) -> Settings:
+    """Return `settings` with `~` of its folders spelled out as `home`."""
+    spark = settings.spark
+    folders = {
+        name: home + folder[1:]
+        for name, folder in (("cache", spark.cache), ("state", spark.state))
+        if folder == "~" or folder.startswith("~/")
+    }
+    return settings.model_copy(update={"spark": spark.model_copy(update=folders)})

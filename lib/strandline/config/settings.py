@@ -1,0 +1,97 @@
+"""Names and types of the settings. Defaults stand in conf/base.yaml, and only there."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Count = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, Field(ge=1, le=2**62)]
+Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """A group of settings: no unknown key, no value of another type, no change after it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Limits(Section):
+    """Limits of untrusted input."""
+
+    file_bytes: Bytes
+    decompressed_bytes: Bytes
+    ratio: Count
+    files: Count
+    deferred_per_namespace: Count
+    quarantine_raw_bytes: Bytes
+    quarantine_raw_head: Bytes
+
+
+class Read(Section):
+    """How files reach the workers."""
+
+    lines_min_bytes: Bytes
+    split_bytes: Bytes
+
+
+class Tables(Section):
+    """How new tables are laid out."""
+
+    buckets: Annotated[int, Field(ge=1, le=65_536)]
+    deletion_vectors: bool
+
+
+class Merge(Section):
+    """What a writer does when another writer was faster."""
+
+    attempts: Count
+    base_delay_seconds: Seconds
+    max_delay_seconds: Seconds
+
+
+class Spark(Section):
+    """The session that a laptop starts."""
+
+    master: Text
+    driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmgKMG]$")]
+    shuffle_partitions: Count
+    cache: Text
+    state: Text
+
+
+class Progress(Section):
+    """What is shown of long work."""
+
+    seconds: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+
+
+class Settings(Section):
+    """Every setting of Strandline; `strandline.config.effective` makes it from its layers."""
+
+    limits: Limits
+    read: Read
+    tables: Tables
+    merge: Merge
+    spark: Spark
+    progress: Progress
+
+
+def sections() -> dict[str, type[Section]]:
+    """Return the sections by name."""
+    found: dict[str, type[Section]] = {}
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            found[name] = field.annotation
+    return found
+
+
+def keys() -> tuple[str, ...]:
+    """Return the dotted names of all settings, in the order of conf/base.yaml."""
+    return tuple(f"{name}.{key}" for name, section in sections().items() for key in section.model_fields)
+
+
+def is_text(key: str) -> bool:
+    """Return whether the setting `key` is a text, so that what a shell gives is taken as it stands."""
+    name, _, field = key.partition(".")
+    return sections()[name].model_fields[field].annotation is str

@@ -1,0 +1,78 @@
+"""CREATE TABLE as text, rendered from a contract."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from strandline.contracts.model import Column, Contract
+from strandline.contracts.quoting import quote_name, quote_path, quote_text, with_buckets
+
+__all__ = [
+    "BUCKETS_PROPERTY",
+    "CONTRACT_PROPERTY",
+    "check_sql",
+    "columns_ddl",
+    "create_table_sql",
+    "quote_name",
+    "quote_path",
+    "quote_text",
+    "table_properties",
+]
+
+CONTRACT_PROPERTY: Final = "strandline.contract"
+BUCKETS_PROPERTY: Final = "strandline.buckets"
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def columns_ddl(contract: Contract) -> str:
+    """Return the columns as Spark's DDL spells a schema: `namespace STRING NOT NULL COMMENT '..', ..`."""
+    return ", ".join(map(_column_ddl, contract.columns))
+
+
+def check_sql(contract: Contract, *, buckets: int) -> Mapping[str, str]:
+    """Return each CHECK constraint of the table by name, for a lake of so many buckets."""
+    return {name: with_buckets(check, buckets) for name, check in contract.checks.items()}
+
+
+def table_properties(
+    contract: Contract, *, buckets: int, properties: Mapping[str, str] = NOTHING
+) -> Mapping[str, str]:
+    """Return all properties of the new table, ascending by name.
+
+    These are in it: what the contract sets, its version (`strandline.contract`), N (`strandline.buckets`, if
+    the table has buckets), each CHECK constraint (`delta.constraints.<name>`), and `properties`, which win.
+    """
+    checks = {
+        f"delta.constraints.{name}": check for name, check in check_sql(contract, buckets=buckets).items()
+    }
+    bucketed = {BUCKETS_PROPERTY: str(buckets)} if contract.is_bucketed else {}
+    every = {**contract.properties, **checks, **bucketed, CONTRACT_PROPERTY: contract.version, **properties}
+    return dict(sorted(every.items()))
+
+
+def create_table_sql(
+    contract: Contract, *, target: str, buckets: int, properties: Mapping[str, str] = NOTHING
+) -> str:
+    """Return the statement after which the table exists; one that is there stays as it is.
+
+    Args:
+        contract: The table.
+        target: Its name as SQL, from `quote_path` or `quote_name`.
+        buckets: N, which the CHECK constraint of `bucket` and the property `strandline.buckets` state.
+        properties: What the lake adds, such as a dialect's options.
+    """
+    columns = ",\n".join("  " + _column_ddl(column) for column in contract.columns)
+    every = table_properties(contract, buckets=buckets, properties=properties)
+    listed = ",\n".join(f"  {quote_text(name)} = {quote_text(value)}" for name, value in every.items())
+    partitioned = f"PARTITIONED BY ({', '.join(contract.partition)})\n" if contract.partition else ""
+    return (
+        f"CREATE TABLE IF NOT EXISTS {target} (\n{columns}\n)\n"
+        f"USING DELTA\n{partitioned}"
+        f"COMMENT {quote_text(contract.description)}\n"
+        f"TBLPROPERTIES (\n{listed}\n)"
+    )
+
+
+def _column_ddl(column: Column) -> str:
+    nullable = " NOT NULL" if column.required else ""
+    return f"{column.name} {column.physical_type}{nullable} COMMENT {quote_text(column.description)}"

@@ -1,0 +1,30 @@
+"""What the README lists of the contracts, as Markdown text."""
+
+from collections.abc import Iterable, Mapping
+
+from strandline.contracts.model import Contract
+from strandline.contracts.views import Query
+
+
+def table_list(contracts: Iterable[Contract]) -> str:
+    """Return a Markdown table: each table, what a row of it is, its key, and the commands that write it."""
+    rows = (
+        (
+            f"`{each.table}`",
+            each.description,
+            ", ".join(f"`{name}`" for name in each.key),
+            ", ".join(each.written_by),
+        )
+        for each in contracts
+    )
+    return _markdown(("table", "holds", "key", "written by"), rows)
+
+
+def view_list(views: Mapping[str, Query]) -> str:
+    """Return a Markdown table: each view and what it shows."""
+    return _markdown(("view", "shows"), ((f"`{each.name}`", each.description) for each in views.values()))
+
+
+def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n" for cells in lines)

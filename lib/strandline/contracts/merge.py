@@ -1,0 +1,102 @@
+"""MERGE as text: one function a merge policy, rendered from a contract.
+
+Everywhere the source is a view of one batch with the columns of the contract and at most one row a key, and
+the literal buckets are those of the batch: only conditions on the target alone keep Delta from reading the
+other buckets.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from strandline.contracts.model import Contract, Merge
+from strandline.contracts.quoting import quote_name
+
+NO_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({})
+
+
+def insert_only_merge_sql(
+    contract: Contract,
+    *,
+    target: str,
+    source: str,
+    buckets: Sequence[int],
+    bounds: Mapping[str, tuple[int, int]] = NO_BOUNDS,
+) -> str:
+    """Return the union merge: absent rows are added, nothing else changes.
+
+    It has no other clause, so Delta takes its insert-only path: one job, the source read once, files added.
+
+    Args:
+        contract: A table of the policy `insert_only`.
+        target: The table's name as SQL, from `quote_path` or `quote_name`.
+        source: Name of the view of the batch.
+        buckets: The buckets of the batch.
+        bounds: Least and greatest value of the layout column in the batch, to skip the target's files by.
+
+    Raises:
+        ValueError: The policy is another one, there are no buckets, or a bound is not on the layout column.
+    """
+    _require(contract, "insert_only")
+    if not set(bounds) <= {contract.layout_column}:
+        raise ValueError(
+            f"{contract.table} bounds {sorted(bounds)}, its layout column is {contract.layout_column}"
+        )
+    ranges = [f"t.{name} BETWEEN {int(low)} AND {int(high)}" for name, (low, high) in bounds.items()]
+    return _merge_into(contract, target, source, buckets, ranges) + _insert(contract)
+
+
+def replace_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
+    """Return the merge after which each key of the batch has the row of the batch.
+
+    A row that differs in nothing but provenance stays as it is, so that a repeated reduction changes nothing.
+
+    Raises:
+        ValueError: The contract's policy is not `replace`, or there are no buckets.
+    """
+    _require(contract, "replace")
+    fixed = {*contract.key, *contract.partition}
+    changing = [name for name in contract.compared if name not in fixed]
+    same = "\n    AND ".join(f"t.{name} <=> s.{name}" for name in changing)
+    updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
+    return (
+        _merge_into(contract, target, source, buckets)
+        + f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n"
+        + _insert(contract)
+    )
+
+
+def upsert_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
+    """Return the merge after which each key is there, and a second sighting has changed what `on_match` says.
+
+    Raises:
+        ValueError: The contract's policy is not `upsert`, or there are no buckets.
+    """
+    _require(contract, "upsert")
+    matched = f"WHEN MATCHED THEN {_update(contract.on_match)}\n"
+    return _merge_into(contract, target, source, buckets) + matched + _insert(contract)
+
+
+def _merge_into(
+    contract: Contract, target: str, source: str, buckets: Sequence[int], ranges: Iterable[str] = ()
+) -> str:
+    if not buckets:
+        raise ValueError(f"a merge into {contract.table} names no bucket: the batch is empty")
+    literals = ", ".join(str(bucket) for bucket in sorted({int(bucket) for bucket in buckets}))
+    equal = [f"t.{name} = s.{name}" for name in ("bucket", *contract.key)]
+    condition = "\n  AND ".join([f"t.bucket IN ({literals})", *equal, *ranges])
+    return f"MERGE INTO {target} AS t\nUSING {quote_name(source)} AS s\nON {condition}\n"
+
+
+def _update(updates: Mapping[str, str]) -> str:
+    return "UPDATE SET\n" + ",\n".join(f"  {name} = {value}" for name, value in updates.items())
+
+
+def _insert(contract: Contract) -> str:
+    values = ", ".join(f"s.{name}" for name in contract.names)
+    return f"WHEN NOT MATCHED THEN INSERT ({', '.join(contract.names)})\nVALUES ({values})"
+
+
+def _require(contract: Contract, merge: Merge) -> None:
+    if contract.merge != merge:
+        raise ValueError(f"{contract.table} merges by {contract.merge}, not by {merge}")

@@ -1,0 +1,77 @@
+"""Views and checks: files of one SELECT each under `schemas/`, with what their header says.
+
+The comment on top of a file starts with a description, of a view followed by `Example:` and one query. A bare
+`--` ends both; what stands below is for readers of the file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Final
+
+from strandline.contracts import resources
+from strandline.contracts.quoting import quote_text, with_buckets
+
+EXAMPLE: Final = "Example:"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One SELECT over tables with bare names."""
+
+    name: str
+    description: str
+    example: str
+    """A query over the view; empty for a check."""
+    select: str
+    """The SELECT without header, comments inside kept."""
+
+
+def views() -> Mapping[str, Query]:
+    """Return the views by name, ascending. No view reads another, so any order of creation works."""
+    return _queries("views")
+
+
+def checks(*, buckets: int) -> Mapping[str, Query]:
+    """Return the checks by name, ascending, for a lake of so many buckets.
+
+    Each returns the rows that break one invariant: none if all is well.
+    """
+    return MappingProxyType(
+        {
+            name: replace(query, select=with_buckets(query.select, buckets))
+            for name, query in _queries("checks").items()
+        }
+    )
+
+
+def create_view_sql(view: Query, *, target: str, temporary: bool = False) -> str:
+    """Return the statement after which the view exists as its file says.
+
+    Args:
+        view: One of `views`.
+        target: Its name as SQL, from `quote_name`.
+        temporary: Register it in the session alone, for a session whose catalog must not change.
+    """
+    kind = "TEMPORARY VIEW" if temporary else "VIEW"
+    return f"CREATE OR REPLACE {kind} {target}\nCOMMENT {quote_text(view.description)}\nAS\n{view.select}"
+
+
+def parse_query(name: str, source: str) -> Query:
+    """Return the query that the text of a file holds: header, then one SELECT."""
+    lines = source.strip().splitlines()
+    body = next((index for index, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    comments = [line.removeprefix("--").strip() for line in lines[:body]]
+    header = " ".join(takewhile(bool, comments))
+    description, _, example = header.partition(EXAMPLE)
+    return Query(name, description.strip(), example.strip(), "\n".join(lines[body:]).strip())
+
+
+@cache
+def _queries(folder: str) -> Mapping[str, Query]:
+    names = resources.stems("schemas", folder, suffix=".sql")
+    return MappingProxyType(
+        {name: parse_query(name, resources.text("schemas", folder, name + ".sql")) for name in names}
+    )

@@ -1,0 +1,1 @@
+"""What all dialects share in plain Python: errors, verdicts, ids, hashes, strict readers. No Spark here."""

@@ -1,0 +1,1 @@
+"""Readers of untrusted encodings: each takes exactly one spelling of a value, or says why not."""

@@ -1,0 +1,187 @@
+"""The one JSON reader for untrusted bytes: one value, no duplicate names, no number that loses digits.
+
+Built on the standard library's decoder, which alone would take duplicates, NaN, 1e400, a byte order mark and
+UTF-16.
+"""
+
+import functools
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Cause = Literal[
+    "utf8", "bom", "syntax", "trailing", "duplicate_key", "constant", "surrogate", "depth", "number"
+]
+Numbers = Literal["exact", "js"]
+Duplicates = Literal["refuse", "last"]
+Surrogates = Literal["refuse", "keep"]
+
+DEFAULT_NESTING = 64
+MAX_NUMBER_CHARS = 1024
+MAX_SAFE_INTEGER = 2**53 - 1
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+# Possessive, so that a text of any size is skipped in constant memory.
+_TEXT_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+
+
+class JsonRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error of the program
+    """The bytes are not one strict JSON value; `cause` says why."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause)
+        self.cause: Cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class NumberToken:
+    """A number that is no plain integer token, kept as its text: `1.0`, `1e3`, `-0`. It is no `str`."""
+
+    text: str
+
+
+def strict_json(
+    raw: bytes,
+    *,
+    numbers: Numbers = "exact",
+    nesting: int = DEFAULT_NESTING,
+    duplicates: Duplicates = "refuse",
+    surrogates: Surrogates = "refuse",
+) -> Any:
+    """Return the one JSON value that `raw` spells.
+
+    These hold, else `JsonRefused` is raised with the cause:
+    - no byte order mark at the start (`bom`) and UTF-8 throughout (`utf8`): RFC 8259, 8.1;
+    - RFC 8259 syntax, no control character in a text (`syntax`), only blanks after the value (`trailing`);
+    - no NaN and no Infinity (`constant`);
+    - a number has at most 1,024 characters and, with `js`, is finite (`number`);
+    - names of one object differ after unescaping (`duplicate_key`), unless `duplicates` is `last`;
+    - no escaped lone surrogate (`surrogate`), unless `surrogates` is `keep`;
+    - at most `nesting` objects and arrays inside one another (`depth`). Text nested deeper that is wrong in
+      another way too gives `depth`: else the cause would depend on how deep the caller's stack already is.
+
+    With `exact` a plain integer token is an int of any size, every other number a `NumberToken`. With `js`
+    numbers are doubles; an integral one of at most 2^53-1 in magnitude is an int.
+    """
+    if raw.startswith(BYTE_ORDER_MARK):
+        raise JsonRefused("bom")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise JsonRefused("utf8") from None
+    value = _decoded(text, _decoder(numbers, duplicates), nesting)
+    if text.count("[") + text.count("{") > nesting and _depth(value) > nesting:
+        raise JsonRefused("depth")
+    if surrogates == "refuse" and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
+        raise JsonRefused("surrogate")
+    return value
+
+
+def _decoded(text: str, decoder: json.JSONDecoder, nesting: int) -> Any:
+    cause: Cause
+    try:
+        value, end = decoder.raw_decode(text, _end_of_space(text, 0))
+        if _end_of_space(text, end) == len(text):
+            return value
+        cause = "trailing"
+    except JsonRefused as refused:
+        cause = refused.cause
+    except json.JSONDecodeError:
+        cause = "syntax"
+    except RecursionError:
+        cause = "depth"
+    raise JsonRefused("depth" if _bracket_depth_exceeds(text, nesting) else cause)
+
+
+def _end_of_space(text: str, start: int) -> int:
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
+
+
+def _bracket_depth_exceeds(text: str, nesting: int) -> bool:
+    depth = 0
+    for match in _TEXT_OR_BRACKET.finditer(text):
+        first = text[match.start()]
+        if first in "[{":
+            depth += 1
+            if depth > nesting:
+                return True
+        elif first in "]}":
+            depth -= 1
+    return False
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while True:
+        containers = [item for item in level if isinstance(item, dict | list)]
+        if not containers:
+            return depth
+        depth += 1
+        level = [
+            child for item in containers for child in (item.values() if isinstance(item, dict) else item)
+        ]
+
+
+def _has_lone_surrogate(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            try:
+                item.encode("utf-8")
+            except UnicodeEncodeError:
+                return True
+        elif isinstance(item, dict):
+            waiting.extend(item.keys())
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+    return False
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise JsonRefused("duplicate_key")
+    return members
+
+
+def _constant(_: str) -> Any:
+    raise JsonRefused("constant")
+
+
+def _bounded(token: str) -> str:
+    if len(token) > MAX_NUMBER_CHARS:
+        raise JsonRefused("number")
+    return token
+
+
+def _exact_integer(token: str) -> int | NumberToken:
+    return NumberToken(token) if token == "-0" else int(_bounded(token))
+
+
+def _exact_other(token: str) -> NumberToken:
+    return NumberToken(_bounded(token))
+
+
+def _js_number(token: str) -> int | float:
+    number = float(_bounded(token))
+    if not math.isfinite(number):
+        raise JsonRefused("number")
+    return int(number) if number.is_integer() and abs(number) <= MAX_SAFE_INTEGER else number
+
+
+@functools.cache
+def _decoder(numbers: Numbers, duplicates: Duplicates) -> json.JSONDecoder:
+    exact = numbers == "exact"
+    return json.JSONDecoder(
+        object_pairs_hook=_without_duplicates if duplicates == "refuse" else dict,
+        parse_constant=_constant,
+        parse_int=_exact_integer if exact else _js_number,
+        parse_float=_exact_other if exact else _js_number,
+    )

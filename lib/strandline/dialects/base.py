@@ -1,0 +1,170 @@
+"""What the pipelines see of a dialect: one object, the same for all of them, and what they hand to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row
+
+from strandline.kernels.reading import ReadContent, ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class PlainForm:
+    """A plain file that Spark's splitting reader may take.
+
+    `form` names the reader of its lines, `label` is what the file's head says of all of them (or None), `line_bytes`
+    the most that one line may hold.
+    """
+
+    form: str
+    label: str | None
+    line_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LakeOption:
+    """A choice that decides verdicts, fixed when a lake is made: kept as a property of one table.
+
+    `name` is the option of `init`, `table` and `property` say where it is kept, `values` what it may be, the first
+    being the default.
+    """
+
+    name: str
+    table: str
+    property: str
+    values: tuple[str, ...]
+
+
+class Reading(Protocol):
+    """The input of one run, as the dialect reads it."""
+
+    @property
+    def options(self) -> ReadOptions:
+        """Strictness and limits."""
+
+    @property
+    def has_text(self) -> bool:
+        """True if Spark's splitting reader takes some file."""
+
+    @property
+    def is_split(self) -> bool:
+        """True if a text file may come in several parts."""
+
+    def lines(self) -> DataFrame:
+        """Lines of large plain text: file_no, part, label, mark, size, raw, in the order of each part."""
+
+    def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
+        """Pieces of all other files (`kernels.pieces`), or None if there are none."""
+
+    def sources(self) -> DataFrame:
+        """file_no, source (the path as text)."""
+
+    def rerouted(self, read_bytes: DataFrame) -> Reading | None:
+        """A reading that mends what Spark's reader lost, or None. Reads: file_no, bytes that its lines took."""
+
+
+class Tables(Protocol):
+    """The lake as a dialect sees it: every frame is of one version of its table."""
+
+    @property
+    def buckets(self) -> int:
+        """N of the lake."""
+
+    def read(self, table: str) -> DataFrame:
+        """All rows of a table as it is now, lazy."""
+
+    def read_version(self, table: str, version: int) -> DataFrame:
+        """All rows of a table as of a version, lazy."""
+
+
+class Stage(Protocol):
+    """The actions that a dialect may ask of its pipeline, so that its frames stay lazy."""
+
+    def keep(self, frame: DataFrame, name: str) -> DataFrame:
+        """Return the same rows, computed once and kept until the run ends; `name` is shown as progress."""
+
+    def one(self, frame: DataFrame) -> Row:
+        """Return the single row of an aggregate."""
+
+    def drop(self, frame: DataFrame) -> None:
+        """Forget what `keep` computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The verdicts of one batch, ready to be written.
+
+    `records` is shaped as the record table, one row per key; `buckets` and `bounds` are the literals of its MERGE.
+    `counts` has read, accepted (of those read), rejected, deferred and the dialect's own; `implied` says that
+    `records` may hold rows that nobody delivered (origin `implied`). `findings` are FINDING_COLUMNS of
+    `frames.quarantine`. `admitted` are the waiting rows that this batch lets in (quarantine_id, bucket, namespace,
+    record_id), or None. `records` is None if nothing was accepted. `faults` counts records that met a fault of
+    ours. `damaged` tells, per damaged file, where it first breaks.
+    """
+
+    records: DataFrame | None
+    buckets: tuple[int, ...]
+    bounds: Mapping[str, tuple[int, int]]
+    counts: Mapping[str, int]
+    findings: DataFrame | None
+    namespaces: int
+    implied: bool = False
+    admitted: DataFrame | None = None
+    faults: int = 0
+    damaged: DataFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceScope:
+    """What a reduction is of: the record table up to version `last`; `before` is the version reduced before, or None."""
+
+    before: int | None
+    last: int
+    run_id: str
+    reduced_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`."""
+
+    tables: Mapping[str, DataFrame]
+    states: DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitRequest:
+    """What decides an admission besides the input.
+
+    `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None.
+    """
+
+    run_id: str
+    deferred_per_namespace: int
+    replay: DataFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One journal format.
+
+    `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
+    `namespace_state`), `kinds` the kinds of its namespaces, `contracts` all tables it adds to the shared ones.
+    `plain` looks at the head and tail of a file; `admit` judges a batch; `reduce_new` and `reduce_all` fold.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    record_table: str
+    reduced: tuple[str, ...]
+    reducer_version: str
+    lake_options: tuple[LakeOption, ...]
+    plain: Callable[[bytes, Callable[[], bytes], bool], PlainForm | None]
+    admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
+    reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
+    reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]

@@ -1,0 +1,131 @@
+"""The forms of ids and lines, as patterns over whole byte strings, and the lines of a text journal.
+
+All patterns are meant for `fullmatch`: `^..$` would let a line pass that ends with a newline.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, TypeAlias
+
+from strandline.dialects.sdmp.types import PROFILES, Line, Profile
+
+MalformedCause: TypeAlias = Literal["empty", "too_long", "form"]
+
+MAX_LINE_BYTES: Final = 1024
+ID_FORMS_IN_WORDS: Final = "64 characters of 0-9 a-f, or 86 of base64url"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+ID_CHARS: Final[Mapping[Profile, int]] = {"0.9": 64, "0.12": 86}
+"""Length of one id in bytes; an id is ASCII."""
+
+LINE_BYTES: Final[Mapping[Profile, int]] = {profile: 3 * chars + 2 for profile, chars in ID_CHARS.items()}
+"""Length of line n > 1 in bytes: number at 0, `@` at ID_CHARS, author, `/` at 2 * ID_CHARS + 1, resource."""
+
+FORMS: Final[Mapping[Profile, re.Pattern[bytes]]] = {
+    "0.9": re.compile(rb"[0-9a-f]{64}"),
+    "0.12": re.compile(rb"[A-Za-z0-9_-]{86}"),
+}
+"""Form F of one id."""
+
+# 86 base64url characters carry 516 bits, an id has 512: a last character other than these is impossible.
+_CANONICAL_ID: Final[Mapping[Profile, bytes]] = {
+    "0.9": FORMS["0.9"].pattern,
+    "0.12": rb"[A-Za-z0-9_-]{85}[AQgw]",
+}
+_CANONICAL_ENDS: Final = frozenset("AQgw")
+
+
+def _line_of(form: bytes) -> bytes:
+    return form + b"@" + form + b"/" + form
+
+
+LINES: Final[Mapping[Profile, re.Pattern[bytes]]] = {
+    p: re.compile(_line_of(FORMS[p].pattern)) for p in PROFILES
+}
+"""Form of line n > 1: F@F/F."""
+
+ELEMENTS: Final[Mapping[Profile, re.Pattern[bytes]]] = {
+    p: re.compile(FORMS[p].pattern + b"(?:@" + FORMS[p].pattern + b"/" + FORMS[p].pattern + b")?")
+    for p in PROFILES
+}
+"""Either form of a line: F or F@F/F."""
+
+CANONICAL_LINES: Final[Mapping[Profile, re.Pattern[bytes]]] = {
+    p: re.compile(_CANONICAL_ID[p] + b"(?:@" + _CANONICAL_ID[p] + b"/" + _CANONICAL_ID[p] + b")?")
+    for p in PROFILES
+}
+"""Either form of a line with no impossible last character: what a `strict` reading takes."""
+
+
+def profile_of(fingerprint: str) -> Profile | None:
+    """Return the profile whose id form the whole text has, or None."""
+    return profile_of_bytes(fingerprint.encode("utf-8", "surrogatepass"))
+
+
+def profile_of_bytes(fingerprint: bytes) -> Profile | None:
+    """Return the profile whose id form the whole byte string has, or None. The two forms differ in length."""
+    for profile in PROFILES:
+        if FORMS[profile].fullmatch(fingerprint):
+            return profile
+    return None
+
+
+def node_of_line(first: bytes) -> str | None:
+    """Return the node whose text journal starts with this line, or None; a CR at its end is the caller's."""
+    return None if profile_of_bytes(first) is None else first.decode("ascii")
+
+
+def is_id(text: str, profile: Profile) -> bool:
+    """Return whether the whole text has the id form of the profile."""
+    return profile_of(text) == profile
+
+
+def parse_line(raw: bytes, profile: Profile) -> Line | Literal["MALFORMED_LINE"]:
+    """Return the line that `raw` is, whole, or the reason why it is none; `malformed_cause` tells more."""
+    if LINES[profile].fullmatch(raw):
+        text, chars = raw.decode("ascii"), ID_CHARS[profile]
+        return Line(profile, raw, text[:chars], text[chars + 1 : 2 * chars + 1], text[2 * chars + 2 :])
+    if FORMS[profile].fullmatch(raw):
+        return Line(profile, raw, None, None, None)
+    return "MALFORMED_LINE"
+
+
+def malformed_cause(raw: bytes) -> MalformedCause:
+    """Return what is wrong with bytes that are no line: `empty`, `too_long` (over 1,024 bytes) or `form`."""
+    if not raw:
+        return "empty"
+    return "too_long" if len(raw) > MAX_LINE_BYTES else "form"
+
+
+def non_canonical_fields(line: Line) -> tuple[str, ...]:
+    """Return which ids of a line end with an impossible character, of `fingerprint number author resource`.
+
+    Only base64url ids can: 86 characters carry four bits more than a hash, which must be zero.
+    """
+    if line.profile == "0.9":
+        return ()
+    ids = (
+        ("fingerprint", line.raw.decode("ascii") if line.is_first else None),
+        ("number", line.number),
+        ("author", line.author),
+        ("resource", line.resource),
+    )
+    return tuple(field for field, id_ in ids if id_ is not None and id_[-1] not in _CANONICAL_ENDS)
+
+
+def split(data: bytes, strict: bool = False) -> list[bytes]:
+    """Return the lines of a text journal, of any form.
+
+    A byte order mark at the start is removed, once. LF separates; one LF at the end is no line. Unless
+    `strict`, one CR at the end of each line is removed: no newline is hashed, and git on Windows adds CR. A
+    lone CR separates nothing.
+    """
+    lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    return lines if strict else [line.removesuffix(b"\r") for line in lines]
+
+
+def render(lines: Iterable[bytes]) -> bytes:
+    """Return the text journal of lines: LF before every line but the first, none at the end."""
+    return b"\n".join(lines)

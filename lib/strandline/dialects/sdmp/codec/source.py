@@ -1,0 +1,96 @@
+"""One decompressed file: a text journal, or frames; told apart by the first byte that is no white space."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+
+from strandline.core.verdict import Evidence, Finding, evidence_of, shown
+from strandline.dialects.sdmp.codec.frames import parse_frame, truncated
+from strandline.dialects.sdmp.codec.lines import (
+    BYTE_ORDER_MARK,
+    ID_FORMS_IN_WORDS,
+    MAX_LINE_BYTES,
+    malformed_cause,
+    node_of_line,
+    profile_of,
+    split,
+)
+from strandline.dialects.sdmp.types import Announcement, Damage, Frame, SourceContent
+
+SourceForm: TypeAlias = Literal["text", "frames"]
+
+ASCII_SPACE: Final = b" \t\n\r\x0b\x0c"
+
+
+def form_of(head: bytes) -> SourceForm | None:
+    """Return the form of a file from its first bytes; None while they are all white space.
+
+    `frames` if the first byte is `{`, after an optional byte order mark and ASCII white space. A file of
+    white space alone is a text journal whose first line is none.
+    """
+    rest = head.removeprefix(BYTE_ORDER_MARK).lstrip(ASCII_SPACE)
+    if not rest:
+        return None
+    return "frames" if rest.startswith(b"{") else "text"
+
+
+def parse_source(data: bytes, *, strict: bool = False) -> SourceContent:
+    """Return all that one decompressed file holds; nothing raises, what cannot be opened is a `Damage`.
+
+    A text journal is one frame without `since`. If its line 1 has no id form, the whole content is one
+    `FIRST_LINE_MALFORMED`. A file of frames gives each in order, blank lines skipped; a last frame without LF
+    that is no strict JSON is `TRUNCATED` as well. Zero bytes hold nothing.
+    """
+    start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
+    if len(data) == start:
+        return SourceContent((), ())
+    if form_of(data) == "frames":
+        return _frames(data, start)
+    return _text(data, start, strict)
+
+
+def _text(data: bytes, start: int, strict: bool) -> SourceContent:
+    end = data.find(b"\n", start)
+    # The rest of the file is not looked at before line 1 is known to be one.
+    first = data[start:] if end < 0 else data[start:end]
+    node = node_of_line(first if strict else first.removesuffix(b"\r"))
+    profile = None if node is None else profile_of(node)
+    if node is None or profile is None:
+        return SourceContent((), (first_line_malformed(data[start:]),))
+    return SourceContent(((start, Frame(node, profile, None, tuple(split(data, strict)))),), ())
+
+
+def first_line_malformed(raw: bytes) -> Damage:
+    """Return the one record that a text journal is whose line 1 has no id form.
+
+    `raw` is the content of the file without its byte order mark, or its beginning.
+    """
+    first = raw[: MAX_LINE_BYTES + 2].partition(b"\n")[0]
+    evidence: Evidence = {
+        "position": 1,
+        "cause": malformed_cause(first.removesuffix(b"\r")),
+        "expected": ID_FORMS_IN_WORDS,
+        "actual": shown(first),
+    }
+    return Damage(("FIRST_LINE_MALFORMED",), raw, 0, evidence_of([Finding("FIRST_LINE_MALFORMED", evidence)]))
+
+
+def _frames(data: bytes, start: int) -> SourceContent:
+    frames: list[tuple[int, Frame | Announcement]] = []
+    damages: list[Damage] = []
+    for offset, raw, ended in _raw_frames(data, start):
+        content = parse_frame(raw)
+        if isinstance(content, Damage):
+            damages.append(replace(content if ended else truncated(content), offset=offset))
+        else:
+            frames.append((offset, content))
+    return SourceContent(tuple(frames), tuple(damages))
+
+
+def _raw_frames(data: bytes, start: int) -> Iterator[tuple[int, bytes, bool]]:
+    while start < len(data):
+        end = data.find(b"\n", start)
+        raw = data[start:] if end < 0 else data[start:end]
+        if raw.strip(ASCII_SPACE):
+            yield start, raw, end >= 0
+        start += len(raw) + 1

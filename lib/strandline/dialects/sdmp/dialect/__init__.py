@@ -1,0 +1,44 @@
+"""Node journals as the one object that the pipelines see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from strandline.dialects.base import Dialect, LakeOption, PlainForm
+from strandline.dialects.sdmp import codec
+from strandline.dialects.sdmp.dialect.admission import admit
+from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
+from strandline.dialects.sdmp.reduce import REDUCER_VERSION
+from strandline.dialects.sdmp.types import DIALECT, Damage
+
+
+def plain(head: bytes, tail: Callable[[], bytes], strict: bool) -> PlainForm | None:
+    """Return how a plain file with this head may be split, or None: then one task reads it whole.
+
+    `head` begins behind a byte order mark. A text journal whose line 1 names its node goes to Spark's reader. A file of
+    frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split does not see.
+    """
+    form = codec.form_of(head)
+    if form == "frames":
+        last = tail().rpartition(b"\n")[2]
+        cut = bool(last.strip(codec.ASCII_SPACE)) and isinstance(codec.parse_frame(last), Damage)
+        return None if cut else PlainForm("frames", None, codec.MAX_FRAME_BYTES)
+    if form == "text" and b"\n" in head:
+        first = head.partition(b"\n")[0]
+        node = codec.node_of_line(first if strict else first.removesuffix(b"\r"))
+        return None if node is None else PlainForm("text", node, codec.MAX_LINE_BYTES)
+    return None
+
+
+SDMP = Dialect(
+    name=DIALECT,
+    kinds=("node",),
+    record_table="node_journal_line",
+    reduced=("node_journal", "equivocation"),
+    reducer_version=REDUCER_VERSION,
+    lake_options=(LakeOption("strict", "node_journal_line", "strandline.sdmp.reading", ("weak", "strict")),),
+    plain=plain,
+    admit=admit,
+    reduce_new=reduce_new,
+    reduce_all=reduce_all,
+)

@@ -1,0 +1,1 @@
+"""Node journals as frames: DataFrame in, DataFrame out, lazy."""

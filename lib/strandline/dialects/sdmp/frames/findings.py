@@ -1,0 +1,129 @@
+"""Elements that were not accepted, in the form that every dialect hands to the quarantine."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.frames.heads import SEGMENT, is_candidate, namespace
+from strandline.frames.quarantine import FINDING_COLUMNS
+
+
+def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -> DataFrame:
+    """Shape rejected elements and places that could not be opened to findings.
+
+    Reads:  the elements with their facts; `parts` of text journals if one of them came in several; file_no, source.
+    Gives:  FINDING_COLUMNS.
+    Rows:   one per element that failed a check, or that is a damage.
+    """
+    bad = _placed(facts.where(~is_candidate()), measured)
+    described = bad.select(
+        *DESCRIBED,
+        (F.col("base_lines") + F.col("idx") + 1).alias("position"),
+    ).mapInArrow(kernels.rejections, kernels.REJECTION_DDL)
+    findings = described.select(
+        F.when(F.col("node").isNotNull(), namespace()).alias("namespace"),
+        F.lit("record").alias("scope"),
+        "status",
+        F.split("reasons", ",").alias("reasons"),
+        F.when(F.col("hash").isNotNull(), F.unhex(F.sha2("raw", 256))).alias("record_id"),
+        "raw",
+        "raw_bytes",
+        "raw_sha256",
+        F.when(F.col("status") == "rejected", F.array().cast("array<string>"))
+        .otherwise(F.array("waits_for"))
+        .alias("waits_for"),
+        "evidence",
+        "file_no",
+        "source_offset",
+        F.struct("file_no", "part", "frame", "idx").alias("order_key"),
+    )
+    return _with_source(findings, sources)
+
+
+DESCRIBED = (
+    "file_no", "part", "frame", "idx", "node", "raw", "raw_bytes", "raw_sha256", "hash", "code", "expected", "before",
+    "damage", "evidence", "source_offset",
+)  # fmt: skip
+
+
+def beyond(facts: DataFrame, open_heads: DataFrame, full: DataFrame, waiting: DataFrame) -> DataFrame:
+    """Find the open elements for which their namespace has no room among its waiting records.
+
+    Reads:  the elements with their facts; open heads; full: namespace, room; waiting rows of `quarantine`.
+    Gives:  file_no, part, frame, idx.
+    Rows:   those beyond the room, ordered by the bytes' hash; elements whose text waits already always have room.
+    """
+    candidates = facts.where(is_candidate()).join(open_heads.select(*SEGMENT, "namespace"), list(SEGMENT))
+    numbered = candidates.join(full.select("namespace", "room"), "namespace").withColumn("id", F.unhex(F.sha2("raw", 256)))
+    known = waiting.select("namespace", F.col("record_id").alias("id"))
+    news = numbered.join(known, ["namespace", "id"], "left_anti")
+    rank = F.dense_rank().over(Window.partitionBy("namespace").orderBy("id"))
+    return news.withColumn("rank", rank).where("rank > room").select("file_no", "part", "frame", "idx")
+
+
+def deferred(
+    facts: DataFrame, heads: DataFrame, measured: DataFrame | None, sources: DataFrame, limited: DataFrame | None
+) -> DataFrame:
+    """Shape delivered elements of open segments to findings: each waits for the line that its number names.
+
+    Reads:  the elements with their facts; heads with n (null: open); limited: file_no, part, frame, idx of those that
+            find no room (DEFERRED_LIMIT, rejected).
+    Gives:  FINDING_COLUMNS.
+    Rows:   one per delivered element of an open segment.
+    """
+    open_segments = heads.where("n IS NULL").select(*SEGMENT)
+    waiting = _placed(facts.where(is_candidate()).join(open_segments, list(SEGMENT)), measured)
+    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
+    turned_away = F.lit(False)
+    if limited is not None:
+        marked = limited.withColumn("limited", F.lit(True))
+        waiting = waiting.join(marked, ["file_no", "part", "frame", "idx"], "left")
+        turned_away = F.coalesce("limited", F.lit(False))
+    position = F.col("base_lines") + F.col("idx") + 1
+    findings = waiting.select(
+        namespace().alias("namespace"),
+        F.lit("record").alias("scope"),
+        F.when(turned_away, F.lit("rejected")).otherwise(F.lit("deferred")).alias("status"),
+        F.when(turned_away, F.array(F.lit("DEFERRED_LIMIT"))).otherwise(F.array(F.lit("PREDECESSOR_UNKNOWN"))).alias("reasons"),
+        F.unhex(F.sha2("raw", 256)).alias("record_id"),
+        "raw",
+        "raw_bytes",
+        "raw_sha256",
+        F.when(turned_away, F.array().cast("array<string>"))
+        .otherwise(F.array(F.concat(F.lit("line:"), number)))
+        .alias("waits_for"),
+        F.when(turned_away, _placed_evidence("DEFERRED_LIMIT", position, F.col("since")))
+        .otherwise(_placed_evidence("PREDECESSOR_UNKNOWN", position, F.col("since")))
+        .alias("evidence"),
+        "file_no",
+        "source_offset",
+        F.struct("file_no", "part", "frame", "idx").alias("order_key"),
+    )
+    return _with_source(findings, sources)
+
+
+def _placed_evidence(reason: str, position: Column, since: Column) -> Column:
+    """The JSON text that `verify` gives for PREDECESSOR_UNKNOWN; `since` has the form of an id, so it needs no escape."""
+    quoted = F.when(since.isNull(), F.lit("null")).otherwise(F.concat(F.lit('"'), since, F.lit('"')))
+    return F.concat(
+        F.lit('{"' + reason + '":{"position":'), position.cast("string"), F.lit(',"since":'), quoted, F.lit("}}")
+    )
+
+
+def _placed(elements: DataFrame, measured: DataFrame | None) -> DataFrame:
+    """Add base_lines (lines of the file before the part) and source_offset (bytes, in the decompressed stream)."""
+    if measured is None:
+        placed = elements.withColumn("base_lines", F.lit(0).cast("bigint")).withColumn("base_bytes", F.lit(0))
+    else:
+        bases = F.broadcast(measured.select("file_no", "part", "base_lines", "base_bytes"))
+        placed = elements.join(bases, ["file_no", "part"], "left").fillna(0, ["base_lines", "base_bytes"])
+    is_text = (F.col("frame") == kernels.TEXT_FRAME) & F.col("damage").isNull()
+    inside = F.when(is_text, F.col("base_bytes") + F.col("local")).otherwise(F.lit(0))
+    return placed.withColumn("source_offset", (F.col("offset") + inside).cast("bigint"))
+
+
+def _with_source(findings: DataFrame, sources: DataFrame) -> DataFrame:
+    return findings.join(F.broadcast(sources), "file_no", "left").select(*FINDING_COLUMNS)

@@ -1,0 +1,156 @@
+"""Segments and their heads: where each run of verified lines hangs, at a cost that follows the heads."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.codec import ID_CHARS
+from strandline.frames.buckets import bucket_of
+
+SEGMENT = ("file_no", "part", "frame", "head")
+"""What names a segment inside a run."""
+
+
+def is_candidate() -> Column:
+    """True for an element that passed every check of its own file or frame."""
+    return F.col("damage").isNull() & (F.col("code") == 0)
+
+
+def namespace() -> Column:
+    """The namespace of an element's node."""
+    return F.concat(F.lit("node:"), F.col("node"))
+
+
+def number_of(raw: Column, node: Column) -> Column:
+    """The number of a line n > 1: as many characters as its node's fingerprint has."""
+    return F.substring(raw, F.lit(1), F.length(node)).cast("string")
+
+
+def is_long_form(node: Column) -> Column:
+    """True for ids of profile 0.12, which their length tells."""
+    return F.length(node) == ID_CHARS["0.12"]
+
+
+def line_hash(line: Column, node: Column) -> Column:
+    """H(line) in the profile of the node, by Spark's own functions. `line` is BINARY."""
+    long = F.base64(F.unhex(F.sha2(line, 512)))
+    return F.when(is_long_form(node), F.translate(long, "+/=\r\n", "-_")).otherwise(F.sha2(line, 256))
+
+
+def segments(facts: DataFrame, buckets: int) -> DataFrame:
+    """Keep the head of each segment, with its segment's length.
+
+    Reads:  the elements with their facts.
+    Gives:  SEGMENT, head_id (STRING, names the segment), namespace, bucket, node, number (null: line 1), hash,
+            since, lines (BIGINT).
+    Rows:   one per segment.
+    """
+    candidates = facts.where(is_candidate())
+    lengths = candidates.groupBy(*SEGMENT).agg(F.count(F.lit(1)).alias("lines"))
+    is_first = F.length("raw") == F.length("node")
+    heads = candidates.where("idx = head").select(
+        *SEGMENT,
+        F.concat_ws(":", *SEGMENT).alias("head_id"),
+        namespace().alias("namespace"),
+        "node",
+        F.when(~is_first, number_of(F.col("raw"), F.col("node"))).alias("number"),
+        "hash",
+        "since",
+    )
+    return heads.join(lengths, list(SEGMENT)).withColumn("bucket", bucket_of(F.col("namespace"), buckets))
+
+
+def attached_to_first_lines(heads: DataFrame) -> DataFrame:
+    """Add attached_n where a head is line 1 (0) or follows it (1): line 1 is a constant of the namespace.
+
+    Reads:  number, node.  Gives: the columns of `heads` and attached_n.  Rows: one per row.
+    """
+    first_hash = line_hash(F.col("node").cast("binary"), F.col("node"))
+    attached = F.when(F.col("number").isNull(), F.lit(0)).when(F.col("number") == first_hash, F.lit(1))
+    return heads.withColumn("attached_n", attached.cast("bigint"))
+
+
+def attached_to_leaves(heads: DataFrame, journals: DataFrame) -> DataFrame:
+    """Fill attached_n of heads that follow a leaf of their journal as it was last reduced, and tell what is held.
+
+    Reads:  heads with attached_n; of `node_journal` namespace, bucket, tip_hash, tip_n, leaves.
+    Gives:  the columns of `heads`, attached_n filled, held (BOOLEAN: lines of the namespace are in the table).
+    Rows:   one per row: a hash names one line of a namespace. Of 0.12 the tip alone is found here, since a record id
+            does not tell a 0.12 hash.
+    """
+    tips = journals.select("namespace", F.col("tip_hash").alias("number"), F.col("tip_n").alias("leaf_n"))
+    others = (
+        journals.where(F.size("leaves") > 1)
+        .select("namespace", "tip_hash", F.explode("leaves").alias("leaf"))
+        .select("namespace", "tip_hash", F.lower(F.hex("leaf.record_id")).alias("number"), F.col("leaf.n").alias("leaf_n"))
+        .where(F.col("number") != F.col("tip_hash"))
+        .drop("tip_hash")
+    )
+    known = journals.select("namespace", F.lit(True).alias("is_held"))
+    return (
+        heads.join(tips.unionByName(others), ["namespace", "number"], "left")
+        .join(known, ["namespace"], "left")
+        .withColumn("attached_n", F.coalesce("attached_n", "leaf_n"))
+        .withColumn("held", F.coalesce("is_held", F.lit(False)))
+        .drop("leaf_n", "is_held")
+    )
+
+
+def parents_in_run(heads: DataFrame, facts: DataFrame) -> DataFrame:
+    """Find, for heads that hang on nothing yet, the element of this run that they follow.
+
+    Reads:  heads with attached_n; the elements with their facts.
+    Gives:  head_id, parent_id (head_id of the segment of that element), parent_offset (its distance from the head).
+    Rows:   at most one per head: of several deliveries of one line the first.
+    """
+    open_heads = heads.where("attached_n IS NULL").select("head_id", "node", F.col("number").alias("hash"))
+    found = facts.where(is_candidate()).select("node", "hash", "idx", *SEGMENT).join(open_heads, ["node", "hash"])
+    parent = F.min(F.struct("file_no", "part", "frame", "idx", "head")).alias("parent")
+    return (
+        found.groupBy("head_id")
+        .agg(parent)
+        .select(
+            "head_id",
+            F.concat_ws(":", "parent.file_no", "parent.part", "parent.frame", "parent.head").alias("parent_id"),
+            (F.col("parent.idx") - F.col("parent.head")).alias("parent_offset"),
+        )
+    )
+
+
+def attached_to_lines(roots: DataFrame, lines: DataFrame) -> DataFrame:
+    """Find the stored lines that heads follow.
+
+    Reads:  roots: head_id, namespace, number; lines: namespace, line_hash, n of the buckets of the roots.
+    Gives:  head_id, line_n.
+    Rows:   at most one per head.
+    """
+    stored = lines.select("namespace", F.col("line_hash").alias("number"), F.col("n").alias("line_n"))
+    return roots.join(stored, ["namespace", "number"]).select("head_id", "line_n")
+
+
+def positions(heads: DataFrame) -> DataFrame:
+    """Resolve n of every head that hangs, directly or over others, on a known line.
+
+    Reads:  heads with attached_n, parent_id, parent_offset.
+    Gives:  head_id, n.
+    Rows:   one per head that is reached; the others stay open. One fold per namespace, over its heads alone.
+    """
+    folded = heads.select(*kernels.RESOLVE_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
+    return folded.mapInArrow(kernels.resolve_heads, "head_id STRING, n BIGINT")
+
+
+def with_overlaps(heads: DataFrame) -> DataFrame:
+    """Add overlaps: whether another accepted segment of the namespace has a line of the same n.
+
+    Reads:  heads with n (null: open), lines, namespace.
+    Gives:  the columns of `heads` and overlaps.
+    Rows:   one per row. Only rows of overlapping segments can be deliveries of one line, since n is a function of it.
+    """
+    last_n = F.col("n") + F.col("lines") - 1
+    order = Window.partitionBy("namespace", F.col("n").isNull()).orderBy("n", "head_id")
+    reached = F.max(last_n).over(order.rowsBetween(Window.unboundedPreceding, -1))
+    overlaps = (reached >= F.col("n")) | (F.lead("n").over(order) <= last_n)
+    return heads.withColumn("overlaps", F.coalesce(overlaps, F.lit(False)) & F.col("n").isNotNull())

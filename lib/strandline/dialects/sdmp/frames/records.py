@@ -1,0 +1,74 @@
+"""Accepted elements as rows of `node_journal_line`."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from strandline.dialects.sdmp.frames.heads import SEGMENT, is_candidate, is_long_form, line_hash
+
+DELIVERY = ("file_no", "part", "frame", "idx")
+"""Order of deliveries inside a run: the least comes first."""
+
+
+def accepted(facts: DataFrame, heads: DataFrame) -> DataFrame:
+    """Keep the elements of segments whose n is known, each line once.
+
+    Reads:  the elements with their facts; heads with n, namespace, bucket, overlaps.
+    Gives:  DELIVERY, namespace, bucket, node, n, hash, raw.
+    Rows:   one per (namespace, line): of several deliveries the least. Only overlapping segments are shuffled for it.
+    """
+    known = heads.where("n IS NOT NULL").select(*SEGMENT, "namespace", "bucket", F.col("n").alias("head_n"), "overlaps")
+    placed = facts.where(is_candidate()).join(known, list(SEGMENT))
+    columns = (*DELIVERY, "namespace", "bucket", "node", "hash", "raw")
+    lines = placed.select(*columns, (F.col("head_n") + F.col("idx") - F.col("head")).alias("n"), "overlaps")
+    alone = lines.where(~F.col("overlaps"))
+    first = Window.partitionBy("namespace", "n", "hash").orderBy(*DELIVERY)
+    shared = lines.where("overlaps").withColumn("rank", F.row_number().over(first)).where("rank = 1").drop("rank")
+    return alone.unionByName(shared).drop("overlaps")
+
+
+def implied(nodes: DataFrame) -> DataFrame:
+    """Give line 1 of journals of which nobody delivered it: it is a constant of the namespace.
+
+    Reads:  namespace, bucket, node.
+    Gives:  what `accepted` gives, without DELIVERY.
+    Rows:   one per row.
+    """
+    raw = F.col("node").cast("binary")
+    return nodes.select(
+        "namespace",
+        "bucket",
+        "node",
+        line_hash(raw, F.col("node")).alias("hash"),
+        raw.alias("raw"),
+        F.lit(1).cast("bigint").alias("n"),
+    )
+
+
+def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataFrame:
+    """Shape accepted lines to the contract of `node_journal_line`.
+
+    Reads:  namespace, bucket, node, n, hash, raw.
+    Gives:  the columns of `node_journal_line`.
+    Rows:   one per row.
+    """
+    text = F.col("raw").cast("string")
+    chars = F.length("node")
+    is_first = F.col("n") == 1
+    null = F.lit(None).cast("string")
+    record_id = F.when(is_long_form(F.col("node")), F.unhex(F.sha2("raw", 256))).otherwise(F.unhex("hash"))
+    return lines.select(
+        "namespace",
+        "bucket",
+        record_id.alias("record_id"),
+        F.when(is_long_form(F.col("node")), F.lit("0.12")).otherwise(F.lit("0.9")).alias("profile"),
+        "n",
+        F.when(is_first, null).otherwise(F.substring(text, F.lit(1), chars)).alias("line_number"),
+        F.col("hash").alias("line_hash"),
+        F.when(is_first, null).otherwise(F.substring(text, chars + 2, chars)).alias("author_fp"),
+        F.when(is_first, null).otherwise(F.substring(text, chars * 2 + 3, chars)).alias("resource_id"),
+        F.lit(origin).alias("origin"),
+        F.lit(run_id).alias("run_id"),
+    )

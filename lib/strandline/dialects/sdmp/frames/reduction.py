@@ -1,0 +1,206 @@
+"""Journals as rows: leaves, forks, pairs and tips, of all lines or of the news alone.
+
+A journal whose greatest n equals its number of lines has one line at every n: no fork and one leaf, told by one
+aggregate. Only the others need joins of lines with lines.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.sdmp.reduce import MAX_MEMBERS, REDUCER_VERSION
+from strandline.dialects.sdmp.types import DIALECT
+
+LINE_COLUMNS = (
+    "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
+)  # fmt: skip
+
+
+def exact_line() -> Column:
+    """The bytes of a line as text: the fingerprint, or its three parts put together."""
+    linked = F.concat("line_number", F.lit("@"), "author_fp", F.lit("/"), "resource_id")
+    return F.when(F.col("n") == 1, F.substring_index("namespace", ":", -1)).otherwise(linked)
+
+
+def counted(lines: DataFrame) -> DataFrame:
+    """Count the lines of each journal.
+
+    Reads:  LINE_COLUMNS.  Gives:  namespace, bucket, line_count, top_n.  Rows: one per namespace.
+    """
+    return lines.groupBy("namespace", "bucket").agg(F.count(F.lit(1)).alias("line_count"), F.max("n").alias("top_n"))
+
+
+def pair_counts(lines: DataFrame) -> DataFrame:
+    """Count the distinct pairs of each journal.  Gives: namespace, pairs.  Rows: one per namespace with a pair."""
+    pairs = lines.where("n > 1").select("namespace", "author_fp", "resource_id").distinct()
+    return pairs.groupBy("namespace").agg(F.count(F.lit(1)).alias("pairs"))
+
+
+def leaves(candidates: DataFrame, predecessors: DataFrame) -> DataFrame:
+    """Keep the candidates that no line follows.
+
+    Reads:  candidates: namespace, line_hash, ..; predecessors: namespace, line_number.
+    Gives:  the columns of `candidates`.
+    Rows:   at most one per row.
+    """
+    followed = predecessors.where("line_number IS NOT NULL").select("namespace", F.col("line_number").alias("line_hash"))
+    return candidates.join(followed, ["namespace", "line_hash"], "left_anti")
+
+
+def folded_leaves(ends: DataFrame) -> DataFrame:
+    """Fold leaves to the array of `node_journal`: n descending, then record id ascending.
+
+    Reads:  namespace, n, record_id.  Gives: namespace, leaves.  Rows: one per namespace.
+    """
+    listed = F.collect_list(F.struct((-F.col("n")).alias("below"), "record_id"))
+    restored = F.transform(
+        F.array_sort(listed), lambda leaf: F.struct((-leaf["below"]).alias("n"), leaf["record_id"].alias("record_id"))
+    )
+    return ends.groupBy("namespace").agg(restored.alias("leaves"))
+
+
+def tips(ends: DataFrame) -> DataFrame:
+    """Keep of each journal the leaf of greatest n, of these the least record id, as its tip columns.
+
+    Reads:  leaves with namespace, profile, n, record_id, tip_number, tip_line, tip_hash.
+    Gives:  namespace, profile, tip_n, tip_number, tip_line, tip_hash.
+    Rows:   one per namespace.
+    """
+    best = F.min(F.struct((-F.col("n")).alias("below"), "record_id", "profile", "tip_number", "tip_line", "tip_hash"))
+    return ends.groupBy("namespace").agg(best.alias("tip")).select(
+        "namespace", "tip.profile", (-F.col("tip.below")).alias("tip_n"), "tip.tip_number", "tip.tip_line", "tip.tip_hash"
+    )
+
+
+def as_tip(lines: DataFrame) -> DataFrame:
+    """Add tip_number, tip_line, tip_hash to lines that may be tips."""
+    return lines.withColumns(
+        {"tip_number": F.col("line_number"), "tip_line": exact_line(), "tip_hash": F.col("line_hash")}
+    )
+
+
+def siblings(lines: DataFrame) -> DataFrame:
+    """Keep the numbers that several lines of a journal carry: each names a forked line.
+
+    Reads:  namespace, line_number.  Gives: namespace, line_number.  Rows: one per forked line.
+    """
+    carried = lines.where("line_number IS NOT NULL").groupBy("namespace", "line_number")
+    return carried.agg(F.count(F.lit(1)).alias("carriers")).where("carriers > 1").drop("carriers")
+
+
+def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
+    """Gather what each fork is made of.
+
+    Reads:  forked: namespace, line_number; lines: LINE_COLUMNS, those that carry the numbers and those they name.
+    Gives:  namespace, bucket, position (the number), n (of the forked line), members (ids ascending, at most 65,536),
+            member_count, bytes_a, bytes_b, predecessor (BINARY).
+    Rows:   one per forked line.
+    """
+    line = exact_line().cast("binary")
+    members = (
+        lines.join(forked, ["namespace", "line_number"], "left_semi")
+        .groupBy("namespace", "bucket", "line_number")
+        .agg(
+            F.array_sort(F.collect_list("record_id")).alias("ids"),
+            F.array_sort(F.slice(F.array_sort(F.collect_list(F.struct("record_id", line.alias("raw")))), 1, 2)).alias("least"),
+        )
+    )
+    named = forked.select("namespace", F.col("line_number").alias("line_hash"))
+    before = lines.join(named, ["namespace", "line_hash"], "left_semi").select(
+        "namespace", F.col("line_hash").alias("line_number"), "n", line.alias("predecessor")
+    )
+    return members.join(before, ["namespace", "line_number"]).select(
+        "namespace",
+        "bucket",
+        F.col("line_number").alias("position"),
+        "n",
+        F.slice("ids", 1, MAX_MEMBERS).alias("members"),
+        F.size("ids").cast("bigint").alias("member_count"),
+        F.col("least")[0]["raw"].alias("bytes_a"),
+        F.col("least")[1]["raw"].alias("bytes_b"),
+        "predecessor",
+    )
+
+
+def as_equivocation(found: DataFrame) -> DataFrame:
+    """Shape forks to the contract of `equivocation`.
+
+    Reads:  what `forks` gives.  Gives: the columns of `equivocation`.  Rows: one per row.
+    """
+    key = F.substring_index("namespace", ":", -1)
+    zero = F.lit(b"\x00")
+    name = F.concat(
+        F.lit(b"strandline/equivocation/1"), zero, F.col("namespace").cast("binary"), zero, F.lit(b"SDMP_FORK"), zero,
+        key.cast("binary"), zero, F.col("position").cast("binary"),
+    )  # fmt: skip
+    return found.select(
+        F.unhex(F.sha2(name, 256)).alias("equivocation_id"),
+        "namespace",
+        "bucket",
+        F.lit(DIALECT).alias("dialect"),
+        F.lit("SDMP_FORK").alias("kind"),
+        key.alias("key"),
+        "position",
+        "members",
+        "member_count",
+        "bytes_a",
+        "bytes_b",
+        F.lit(False).alias("attributable"),
+        _evidence(key).alias("evidence"),
+    )
+
+
+def _evidence(key: Column) -> Column:
+    """The evidence file of a fork: strict JSON, keys sorted, compact, ASCII. Every text in it is an id or base64."""
+    def record(raw: str) -> Column:
+        column = F.col(raw)
+        encoded = F.translate(F.base64(column), "\r\n", "")
+        return F.concat(F.lit('{"bytes":"'), encoded, F.lit('","id":"'), F.sha2(column, 256), F.lit('"'))
+
+    return F.concat(
+        F.lit('{"context":['), record("predecessor"), F.lit(',"role":"predecessor"}],"dialect":"sdmp","key":"'), key,
+        F.lit('","kind":"SDMP_FORK","namespace":"'), F.col("namespace"), F.lit('","position":"'), F.col("position"),
+        F.lit('","records":['), record("bytes_a"), F.lit("},"), record("bytes_b"), F.lit('}],"strandline_evidence":1}'),
+    )  # fmt: skip
+
+
+def as_node_journal(journals: DataFrame) -> DataFrame:
+    """Shape journals to the contract of `node_journal`.
+
+    Reads:  namespace, bucket, profile, tip columns, leaves, fork_count, fork_n (least n of a forked line, or null),
+            line_count, pair_count.
+    Gives:  the columns of `node_journal`.
+    Rows:   one per row.
+    """
+    return journals.select(
+        "namespace", "bucket", "profile", "tip_n", "tip_number", "tip_line", "tip_hash", "leaves", "fork_count",
+        F.coalesce("fork_n", "tip_n").alias("common_n"), "line_count", "pair_count",
+        (F.col("line_count") - 1 - F.col("pair_count")).alias("duplicate_pairs"),
+    )  # fmt: skip
+
+
+def state_hash(journals: DataFrame) -> Column:
+    """SHA-256 of the state bytes of each row of `node_journal`: line count and leaves commit to every line."""
+    lines = F.transform("leaves", lambda leaf: F.concat(leaf["n"].cast("string"), F.lit(" "), F.lower(F.hex(leaf["record_id"])), F.lit("\n")))
+    text = F.concat(
+        F.lit("strandline/sdmp/state/1\n"), F.col("namespace"), F.lit("\n"), F.col("line_count").cast("string"),
+        F.lit("\n"), F.array_join(lines, ""),
+    )  # fmt: skip
+    return F.unhex(F.sha2(text.cast("binary"), 256))
+
+
+def as_namespace_state(journals: DataFrame, *, reduced_version: int, run_id: str, reduced_at: Column) -> DataFrame:
+    """Shape rows of `node_journal` to rows of `namespace_state`.  Rows: one per row."""
+    return journals.select(
+        "namespace",
+        "bucket",
+        F.lit(DIALECT).alias("dialect"),
+        F.col("line_count").alias("record_count"),
+        state_hash(journals).alias("state_hash"),
+        F.lit(REDUCER_VERSION).alias("reducer_version"),
+        F.lit(None).cast("array<struct<namespace:string,commitment:binary>>").alias("depends_on"),
+        F.lit(reduced_version).cast("bigint").alias("reduced_version"),
+        reduced_at.alias("reduced_at"),
+        F.lit(run_id).alias("run_id"),
+    )

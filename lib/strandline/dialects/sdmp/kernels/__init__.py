@@ -1,0 +1,32 @@
+"""Batches in, batches out: files to elements, elements to line facts, heads to positions. No Spark, no JVM."""
+
+from strandline.dialects.sdmp.kernels.elements import ELEMENT_FIELDS, TEXT_FRAME, read_content, replayed
+from strandline.dialects.sdmp.kernels.facts import (
+    LINE_FACTS_DDL,
+    MALFORMED,
+    MISMATCH,
+    MISPLACED,
+    NON_CANONICAL,
+    Columns,
+    line_facts,
+)
+from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
+from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+
+__all__ = [
+    "ELEMENT_FIELDS",
+    "LINE_FACTS_DDL",
+    "MALFORMED",
+    "MISMATCH",
+    "MISPLACED",
+    "NON_CANONICAL",
+    "REJECTION_DDL",
+    "RESOLVE_COLUMNS",
+    "TEXT_FRAME",
+    "Columns",
+    "line_facts",
+    "read_content",
+    "rejections",
+    "replayed",
+    "resolve_heads",
+]

@@ -1,0 +1,76 @@
+"""Elements that failed a check to reasons and evidence, worded as the reference words them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+from strandline.contracts.reasons import rules_version
+from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
+from strandline.dialects.sdmp import codec, verify
+from strandline.dialects.sdmp.kernels.facts import MALFORMED, MISMATCH, MISPLACED, NON_CANONICAL
+from strandline.dialects.sdmp.types import Line
+
+NEXT_RULES: Final = f"rules:{rules_version() + 1}"
+"""What a record waits for that met a fault of ours: rules in which it is mended."""
+
+REJECTION_DDL: Final = (
+    "file_no BIGINT, part BIGINT, frame BIGINT, idx BIGINT, node STRING, raw BINARY, raw_bytes BIGINT, "
+    "raw_sha256 BINARY, hash STRING, source_offset BIGINT, status STRING, reasons STRING, waits_for STRING, "
+    "evidence STRING"
+)
+
+
+def rejections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the reasons and the evidence of elements that failed a check, as the reference words them.
+
+    Reads: the columns of REJECTION_DDL that come through, code, position (1-based), expected, before, damage, evidence.
+    Gives: REJECTION_DDL; status is `rejected`, but `deferred` for a fault of ours.
+    """
+    for batch in batches:
+        found = [row | _verdict(row) for row in batch.to_pylist()]
+        columns = {name: [row[name] for row in found] for name in REJECTION_SCHEMA.names}
+        yield pa.RecordBatch.from_pydict(columns, schema=REJECTION_SCHEMA)
+
+
+REJECTION_SCHEMA = pa.schema(
+    [
+        pa.field(name, kind)
+        for name, kind in {
+            "file_no": pa.int64(), "part": pa.int64(), "frame": pa.int64(), "idx": pa.int64(), "node": pa.string(),
+            "raw": pa.binary(), "raw_bytes": pa.int64(), "raw_sha256": pa.binary(), "hash": pa.string(),
+            "source_offset": pa.int64(), "status": pa.string(), "reasons": pa.string(), "waits_for": pa.string(),
+            "evidence": pa.string(),
+        }.items()
+    ]
+)  # fmt: skip
+
+
+def _verdict(row: dict[str, Any]) -> dict[str, str | None]:
+    if row["damage"] is not None:
+        ours = row["damage"] == "INTERNAL_ERROR"
+        status, waits_for = ("deferred", NEXT_RULES) if ours else ("rejected", None)
+        reasons, evidence = row["damage"], row["evidence"]
+    else:
+        findings = list(_findings(row))
+        status, waits_for = "rejected", None
+        reasons, evidence = ",".join(reasons_of(findings)), encode_evidence(evidence_of(findings))
+    return {"status": status, "reasons": reasons, "waits_for": waits_for, "evidence": evidence}
+
+
+def _findings(row: dict[str, Any]) -> Iterator[Finding]:
+    code, raw, node, position = row["code"], row["raw"], row["node"], row["position"]
+    if code & MALFORMED:
+        yield verify.malformed(raw, position)
+    if code & MISPLACED:
+        yield verify.misplaced(raw, node, position)
+    profile = codec.profile_of(node)
+    line = None if profile is None else codec.parse_line(raw, profile)
+    if code & NON_CANONICAL and isinstance(line, Line):
+        impossible = verify.non_canonical(line, position)
+        if impossible is not None:
+            yield impossible
+    if code & MISMATCH and isinstance(line, Line):
+        yield verify.number_mismatch(position, row["expected"], str(line.number), row["before"])

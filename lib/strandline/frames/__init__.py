@@ -1,0 +1,1 @@
+"""What the frames of several dialects share: DataFrame in, DataFrame out, lazy."""

@@ -1,0 +1,19 @@
+"""The partition column of every table, in Spark's own functions."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+
+def bucket_of(namespace: Column, buckets: int) -> Column:
+    """Return INT: the first two bytes of SHA-256 of the namespace's UTF-8, big-endian, modulo `buckets`.
+
+    Equals `core.ids.bucket_of`; the CHECK constraint of every table repeats it.
+    """
+    return (F.conv(F.substring(F.sha2(namespace, 256), 1, 4), 16, 10).cast("int") % F.lit(buckets)).cast("int")
+
+
+def bucket_of_id(digest: Column, buckets: int) -> Column:
+    """Return INT: the first two bytes of a BINARY id, big-endian, modulo `buckets`: for rows without a namespace."""
+    return (F.conv(F.substring(F.hex(digest), 1, 4), 16, 10).cast("int") % F.lit(buckets)).cast("int")

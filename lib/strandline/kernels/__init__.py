@@ -1,0 +1,1 @@
+"""What the kernels of several dialects share: files to decompressed blocks, blocks to lines. No Spark, no JVM."""

@@ -1,0 +1,146 @@
+"""Blocks to lines: the one line framing of all dialects, for untrusted streams of any size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Bytes of one record as far as they are kept.
+
+    `raw` is all of it if `length == len(raw)`, else its head; `sha256` is then the digest of all of it.
+    """
+
+    raw: bytes
+    length: int
+    sha256: bytes | None = None
+
+    @property
+    def whole(self) -> bool:
+        """True if all bytes are kept."""
+        return self.sha256 is None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLine:
+    """One line without its LF. `offset` in the decompressed stream, bytes; `ended` is true if an LF followed."""
+
+    offset: int
+    kept: Kept
+    ended: bool
+    over_limit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLimits:
+    """How much of a rejected record is kept: whole up to `whole_bytes`, beyond that the first `head_bytes`."""
+
+    whole_bytes: int
+    head_bytes: int
+
+
+class Keeper:
+    """Collects bytes of a record of unknown length in bounded memory."""
+
+    def __init__(self, limits: KeepLimits) -> None:
+        self._limits = limits
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._length = 0
+        self._digest = hashlib.sha256()
+
+    def add(self, data: bytes | memoryview) -> None:
+        """Take the next bytes of the record."""
+        self._length += len(data)
+        self._digest.update(data)
+        if self._length <= self._limits.whole_bytes:
+            self._parts.append(bytes(data))
+            self._held += len(data)
+        elif self._held < self._limits.head_bytes:
+            self._parts.append(bytes(data[: self._limits.head_bytes - self._held]))
+            self._held += len(self._parts[-1])
+
+    def kept(self) -> Kept:
+        """Return what is kept of the record."""
+        raw = b"".join(self._parts)
+        if self._length <= self._limits.whole_bytes:
+            return Kept(raw, self._length)
+        return Kept(raw[: self._limits.head_bytes], self._length, self._digest.digest())
+
+
+def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the blocks without a byte order mark at the start of the stream.
+
+    A mark is removed once, there and only there, as Spark's text reader does.
+    """
+    head = b""
+    rest = iter(blocks)
+    for block in rest:
+        head += block
+        if len(head) >= len(BYTE_ORDER_MARK):
+            break
+    head = head.removeprefix(BYTE_ORDER_MARK)
+    if head:
+        yield head
+    yield from rest
+
+
+def stream_lines(blocks: Iterable[bytes], *, limit: int, keep: KeepLimits, offset: int = 0) -> Iterator[StreamLine]:
+    """Yield the lines of a stream: what stands before each LF, and what follows the last if that is not empty.
+
+    A line over `limit` bytes is read on to its LF without being kept whole; it comes with `over_limit`.
+    Memory is bounded by the limit, the kept head and one block, whatever the stream holds.
+    """
+    carry: list[bytes] = []
+    carried = 0
+    keeper: Keeper | None = None
+    at = offset
+    for block in blocks:
+        start = 0
+        while True:
+            end = block.find(b"\n", start)
+            if end < 0:
+                break
+            if keeper is not None:
+                keeper.add(memoryview(block)[start:end])
+                kept = keeper.kept()
+                yield StreamLine(at, kept, True, True)
+                length = kept.length
+                keeper = None
+            else:
+                raw = b"".join((*carry, block[start:end])) if carry else block[start:end]
+                length = len(raw)
+                yield _line(at, raw, limit, keep, ended=True)
+                carry, carried = [], 0
+            at += length + 1
+            start = end + 1
+        if start == len(block):
+            continue
+        tail = block[start:]
+        if keeper is not None:
+            keeper.add(tail)
+            continue
+        carry.append(tail)
+        carried += len(tail)
+        if carried > limit:
+            keeper = Keeper(keep)
+            for part in carry:
+                keeper.add(part)
+            carry, carried = [], 0
+    if keeper is not None:
+        yield StreamLine(at, keeper.kept(), False, True)
+    elif carry:
+        yield _line(at, b"".join(carry), limit, keep, ended=False)
+
+
+def _line(at: int, raw: bytes, limit: int, keep: KeepLimits, *, ended: bool) -> StreamLine:
+    if len(raw) <= limit:
+        return StreamLine(at, Kept(raw, len(raw)), ended, False)
+    keeper = Keeper(keep)
+    keeper.add(raw)
+    return StreamLine(at, keeper.kept(), ended, True)

@@ -1,0 +1,81 @@
+"""Pieces: what reading gives and judging takes, one row a record or a place that could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from strandline.kernels.lines import Kept
+
+PIECE_FIELDS = (
+    pa.field("file_no", pa.int64(), nullable=False),
+    pa.field("part", pa.int64(), nullable=False),
+    pa.field("frame", pa.int64(), nullable=False),
+    pa.field("offset", pa.int64(), nullable=False),
+    pa.field("size", pa.int64(), nullable=False),
+    pa.field("raw", pa.binary(), nullable=False),
+    pa.field("raw_bytes", pa.int64(), nullable=False),
+    pa.field("raw_sha256", pa.binary()),
+    pa.field("damage", pa.string()),
+    pa.field("evidence", pa.string()),
+)
+"""Fields of every piece.
+
+- `file_no`: the file, ascending in the order of paths; `part`: the split of it; `frame`: the frame in the part.
+- `offset`: in the decompressed stream, bytes; `size`: bytes it takes there, its LF too.
+- `raw`: its bytes, whole if `raw_sha256` is null; `raw_bytes`: their number; `raw_sha256`: digest of all of it.
+- `damage`: null for a record; else the reasons, joined by commas, why this place could not be read; `evidence`:
+  the JSON object that goes with them.
+
+A dialect appends fields of its own. Rows of a part come in the order of the stream.
+"""
+
+DAMAGE_FRAME = 2**62
+"""`frame` of a damaged stream: it sorts behind all that was read before the damage."""
+
+_FLUSH_BYTES = 4 * 1024 * 1024
+_FLUSH_ROWS = 20_000
+
+
+class Pieces:
+    """Collects pieces of one task and hands them out as record batches of bounded size."""
+
+    def __init__(self, extra: tuple[pa.Field, ...] = ()) -> None:
+        self.schema = pa.schema((*PIECE_FIELDS, *extra))
+        self._optional = ("damage", "evidence", *(column.name for column in extra))
+        self._clear()
+
+    def _clear(self) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in self.schema.names}
+        self._bytes = 0
+
+    def add(
+        self, file_no: int, part: int, frame: int, offset: int, size: int, kept: Kept, **more: str | None
+    ) -> None:
+        """Add one piece; `more` names damage, evidence and the dialect's own fields, null where left out."""
+        columns = self._columns
+        columns["file_no"].append(file_no)
+        columns["part"].append(part)
+        columns["frame"].append(frame)
+        columns["offset"].append(offset)
+        columns["size"].append(size)
+        columns["raw"].append(kept.raw)
+        columns["raw_bytes"].append(kept.length)
+        columns["raw_sha256"].append(kept.sha256)
+        for name in self._optional:
+            columns[name].append(more.get(name))
+        self._bytes += len(kept.raw) + 64
+
+    def full(self) -> Iterator[pa.RecordBatch]:
+        """Yield what is held if it is worth a batch."""
+        if self._bytes >= _FLUSH_BYTES or len(self._columns["file_no"]) >= _FLUSH_ROWS:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """Yield what is held, if anything."""
+        if self._columns["file_no"]:
+            batch = pa.RecordBatch.from_pydict(self._columns, schema=self.schema)
+            self._clear()
+            yield batch

@@ -1,0 +1,180 @@
+"""Whole files to pieces: the way in for every file that Spark's own reader does not take."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import IO
+
+import pyarrow as pa
+
+from strandline.core.verdict import encode_evidence
+from strandline.kernels.containers import BLOCK_BYTES, StreamDamage, StreamLimits, blocks
+from strandline.kernels.lines import BYTE_ORDER_MARK, Keeper, KeepLimits, Kept, without_mark
+from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
+
+WHITE_SPACE = b" \t\n\r\x0b\x0c"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What decides how bytes become pieces: strict reading, limits of a stream, how much of a bad record is kept."""
+
+    strict: bool
+    stream: StreamLimits
+    keep: KeepLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file: its number, and a way to open it from the start as often as it takes."""
+
+    file_no: int
+    open: Callable[[], IO[bytes]]
+
+    def kept(self, limits: KeepLimits) -> Kept:
+        """Return the file's own bytes, compressed if it is, as far as they are kept."""
+        keeper = Keeper(limits)
+        with self.open() as stream:
+            while block := stream.read(BLOCK_BYTES):
+                keeper.add(block)
+        return keeper.kept()
+
+    def kept_content(self, options: ReadOptions) -> Kept:
+        """Return the decompressed content without its byte order mark, up to a damage, as far as it is kept."""
+        keeper = Keeper(options.keep)
+        with self.open() as stream:
+            try:
+                for block in without_mark(blocks(stream, options.stream)):
+                    keeper.add(block)
+            except StreamDamage:
+                pass  # reported by the reader that met it first
+        return keeper.kept()
+
+
+class Content:
+    """The decompressed blocks of a file without its byte order mark, with a look at how they begin.
+
+    `offset` is where they begin in the decompressed stream, bytes: 3 behind a byte order mark, the start of a split,
+    else 0. `part` is that start; `until`: lines that begin at this offset or behind belong to the next split.
+    """
+
+    def __init__(self, stream: Iterator[bytes], *, part: int = 0, until: int | None = None) -> None:
+        self._stream = stream
+        self._held: list[bytes] = []
+        self.part = part
+        self.until = until
+        self.offset = part
+        if not part:
+            self._drop_mark()
+
+    def _drop_mark(self) -> None:
+        head = b""
+        for block in self._stream:
+            head += block
+            if len(head) >= len(BYTE_ORDER_MARK):
+                break
+        if head.startswith(BYTE_ORDER_MARK):
+            self.offset = len(BYTE_ORDER_MARK)
+            head = head[self.offset :]
+        if head:
+            self._held.append(head)
+
+    def first_mark(self) -> bytes:
+        """Return the first byte that is no ASCII white space (b"" if there is none), and stand before the white space.
+
+        At most 1 MiB of white space is looked through; beyond that b" " comes back.
+        """
+        looked = 0
+        for block in chain(tuple(self._held), self._unheld()):
+            stripped = block.lstrip(WHITE_SPACE)
+            if stripped:
+                return stripped[:1]
+            looked += len(block)
+            if looked >= BLOCK_BYTES:
+                return b" "
+        return b""
+
+    def _unheld(self) -> Iterator[bytes]:
+        for block in self._stream:
+            self._held.append(block)
+            yield block
+
+    @property
+    def empty(self) -> bool:
+        """True if the stream held no byte, once `first_mark` was asked."""
+        return not self._held
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._held:
+            yield self._held.pop(0)
+        yield from self._stream
+
+
+ReadContent = Callable[[Source, Content, Pieces, ReadOptions], Iterator[None]]
+"""A dialect's framing: adds the pieces of one file, yielding often so that full batches leave."""
+
+
+def read_files(
+    batches: Iterable[pa.RecordBatch], options: ReadOptions, read_content: ReadContent, extra: tuple[pa.Field, ...]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the pieces of whole files, in the order of each file, whatever container it has.
+
+    Reads: file_no, path (BINARY, as the file system spells it), content (BINARY; null: the task opens the path), part
+    and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
+    Gives: PIECE_FIELDS and `extra`. What cannot be read on is one piece with `damage` whose raw bytes are
+    those of the file as it lies there; what came before it stands.
+    """
+    pieces = Pieces(extra)
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("file_no", "path", "content", "part", "until"))
+        for file_no, path, content, part, until in zip(*columns, strict=True):
+            source = Source(file_no, _opener(path, content))
+            for _ in _read_file(source, part, until, pieces, options, read_content):
+                yield from pieces.full()
+    yield from pieces.rest()
+
+
+def read_one(
+    file_no: int, content: bytes, pieces: Pieces, options: ReadOptions, read_content: ReadContent
+) -> Iterator[None]:
+    """Add the pieces of one file whose bytes are at hand, yielding often so that full batches leave."""
+    return _read_file(Source(file_no, _opener(b"", content)), 0, None, pieces, options, read_content)
+
+
+def _opener(path: bytes, content: bytes | None) -> Callable[[], IO[bytes]]:
+    if content is None:
+        return lambda: open(path, "rb")
+    return lambda: io.BytesIO(content)
+
+
+def _read_file(
+    source: Source, part: int, until: int | None, pieces: Pieces, options: ReadOptions, read_content: ReadContent
+) -> Iterator[None]:
+    with source.open() as stream:
+        try:
+            if until is None:
+                content = Content(blocks(stream, options.stream))
+            else:
+                content = Content(_from(stream, part), part=part, until=until)
+            yield from read_content(source, content, pieces, options)
+        except StreamDamage as damage:
+            evidence = encode_evidence({damage.reason: {"cause": damage.cause, "offset": damage.offset}})
+            kept = source.kept(options.keep)
+            pieces.add(
+                source.file_no, 0, DAMAGE_FRAME, damage.offset, 0, kept, damage=damage.reason, evidence=evidence
+            )
+            yield
+
+
+def _from(stream: IO[bytes], start: int) -> Iterator[bytes]:
+    stream.seek(start)
+    while block := stream.read(BLOCK_BYTES):
+        yield block
+
+
+def mark_bytes(head: bytes) -> int:
+    """Return the length of the byte order mark at the start of `head`: 3 or 0."""
+    return len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0

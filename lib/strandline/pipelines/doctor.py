@@ -1,0 +1,186 @@
+"""Checks what Strandline needs of this machine, and names every fault with the line that mends it."""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeVar
+
+from strandline.config import Settings
+from strandline.core.errors import StrandlineError
+from strandline.pipelines.report import Report
+from strandline.pipelines.run_context import RunContext
+from strandline.session import check_java, is_hosted, log_path, open_session
+from strandline.session.jars import cached_jars, coordinate
+from strandline.tables.location import Location
+
+_PYTHONS = ((3, 11), (3, 13))
+_PAIR = {"pyspark": "4.2.0", "delta-spark": "4.4.0"}
+_REINSTALL = "install the pair again: pip install pyspark==4.2.0 delta-spark==4.4.0"
+
+
+Batches = TypeVar("Batches")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: what was found, and if it is not right the line that mends it."""
+
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+def run(
+    settings: Settings, location: Location, environ: MutableMapping[str, str], context: RunContext
+) -> Report:
+    """Return all checks; exit 1 if one found a fault. Spark is started once what it needs is there."""
+    checks: list[Check] = []
+    for stage, look in (
+        ("Python", _python),
+        ("Java", lambda: _java(environ)),
+        ("Spark and Delta", _pair),
+        ("Delta jar", lambda: _jar(settings)),
+        ("Arrow", _arrow),
+        ("lake", lambda: _lake(location)),
+        ("jar cache", lambda: _writable("jar cache", Path(settings.spark.cache), "--set spark.cache=FOLDER")),
+        (
+            "state folder",
+            lambda: _writable("state folder", Path(settings.spark.state), "--set spark.state=FOLDER"),
+        ),
+    ):
+        context.progress.stage(stage)
+        checks.append(look())
+    context.progress.stage("Spark session")
+    before = context.elapsed()
+    if all(check.ok for check in checks):
+        checks.append(_table(settings, environ, context))
+    else:
+        checks.append(Check("Spark session", False, "not tried", "mend what stands above first"))
+    failed = [check.name for check in checks if not check.ok]
+    return Report(
+        command=context.command,
+        run_id=context.run_id,
+        outcome="found" if failed else "ok",
+        exit=1 if failed else 0,
+        seconds=context.elapsed(),
+        session_seconds=context.elapsed() - before,
+        lake=location.describe(),
+        members={
+            "checks": [
+                {"name": check.name, "ok": check.ok, "found": check.found, "mend": check.mend}
+                for check in checks
+            ]
+        },
+    )
+
+
+def _python() -> Check:
+    right = _PYTHONS[0] <= sys.version_info[:2] <= _PYTHONS[1]
+    return Check("Python", right, platform.python_version(), "" if right else "use Python 3.11, 3.12 or 3.13")
+
+
+def _java(environ: MutableMapping[str, str]) -> Check:
+    if is_hosted(environ):
+        return Check("Java", True, "that of the session that is there")
+    try:
+        return Check("Java", True, check_java(environ))
+    except StrandlineError as error:
+        return Check("Java", False, error.message, error.next)
+
+
+def _pair() -> Check:
+    found = {}
+    for package in _PAIR:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    right = found == _PAIR
+    return Check(
+        "Spark and Delta",
+        right,
+        ", ".join(f"{name} {at}" for name, at in found.items()),
+        "" if right else _REINSTALL,
+    )
+
+
+def _jar(settings: Settings) -> Check:
+    kept = cached_jars(Path(settings.spark.cache))
+    found = f"{coordinate()}, " + (
+        f"{len(kept)} files kept" if kept else "not kept yet: fetched once by the next start"
+    )
+    return Check("Delta jar", True, found)
+
+
+def _arrow() -> Check:
+    try:
+        import pandas as pd
+        import pyarrow as pa
+    except ImportError as error:
+        return Check(
+            "Arrow", False, str(error), "install the lock file again: pip install -r requirements.lock"
+        )
+    greatest = 2**63 - 1
+    exact = pa.Table.from_pandas(pd.DataFrame({"n": [greatest]})).column("n").to_pylist() == [greatest]
+    return Check(
+        "Arrow", exact, f"pyarrow {pa.__version__}, pandas {pd.__version__}", "" if exact else _REINSTALL
+    )
+
+
+def _lake(location: Location) -> Check:
+    if not location.is_local():
+        return Check("lake", True, f"{location.describe()}, not a folder of this machine")
+    return _writable("lake", location.local_path(), "--lake FOLDER")
+
+
+def _writable(name: str, folder: Path, option: str) -> Check:
+    """Write and remove a file in the nearest folder that is there: none is made by looking."""
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    mend = f"give write access to {there}, or name another with {option}"
+    if not there.is_dir():
+        return Check(name, False, f"{there} is a file", mend)
+    try:
+        with tempfile.NamedTemporaryFile(dir=there, prefix=".strandline-") as file:
+            file.write(b"x")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return Check(name, False, f"{there}: {error.strerror}", mend)
+    return Check(name, True, f"{folder}, {shutil.disk_usage(there).free // 2**20:,} MiB free")
+
+
+def _table(settings: Settings, environ: MutableMapping[str, str], context: RunContext) -> Check:
+    """Start Spark, write a table, read it back through a Python worker."""
+    name, log = "Spark session", log_path(settings, context.run_id)
+    try:
+        spark = open_session(settings, environ=environ, run_id=context.run_id)
+    except StrandlineError as error:
+        return Check(name, False, error.message, error.next)
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with tempfile.TemporaryDirectory(prefix="strandline-doctor-") as folder:
+        try:
+            spark.range(3).write.format("delta").save(f"{folder}/table")
+            found = (
+                spark.read.format("delta")
+                .load(f"{folder}/table")
+                .mapInArrow(_as_they_are, "id BIGINT")
+                .count()
+            )
+        except (PySparkException, Py4JError) as error:
+            return Check(name, False, str(error).splitlines()[0], f"read Spark's log {log}")
+    if found != 3:
+        return Check(name, False, f"a table of 3 rows came back with {found}", f"read Spark's log {log}")
+    return Check(name, True, f"Spark {spark.version}, one table written and read")
+
+
+def _as_they_are(batches: Batches) -> Batches:
+    return batches

@@ -1,0 +1,39 @@
+"""One reason code in words."""
+
+from strandline.contracts.reasons import Reason, reasons
+from strandline.core.errors import UsageError
+from strandline.core.nearest import did_you_mean
+from strandline.pipelines.report import Report
+from strandline.pipelines.run_context import RunContext
+
+
+def reason(code: str) -> Reason:
+    """Return the reason `code`, written in any case.
+
+    Raises: UsageError `REASON_UNKNOWN` with the nearest code.
+    """
+    known = reasons()
+    found = known.get(code.strip().upper().replace("-", "_"))
+    if found is None:
+        raise UsageError("REASON_UNKNOWN", f"there is no reason code {code}", did_you_mean(code, known))
+    return found
+
+
+def run(code: str, context: RunContext) -> Report:
+    """Return what the reason `code` means, where it stands and what to do; raises as `reason`."""
+    found = reason(code)
+    return Report(
+        command=context.command,
+        run_id=context.run_id,
+        seconds=context.elapsed(),
+        members={
+            "code": found.code,
+            "outcomes": list(found.outcomes),
+            "severity": found.severity,
+            "dialects": list(found.dialects),
+            "meaning": found.meaning,
+            "advice": found.advice,
+            "waits_for": found.waits_for,
+            "replay": found.replay,
+        },
+    )

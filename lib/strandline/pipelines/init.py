@@ -1,0 +1,87 @@
+"""`init`: makes the tables and views of a lake, or what of them is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from strandline.core.errors import UsageError
+from strandline.dialects import every
+from strandline.dialects.base import Dialect, LakeOption
+from strandline.pipelines.report import Report
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.runs import finished
+from strandline.tables import lake
+from strandline.tables.lake import LakeDesign, LakeState
+from strandline.tables.store import TableStore
+
+DEFAULT_BUCKETS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class InitOptions:
+    """What `init` was asked for: N, and choices of dialects by option (`strict`: "true"); what is left out may be any."""
+
+    buckets: int | None = None
+    dialect_options: Mapping[str, str] = field(default_factory=dict)
+    default_buckets: int = DEFAULT_BUCKETS
+
+
+def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
+    """Make the lake or what of it is missing; say what was done.
+
+    Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER, LAKE_CONTRADICTS; then nothing was written.
+    """
+    state = lake.inspect(store)
+    lake.check_ours(store, state)
+    if state.is_empty:
+        made = lake.make(store, design(options, every()), state.missing)
+    else:
+        _check_agrees(store, state, options, every())
+        made = lake.make(store, lake.design_of(state), state.missing)
+    made_views = lake.make_views(store)
+    kept = tuple(table for table in state.tables if table not in made)
+    return finished(
+        store, context, members={"created": list(made), "unchanged": list(kept), "views": list(made_views)}
+    )
+
+
+def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
+    """Return what a new lake is made with."""
+    properties: dict[str, dict[str, str]] = {}
+    for option in _options(dialects):
+        properties.setdefault(option.table, {})[option.property] = _value(option, options)
+    return LakeDesign(options.buckets or options.default_buckets, properties)
+
+
+def _options(dialects: Iterable[Dialect]) -> list[LakeOption]:
+    return [option for dialect in dialects for option in dialect.lake_options]
+
+
+def _value(option: LakeOption, options: InitOptions) -> str:
+    """A flag that is given means the second value; other options spell theirs."""
+    given = options.dialect_options.get(option.name)
+    if given is None:
+        return option.values[0]
+    return option.values[1] if given == "true" else given
+
+
+def _check_agrees(store: TableStore, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]) -> None:
+    made_with = lake.design_of(state)
+    if options.buckets is not None and options.buckets != made_with.buckets:
+        raise _contradicts(store, f"{made_with.buckets} buckets", f"--buckets {options.buckets}")
+    for option in _options(dialects):
+        if option.name not in options.dialect_options:
+            continue
+        stored = made_with.properties.get(option.table, {}).get(option.property, option.values[0])
+        wanted = _value(option, options)
+        if stored != wanted:
+            raise _contradicts(store, f"{option.property} = {stored}", f"--{option.name}")
+
+
+def _contradicts(store: TableStore, stored: str, wanted: str) -> UsageError:
+    return UsageError(
+        code="LAKE_CONTRADICTS",
+        message=f"The lake {store.location.describe()} was made with {stored}, which {wanted} contradicts.",
+        next="Leave the option out, or make another lake: what decides verdicts and layout never changes.",
+    )

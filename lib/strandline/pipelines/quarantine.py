@@ -1,0 +1,176 @@
+"""What was rejected or waits: by reason with an example each, and one record whole."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from strandline.contracts.reasons import reasons
+from strandline.core.errors import UsageError
+from strandline.pipelines.report import Report, utc_text
+from strandline.pipelines.run_context import RunContext
+from strandline.tables.read_lake import binary_literal
+
+if TYPE_CHECKING:
+    from strandline.tables.read_lake import ReadLake
+
+_SHOWN = (
+    "quarantine_id", "namespace", "dialect", "scope", "status", "reasons", "record_id", "raw", "raw_sha256",
+    "raw_bytes", "raw_whole", "waits_for", "evidence", "rules_version", "source", "source_offset", "first_seen",
+    "last_seen", "times_seen", "first_run", "last_run",
+)  # fmt: skip
+TABLES = ("quarantine",)
+# One row for each list of reasons and status, with the record seen last: how both engines spell a list as text is the
+# same, how they unfold one is not.
+BY_REASON_SQL = """
+SELECT codes, status, count, quarantine_id, namespace, source, source_offset, last_seen
+FROM (
+  SELECT
+    *,
+    count(*) OVER (PARTITION BY codes, status) AS count,
+    row_number() OVER (PARTITION BY codes, status ORDER BY last_seen DESC, quarantine_id) AS place
+  FROM (
+    SELECT CAST(reasons AS STRING) AS codes, status, quarantine_id, namespace, source, source_offset, last_seen
+    FROM quarantine
+  ) AS spelled
+) AS ranked
+WHERE place = 1
+"""
+TOTALS_SQL = """
+SELECT
+  sum(CASE WHEN scope = 'record' AND status = 'rejected' THEN 1 ELSE 0 END) AS rejected,
+  sum(CASE WHEN scope = 'record' AND status = 'deferred' THEN 1 ELSE 0 END) AS deferred,
+  count(DISTINCT namespace) AS namespaces
+FROM quarantine
+"""
+_ID_BYTES = 32
+
+
+def listing(lake: "ReadLake", context: RunContext) -> Report:
+    """Return how many records stand in quarantine, by reason: most frequent first, each with its newest example."""
+    entries = _by_reason(lake.query(BY_REASON_SQL, TABLES))
+    counted: dict[str, int] = {}
+    for entry in entries:
+        counted[entry["code"]] = counted.get(entry["code"], 0) + entry["count"]
+    [totals] = lake.query(TOTALS_SQL, TABLES)
+    return Report(
+        command=context.command,
+        run_id=context.run_id,
+        seconds=context.elapsed(),
+        session_seconds=context.session_seconds,
+        lake=lake.location.describe(),
+        counts={name: totals[name] or 0 for name in ("rejected", "deferred")},
+        reasons=counted,
+        namespaces=totals["namespaces"],
+        members={"by_reason": entries},
+    )
+
+
+def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
+    """Return one record of the quarantine: its bytes as hex, its reasons in words, its evidence.
+
+    Raises: UsageError `ID_INVALID` (no hex digits, over 64), `ID_UNKNOWN`, `ID_AMBIGUOUS` (a prefix of several).
+    """
+    low, high = id_range(given)
+    found = lake.query(show_sql(low, high), TABLES)
+    if not found:
+        raise UsageError(
+            "ID_UNKNOWN",
+            f"no record in quarantine has an id that starts with {given}",
+            "`strandline quarantine` lists ids",
+        )
+    if len(found) > 1:
+        ids = ", ".join(sorted(row["quarantine_id"].hex() for row in found)[:3])
+        raise UsageError(
+            "ID_AMBIGUOUS", f"{len(found)} ids start with {given}: {ids}", "give more of its digits"
+        )
+    return Report(
+        command=context.command,
+        run_id=context.run_id,
+        seconds=context.elapsed(),
+        session_seconds=context.session_seconds,
+        lake=lake.location.describe(),
+        members={"record": _record(found[0])},
+    )
+
+
+def id_range(given: str) -> tuple[bytes, bytes]:
+    """Return the least and the greatest id that start with the hex digits `given`. Raises: UsageError `ID_INVALID`."""
+    digits = given.strip().lower()
+    if not digits or len(digits) > 2 * _ID_BYTES or set(digits) - set("0123456789abcdef"):
+        raise UsageError(
+            "ID_INVALID", f"{given!r} is no id: up to 64 hex digits are", "`strandline quarantine` lists ids"
+        )
+    return bytes.fromhex(digits.ljust(2 * _ID_BYTES, "0")), bytes.fromhex(digits.ljust(2 * _ID_BYTES, "f"))
+
+
+def show_sql(low: bytes, high: bytes) -> str:
+    """Return the query of the records whose id lies from `low` to `high`; two are enough to tell a prefix is short."""
+    between = f"quarantine_id BETWEEN {binary_literal(low)} AND {binary_literal(high)}"
+    return f"SELECT {', '.join(_SHOWN)} FROM quarantine WHERE {between} ORDER BY quarantine_id LIMIT 4"
+
+
+def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return code, words, status, count and example for each (code, status); the example was seen last.
+
+    `groups` are the rows of `BY_REASON_SQL`: one for each list of reasons, spelled `[A, B]`, and status.
+    """
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for group in groups:
+        for code in group["codes"].strip("[]").split(", "):
+            entry = found.setdefault((code, group["status"]), {"count": 0, "example": group})
+            entry["count"] += group["count"]
+            if group["last_seen"] > entry["example"]["last_seen"]:
+                entry["example"] = group
+    ordered = sorted(found.items(), key=lambda item: (-item[1]["count"], item[0]))
+    return [
+        _words(code)
+        | {
+            "status": status,
+            "count": entry["count"],
+            "example": {
+                name: _plain(entry["example"][name])
+                for name in ("quarantine_id", "namespace", "source", "source_offset")
+            },
+        }
+        for (code, status), entry in ordered
+    ]
+
+
+def _words(code: str) -> dict[str, str]:
+    """Return a code's meaning and advice; a code that this version does not know says so."""
+    known = reasons().get(code)
+    if known is None:
+        return {
+            "code": code,
+            "meaning": "this version does not know the code",
+            "advice": "use a newer Strandline",
+        }
+    return {"code": code, "meaning": known.meaning, "advice": known.advice}
+
+
+def _record(row: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: _plain(row[name]) for name in _SHOWN}
+    values["reasons"] = [_words(code) for code in row["reasons"]]
+    values["evidence"] = _evidence(row["evidence"])
+    return values
+
+
+def _evidence(text: str | None) -> Any:
+    """Return the evidence as JSON values; Strandline wrote it, so what is no JSON is shown as the text it is."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).hex()
+    if isinstance(value, datetime):
+        return utc_text(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value

@@ -1,0 +1,154 @@
+"""`reduce`: brings the reduced tables up to the record tables, at a cost that follows the news."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce as fold
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialects.base import Dialect, ReduceScope, Reduction
+from strandline.pipelines import init
+from strandline.pipelines.init import InitOptions
+from strandline.pipelines.report import Report
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.runs import finished
+from strandline.pipelines.stage import RunStage
+from strandline.tables import lake
+from strandline.tables.store import TableStore, Written
+
+STATES = "namespace_state"
+DIFFERENCES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceRequest:
+    """What `reduce` was asked for: `full` reduces everything again and names what differs."""
+
+    full: bool = False
+
+
+@dataclass(slots=True)
+class _Done:
+    """What was done so far."""
+
+    written: dict[str, Written] = field(default_factory=dict)
+    read_versions: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=lambda: {"new_records": 0, "reduced": 0})
+    namespaces: int = 0
+    differences: dict[str, list[str]] = field(default_factory=dict)
+
+
+def run(store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext) -> Report:
+    """Reduce what came since the last time; with `full` then everything again, which must change no row.
+
+    Writes a MERGE a table, `namespace_state` last: views join on it, so that no reader sees a namespace half updated.
+    Raises: UsageError (a lake that is not ours), FaultError WRITE_CONFLICT.
+    """
+    dialects = tuple(dialects)
+    lake.require(store, init.design(InitOptions(), dialects))
+    done = _Done()
+    for dialect in dialects:
+        with RunStage(context.progress) as stage:
+            _reduce(store, dialect, request, context, stage, done)
+    return finished(
+        store, context, outcome="found" if done.differences else "ok", counts=done.counts, namespaces=done.namespaces,
+        read_versions=done.read_versions, written=done.written,
+        members={"differences": done.differences} if request.full else {},
+    )  # fmt: skip
+
+
+def _reduce(
+    store: TableStore, dialect: Dialect, request: ReduceRequest, context: RunContext, stage: RunStage, done: _Done
+) -> None:
+    last = store.version(dialect.record_table)
+    states = store.read(STATES).where(F.col("dialect") == dialect.name)
+    before = stage.one(states.agg(F.max("reduced_version").alias("version")))["version"]
+    done.read_versions[dialect.record_table] = last
+    scope = ReduceScope(before, last, context.run_id, context.started_at)
+    if before is None:
+        reduction = dialect.reduce_all(store, stage, scope)
+        _write(store, dialect, reduction, context, stage, done)
+    elif last > before:
+        news = stage.keep(store.changes(dialect.record_table, before + 1, last), "change feed")
+        found = stage.one(news.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        if found:
+            done.counts["new_records"] += found
+            _write(store, dialect, dialect.reduce_new(news, store, stage, scope), context, stage, done)
+    if request.full and before is not None:
+        again = dialect.reduce_all(store, stage, scope)
+        differing = _differences(store, dialect, again, stage)
+        if differing:
+            done.differences.update(differing)
+            _write(store, dialect, again, context, stage, done)
+            _delete_strays(store, dialect, again, stage)
+
+
+def _write(
+    store: TableStore, dialect: Dialect, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
+) -> None:
+    states = stage.keep(reduction.states, "states")
+    found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
+    if not found["rows"]:
+        return
+    done.namespaces += found["rows"]
+    done.counts["reduced"] += found["rows"]
+    buckets = tuple(sorted(found["buckets"]))
+    for table, rows in reduction.tables.items():
+        context.progress.stage(table)
+        _add(done, table, store.replace(table, rows, buckets))
+        context.faults.reach(f"reduce.{table}")
+    context.faults.reach("reduce.before_state")
+    context.progress.stage(STATES)
+    _add(done, STATES, store.replace(STATES, states, buckets))
+
+
+def _add(done: _Done, table: str, written: Written) -> None:
+    before = done.written.get(table, Written(0))
+    done.written[table] = Written(written.version, before.inserted + written.inserted)
+
+
+def _differences(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> dict[str, list[str]]:
+    """Return, by table, the first namespaces whose stored rows are not those that all records give."""
+    found: dict[str, list[str]] = {}
+    for table in (*dialect.reduced, STATES):
+        rows = again.states if table == STATES else again.tables.get(table)
+        differing = _differing(store, dialect, table, rows)
+        names = [row["namespace"] for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()]
+        if names:
+            found[table] = sorted(names)
+    return found
+
+
+def _differing(store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None) -> DataFrame:
+    """Rows that are stored and not given, given and not stored, or not equal but for provenance."""
+    described = contract(table)
+    stored = _stored(store, dialect, table).select(*described.compared)
+    given = stored.limit(0) if rows is None else rows.select(*described.compared)
+    unequal: list[Column] = [~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared]
+    keys = [F.col(f"s.{name}") == F.col(f"g.{name}") for name in ("bucket", *described.key)]
+    joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")
+    differing = joined.where(fold(Column.__or__, unequal))
+    return differing.select(
+        F.coalesce("s.namespace", "g.namespace").alias("namespace"),
+        F.col("g.namespace").isNull().alias("is_stray"),
+        *(F.col(f"s.{name}").alias(name) for name in ("bucket", *described.key) if name != "namespace"),
+    )
+
+
+def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
+    rows = store.read(table)
+    return rows.where(F.col("dialect") == dialect.name) if "dialect" in rows.columns else rows
+
+
+def _delete_strays(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> None:
+    """Delete stored rows that no record gives."""
+    for table in (*dialect.reduced, STATES):
+        rows = again.states if table == STATES else again.tables.get(table)
+        strays = stage.keep(_differing(store, dialect, table, rows).where("is_stray"), "stray rows")
+        buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+        if buckets:
+            store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))

@@ -1,0 +1,107 @@
+"""What a command found: the one object that is printed and that becomes the row of the table `run`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from strandline.core.errors import StrandlineError
+
+Outcome = Literal["ok", "found", "usage", "fault"]
+EXIT_CODES: Mapping[Outcome, int] = {"ok": 0, "found": 1, "usage": 2, "fault": 3}
+
+# The members that every report has, in the order in which they are printed. None is ever renamed.
+MEMBERS = (
+    "command", "run_id", "outcome", "exit", "seconds", "session_seconds",
+    "lake", "counts", "reasons", "namespaces", "tables",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """What a command did to one table: the version it left behind, the rows it inserted."""
+
+    version: int
+    inserted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportError:
+    """An error in a report: a code, one sentence with the thing's name, one with the next step."""
+
+    code: str
+    message: str
+    next: str
+
+    @staticmethod
+    def of(error: StrandlineError) -> "ReportError":
+        """Return the error's three texts."""
+        return ReportError(error.code, error.message, error.next)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of one command.
+
+    `counts` are records by fate (`read`, `new`, `known`, `rejected`, `deferred`, `readmitted`, ..), `reasons`
+    are quarantine rows by reason code, `tables` the tables written; `members` are the command's own additions,
+    which never take a shared member's name. `seconds` is the whole command, `session_seconds` what starting
+    Spark took of it.
+    """
+
+    command: str
+    run_id: str
+    outcome: Outcome = "ok"
+    exit: int = 0
+    seconds: float = 0.0
+    session_seconds: float = 0.0
+    lake: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    namespaces: int = 0
+    tables: Mapping[str, TableChange] = field(default_factory=dict)
+    error: ReportError | None = None
+    members: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the report as JSON values, shared members first.
+
+        Raises: ValueError if `members` would hide a shared member.
+        """
+        shared: dict[str, Any] = {
+            "command": self.command,
+            "run_id": self.run_id,
+            "outcome": self.outcome,
+            "exit": self.exit,
+            "seconds": round(self.seconds, 3),
+            "session_seconds": round(self.session_seconds, 3),
+            "lake": self.lake,
+            "counts": dict(self.counts),
+            "reasons": dict(self.reasons),
+            "namespaces": self.namespaces,
+            "tables": {
+                name: {"version": change.version, "inserted": change.inserted}
+                for name, change in self.tables.items()
+            },
+        }
+        if self.error is not None:
+            shared["error"] = {
+                "code": self.error.code,
+                "message": self.error.message,
+                "next": self.error.next,
+            }
+        hidden = sorted(set(self.members) & ({*MEMBERS, "error"}))
+        if hidden:
+            raise ValueError(f"a command's own members hide shared ones: {hidden}")
+        return shared | dict(self.members)
+
+    def to_json(self) -> str:
+        """Return the report as one JSON object on one line, in ASCII (nothing in it moves a terminal)."""
+        return json.dumps(self.as_object(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def utc_text(at: datetime) -> str:
+    """Return `2026-01-31T09:30:00.123456Z`; a time without a zone is UTC."""
+    aware = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return aware.isoformat().replace("+00:00", "Z")

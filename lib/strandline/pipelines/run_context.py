@@ -1,0 +1,55 @@
+"""What a pipeline gets from outside besides its input: its run's name and time, progress, fault points."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from strandline.pipelines.faults import Faults
+
+
+class Progress(Protocol):
+    """Where a pipeline says how far it is; the command line shows it on standard error."""
+
+    def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
+        """Say that the stage `name` begins; `count` gives the records done so far and is asked now and then."""
+
+    def note(self, text: str) -> None:
+        """Print one line, now."""
+
+
+class NoProgress:
+    """Progress that nobody looks at."""
+
+    def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
+        """Do nothing."""
+
+    def note(self, text: str) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """One run of one command.
+
+    `version` is Strandline's, `started_at` is in UTC, `elapsed` gives the seconds since the command began and
+    `session_seconds` what starting Spark took of them: time enters as an argument, nothing below reads a clock.
+    """
+
+    run_id: str
+    command: str
+    version: str
+    started_at: datetime
+    faults: Faults = field(default_factory=Faults)
+    progress: Progress = field(default_factory=NoProgress)
+    elapsed: Callable[[], float] = field(default=lambda: 0.0)
+    session_seconds: float = 0.0
+
+
+def new_run_id(started_at: datetime, entropy: bytes) -> str:
+    """Return a run id: its UTC start, then 12 hex digits of `entropy`, so that ids sort by time.
+
+    Shape: `20260131T093000Z-0123456789ab`.
+    """
+    return f"{started_at:%Y%m%dT%H%M%SZ}-{uuid.UUID(bytes=entropy[:16]).hex[:12]}"

@@ -1,0 +1,67 @@
+"""The end of every command that writes: its report, and the report as a row of the table `run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from strandline.pipelines.report import EXIT_CODES, Outcome, Report, TableChange
+from strandline.pipelines.run_context import RunContext
+from strandline.tables.store import TableStore, Written
+
+
+def finished(
+    store: TableStore,
+    context: RunContext,
+    *,
+    outcome: Outcome = "ok",
+    dialect: str | None = None,
+    counts: Mapping[str, int] | None = None,
+    reasons: Mapping[str, int] | None = None,
+    namespaces: int = 0,
+    read_versions: Mapping[str, int] | None = None,
+    written: Mapping[str, Written] | None = None,
+    members: Mapping[str, Any] | None = None,
+) -> Report:
+    """Write the run's row, last of all, and return its report.
+
+    A kill before this leaves tables whole and the run without a row; the next run of the same input finds its records
+    known.
+    """
+    changes = {table: TableChange(each.version, each.inserted) for table, each in (written or {}).items()}
+    report = Report(
+        command=context.command,
+        run_id=context.run_id,
+        outcome=outcome,
+        exit=EXIT_CODES[outcome],
+        seconds=context.elapsed(),
+        session_seconds=context.session_seconds,
+        lake=store.location.describe(),
+        counts=counts or {},
+        reasons=reasons or {},
+        namespaces=namespaces,
+        tables=changes,
+        members=members or {},
+    )
+    context.progress.stage("run")
+    row = {
+        "run_id": report.run_id,
+        "command": report.command,
+        "version": context.version,
+        "outcome": report.outcome,
+        "exit": report.exit,
+        "started_at": context.started_at,
+        "seconds": report.seconds,
+        "lake": report.lake,
+        "dialect": dialect,
+        "namespaces": report.namespaces,
+        "counts": dict(report.counts),
+        "reasons": dict(report.reasons),
+        "read_versions": dict(read_versions or {}),
+        "tables": {name: (change.version, change.inserted) for name, change in changes.items()},
+        "error": None,
+        "detail": json.dumps(report.members, sort_keys=True, default=str),
+    }
+    store.append_rows("run", [row])
+    return report

@@ -1,0 +1,1 @@
+"""`sql`: one query over tables and views. It changes nothing."""

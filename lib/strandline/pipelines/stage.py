@@ -1,0 +1,44 @@
+"""The actions of one run: frames computed once and kept, single rows fetched, all let go at the end."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, Row
+
+from strandline.pipelines.run_context import Progress
+
+
+class RunStage:
+    """The actions that dialects ask for (`dialects.base.Stage`). A context: what was kept is let go on leaving."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._kept: list[DataFrame] = []
+
+    def keep(self, frame: DataFrame, name: str) -> DataFrame:
+        """Return the same rows, computed at their first use and kept; what does not fit into memory goes to disk."""
+        self._progress.stage(name)
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept.append(kept)
+        return kept
+
+    def one(self, frame: DataFrame) -> Row:
+        """Return the single row of an aggregate."""
+        [row] = frame.collect()
+        return row
+
+    def drop(self, frame: DataFrame) -> None:
+        """Forget what `keep` computed."""
+        frame.unpersist()
+        self._kept = [kept for kept in self._kept if kept is not frame]
+
+    def __enter__(self) -> RunStage:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for kept in self._kept:
+            kept.unpersist()

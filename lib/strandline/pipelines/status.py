@@ -1,0 +1,181 @@
+"""How every namespace fares, worst first, and which record tables `reduce` has not caught up with."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from strandline.core.errors import UsageError
+from strandline.pipelines.report import Report, utc_text
+from strandline.pipelines.run_context import RunContext
+
+if TYPE_CHECKING:
+    from strandline.tables.read_lake import ReadLake
+
+ROWS = 50
+HEALTHS = ("forked", "behind", "waiting", "rejected", "ok")
+COLUMNS = (
+    "namespace", "dialect", "health", "records", "waiting", "rejected", "forks", "behind",
+    "state_hash", "reducer_version", "reduced_at",
+)  # fmt: skip
+
+
+TABLES = ("namespace_state", "quarantine", "equivocation")
+REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
+# The rows of the view `namespace_health`, in SQL that delta-rs reads too; a test compares the two.
+_HEALTH_SQL = """
+WITH held AS (
+  SELECT
+    namespace,
+    min(dialect) AS dialect,
+    sum(CASE WHEN status = 'deferred' THEN 1 ELSE 0 END) AS waiting,
+    sum(CASE WHEN status = 'rejected' THEN 1 ELSE 0 END) AS rejected
+  FROM quarantine
+  WHERE namespace IS NOT NULL AND scope = 'record'
+  GROUP BY namespace
+),
+forked AS (
+  SELECT namespace, count(*) AS forks FROM equivocation GROUP BY namespace
+),
+counted AS (
+  SELECT
+    coalesce(s.namespace, h.namespace) AS namespace,
+    coalesce(s.dialect, h.dialect) AS dialect,
+    coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
+    coalesce(h.waiting, CAST(0 AS BIGINT)) AS waiting,
+    coalesce(h.rejected, CAST(0 AS BIGINT)) AS rejected,
+    CAST(0 AS BIGINT) AS behind,
+    s.state_hash,
+    s.reducer_version,
+    s.reduced_at
+  FROM namespace_state AS s
+  FULL OUTER JOIN held AS h ON s.namespace = h.namespace
+),
+joined AS (
+  SELECT c.*, coalesce(f.forks, CAST(0 AS BIGINT)) AS forks
+  FROM counted AS c
+  LEFT JOIN forked AS f ON c.namespace = f.namespace
+),
+rated AS (
+  SELECT
+    *,
+    CASE
+      WHEN forks > 0 THEN 0 WHEN behind > 0 THEN 1 WHEN waiting > 0 THEN 2 WHEN rejected > 0 THEN 3 ELSE 4
+    END AS place
+  FROM joined
+),
+health AS (
+  SELECT
+    *,
+    CASE place
+      WHEN 0 THEN 'forked' WHEN 1 THEN 'behind' WHEN 2 THEN 'waiting' WHEN 3 THEN 'rejected' ELSE 'ok'
+    END AS health
+  FROM rated
+)
+"""
+TALLY_SQL = _HEALTH_SQL + "SELECT health, count(*) AS namespaces FROM health GROUP BY health"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRequest:
+    """Which namespaces (none: all), whether all rows rather than the 50 worst, whether a finding is exit 1."""
+
+    namespaces: tuple[str, ...] = ()
+    all: bool = False
+    check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unreduced:
+    """A record table with rows that `reduce` has not seen: its version, and the last one that was seen."""
+
+    table: str
+    version: int
+    reduced_version: int | None
+
+
+def run(
+    lake: "ReadLake", record_tables: Mapping[str, str], request: StatusRequest, context: RunContext
+) -> Report:
+    """Return the status of the lake from its tables alone, worst first.
+
+    `record_tables` gives the table of accepted records of each dialect.
+    Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
+    """
+    if request.namespaces:
+        every = lake.query(rows_sql(None), TABLES)
+        wanted = set(resolve(request.namespaces, [row["namespace"] for row in every]))
+        rows = [row for row in every if row["namespace"] in wanted]
+        tally = Counter(row["health"] for row in rows)
+        shown = rows if request.all else rows[:ROWS]
+    else:
+        tally = Counter({row["health"]: row["namespaces"] for row in lake.query(TALLY_SQL, TABLES)})
+        shown = lake.query(rows_sql(None if request.all else ROWS), TABLES)
+    behind = unreduced(lake, record_tables)
+    found = request.check and (
+        bool(behind) or any(tally[health] for health in ("forked", "waiting", "behind"))
+    )
+    return Report(
+        command=context.command,
+        run_id=context.run_id,
+        outcome="found" if found else "ok",
+        exit=1 if found else 0,
+        seconds=context.elapsed(),
+        session_seconds=context.session_seconds,
+        lake=lake.location.describe(),
+        counts={health: tally[health] for health in HEALTHS},
+        namespaces=tally.total(),
+        members={"rows": [_as_json(row) for row in shown], "unreduced": [asdict(one) for one in behind]},
+    )
+
+
+def rows_sql(limit: int | None) -> str:
+    """Return the query of the rows, by health, then by how many forks, waiting and rejected records, then by name."""
+    worst_first = "ORDER BY place, forks DESC, waiting DESC, rejected DESC, namespace"
+    cut = "" if limit is None else f" LIMIT {int(limit)}"
+    return f"{_HEALTH_SQL}SELECT {', '.join(COLUMNS)} FROM health {worst_first}{cut}"
+
+
+def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:
+    """Return the namespaces that `given` names: each is a namespace, or what stands behind the kind of just one.
+
+    Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`.
+    """
+    found: list[str] = []
+    for name in given:
+        fits = sorted(each for each in namespaces if each == name or each.partition(":")[2] == name)
+        if not fits:
+            raise UsageError(
+                "NAMESPACE_UNKNOWN",
+                f"no namespace of this lake is called {name}",
+                "`strandline status --all` lists them; a node is named by its whole fingerprint",
+            )
+        if len(fits) > 1:
+            raise UsageError(
+                "NAMESPACE_AMBIGUOUS",
+                f"{name} may be {' or '.join(fits)}",
+                "give it with its kind, as it stands there",
+            )
+        found.append(fits[0])
+    return tuple(found)
+
+
+def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unreduced, ...]:
+    """Return the record tables with rows newer than what `reduce` has seen, by dialect."""
+    seen = {row["dialect"]: row["reduced_version"] for row in lake.query(REDUCED_SQL, ("namespace_state",))}
+    found = []
+    for dialect, table in sorted(record_tables.items()):
+        newest = lake.newest_addition(table, seen.get(dialect, -1))
+        if newest is not None:
+            found.append(Unreduced(table, newest, seen.get(dialect)))
+    return tuple(found)
+
+
+def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: row[name] for name in COLUMNS}
+    if isinstance(row["reduced_at"], datetime):
+        values["reduced_at"] = utc_text(row["reduced_at"])
+    if row["state_hash"] is not None:
+        values["state_hash"] = bytes(row["state_hash"]).hex()
+    return values

@@ -1,0 +1,90 @@
+"""The configuration of the session that a laptop starts, as values."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from strandline.config import Settings
+from strandline.session.jars import EXCLUDES, coordinate, ivy_folder
+
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+
+# What makes results the same everywhere, and reads strict. Set in our own session; in one that somebody else
+# configured only where its owner said nothing.
+MEANING: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+
+# What keeps a session on one machine quick and quiet.
+_LAPTOP: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Nobody outside this machine may talk to the driver, and nothing asks a name server for its name.
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # Defaults are for thousands of files: a snapshot of 50 tasks and a listing of 10,000 cost seconds here.
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
+    "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.catalogImplementation": "in-memory",
+}
+
+
+def spark_conf(settings: Settings, *, temporary: Path, jars: Iterable[Path]) -> dict[str, str]:
+    """Return the configuration of our own session.
+
+    Nothing of it writes outside `temporary` and the jar cache. With `jars` no network is needed; without any,
+    Spark's own Ivy fetches them into the cache.
+    """
+    files = tuple(jars)
+    cache = Path(settings.spark.cache)
+    packages = {
+        "spark.jars.packages": coordinate(),
+        "spark.jars.ivy": str(ivy_folder(cache)),
+        "spark.jars.excludes": ",".join(EXCLUDES),
+    }
+    return {
+        "spark.master": settings.spark.master,
+        "spark.app.name": "strandline",
+        "spark.driver.memory": settings.spark.driver_memory,
+        "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
+        "spark.sql.extensions": DELTA_EXTENSION,
+        "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
+        "spark.sql.warehouse.dir": str(temporary / "warehouse"),
+        "spark.driver.extraJavaOptions": " ".join(
+            f'"-D{name}={value}"'
+            for name, value in (
+                ("log4j2.configurationFile", f"file:{temporary / 'log4j2.properties'}"),
+                ("derby.system.home", str(temporary)),
+            )
+        ),
+        **({"spark.jars": ",".join(str(file) for file in files)} if files else packages),
+        **MEANING,
+        **_LAPTOP,
+    }
+
+
+def log_config(log: Path) -> str:
+    """Return the log4j2 configuration that sends WARN and up to the file `log`."""
+    return "\n".join(
+        (
+            "status = error",
+            "rootLogger.level = warn",
+            "rootLogger.appenderRef.file.ref = file",
+            "appender.file.type = File",
+            "appender.file.name = file",
+            f"appender.file.fileName = {log}",
+            "appender.file.append = true",
+            "appender.file.layout.type = PatternLayout",
+            "appender.file.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex",
+            "",
+        )
+    )

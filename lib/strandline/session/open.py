@@ -1,0 +1,165 @@
+"""Opens the session: ours on a laptop, the one that exists in spark-submit, Databricks and notebooks."""
+
+import atexit
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from strandline.config import Settings
+from strandline.core.errors import FaultError
+from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, MEANING, log_config, spark_conf
+from strandline.session.jars import cached_jars, coordinate, keep_jars, resolved_jars
+from strandline.session.java import check_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_KEPT_LOGS = 20
+# Set by whoever started this process inside a Spark that is already configured.
+_HOSTS = ("PYSPARK_GATEWAY_PORT", "DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE")
+
+
+def is_hosted(environ: Mapping[str, str]) -> bool:
+    """Return whether Spark is somebody else's here: spark-submit, Databricks, Spark Connect."""
+    return any(environ.get(name) for name in _HOSTS)
+
+
+def log_path(settings: Settings, run_id: str) -> Path:
+    """Return the file that Spark's own log of the run goes to."""
+    return Path(settings.spark.state) / f"spark-{run_id}.log"
+
+
+def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_id: str) -> "SparkSession":
+    """Return a session with Delta, in UTC, that reads strictly.
+
+    On a laptop it is started, with the jar from the cache (fetched on the first run); `environ` then gets the
+    interpreter that runs Python workers. Where a session or its owner is there already, that one is used.
+    Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_NOT_FETCHED`, `SPARK_NOT_STARTED`,
+    `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
+    """
+    if not is_hosted(environ):
+        # Before pyspark is imported at all: its own message for a missing Java is a traceback.
+        check_java(environ)
+    from pyspark.sql import SparkSession
+
+    if SparkSession.getActiveSession() is not None or is_hosted(environ):
+        return _existing(SparkSession.builder.getOrCreate())
+    return _start(settings, environ, log_path(settings, run_id))
+
+
+def _existing(session: "SparkSession") -> "SparkSession":
+    """Return `session` with what its owner left open set; see `open_session` for what it raises."""
+    on_databricks = session.conf.get("spark.databricks.clusterUsageTags.clusterId", None) is not None
+    extensions = session.conf.get("spark.sql.extensions", "") or ""
+    if DELTA_EXTENSION not in extensions and not on_databricks:
+        raise FaultError(
+            "DELTA_MISSING",
+            "this Spark session has no Delta, and a running session takes no jar",
+            f"submit with `--packages {coordinate()} --conf spark.sql.extensions={DELTA_EXTENSION} "
+            f"--conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}`",
+        )
+    for key in ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles"):
+        if str(session.conf.get(key, "false")).lower() == "true":
+            raise FaultError(
+                "CORRUPT_FILES_IGNORED",
+                f"this Spark session sets {key}, which loses records without a word",
+                f"submit with `--conf {key}=false`",
+            )
+    owned = _set_by_owner(session)
+    for key, value in MEANING.items():
+        if key not in owned:
+            session.conf.set(key, value)
+    return session
+
+
+def _set_by_owner(session: "SparkSession") -> frozenset[str]:
+    """Return the keys that somebody set in `session`; on Spark Connect all of them, since it does not tell."""
+    from pyspark.errors import PySparkException
+
+    try:
+        context = session.sparkContext
+    except (PySparkException, AttributeError):
+        return frozenset(MEANING)
+    return frozenset(key for key, _ in context.getConf().getAll())
+
+
+def _start(settings: Settings, environ: MutableMapping[str, str], log: Path) -> "SparkSession":
+    """Return a new session of our own."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    # Python workers run this interpreter; spark.pyspark.python is ignored outside spark-submit (measured).
+    environ["PYSPARK_PYTHON"] = environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    _drop_foreign_spark(environ)
+    cache = Path(settings.spark.cache)
+    jars = cached_jars(cache)
+    _make_folder(log.parent)
+    _prune_logs(log.parent)
+    _make_folder(cache)
+    temporary = Path(tempfile.mkdtemp(prefix="strandline-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
+    conf = SparkConf(loadDefaults=False)
+    conf.setAll(list(spark_conf(settings, temporary=temporary, jars=jars).items()))
+    try:
+        with log.open("ab") as out:
+            # Spark's scripts, the JVM and Ivy write to both streams: neither may reach our standard output.
+            launch: Callable[..., Any] = launch_gateway
+            gateway = launch(conf, {"stdout": out, "stderr": out})
+        session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+    except PySparkRuntimeError:
+        raise _not_started(log, fetching=not jars) from None
+    if not jars:
+        keep_jars(cache, resolved_jars(cache))
+    return session
+
+
+def _not_started(log: Path, *, fetching: bool) -> FaultError:
+    """Return why the JVM ended before it answered, as far as its log tells."""
+    try:
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    if fetching and any(word in text for word in ("unresolved dependency", "download failed", "UNRESOLVED")):
+        return FaultError(
+            "JAR_NOT_FETCHED",
+            f"the Delta jar {coordinate()} is not in the cache yet and could not be fetched",
+            "connect to the network once (https://repo1.maven.org/maven2, or the mirror that "
+            f"DEFAULT_ARTIFACT_REPOSITORY in the environment names) and run the command again; the log is {log}",
+        )
+    return FaultError(
+        "SPARK_NOT_STARTED",
+        "Spark's JVM ended before it answered",
+        f"read {log}; `strandline doctor` checks Java, the jar and the folders",
+    )
+
+
+def _drop_foreign_spark(environ: MutableMapping[str, str]) -> None:
+    """Take SPARK_HOME away if it is another Spark than the installed pyspark, which the jar is built for."""
+    import pyspark
+
+    home = environ.get("SPARK_HOME")
+    if home and not list(Path(home, "jars").glob(f"spark-core_*-{pyspark.__version__}.jar")):
+        del environ["SPARK_HOME"]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FaultError(
+            "STATE_NOT_WRITABLE",
+            f"the folder {folder} cannot be made: {error.strerror}",
+            "name another with --set spark.state=FOLDER and --set spark.cache=FOLDER",
+        ) from None
+
+
+def _prune_logs(folder: Path) -> None:
+    """Remove Spark's logs but the newest; run ids sort by time."""
+    for old in sorted(folder.glob("spark-*.log"))[: -_KEPT_LOGS + 1]:
+        old.unlink(missing_ok=True)

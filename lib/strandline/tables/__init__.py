@@ -1,0 +1,1 @@
+"""The only reads and writes of tables."""

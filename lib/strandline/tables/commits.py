@@ -1,0 +1,102 @@
+"""Commits to Delta tables: idempotent, retried on conflict, laid out by the contract."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from delta.exceptions import (
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
+    ConcurrentWriteException,
+    DeltaConcurrentModificationException,
+    MetadataChangedException,
+    ProtocolChangedException,
+)
+from pyspark.sql import SparkSession
+
+from strandline.config.settings import Merge
+from strandline.core.errors import FaultError
+
+T = TypeVar("T")
+
+CONFLICTS = (
+    ConcurrentAppendException, ConcurrentDeleteDeleteException, ConcurrentDeleteReadException,
+    ConcurrentTransactionException, ConcurrentWriteException, DeltaConcurrentModificationException,
+    MetadataChangedException, ProtocolChangedException,
+)  # fmt: skip
+"""Another writer was faster: nothing was written, the same statement may be tried again."""
+
+TXN_APP = "spark.databricks.delta.write.txnAppId"
+TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Capped exponential backoff with full jitter.
+
+    `sleep` takes seconds and `jitter` gives a number in [0, 1): both can be replaced, so that a test waits for nothing.
+    """
+
+    policy: Merge
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = field(default_factory=lambda: random.Random().random)
+
+    def run(self, attempt: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
+        """Return what `attempt` returns, tried again after a conflict with another writer.
+
+        Raises: FaultError `WRITE_CONFLICT` after the last try, naming the table, the buckets and the other commit.
+        """
+        tries = self.policy.attempts
+        for tried in range(1, tries + 1):
+            try:
+                return attempt()
+            except CONFLICTS as conflict:
+                if tried == tries:
+                    raise _lost(table, buckets, tries, conflict) from conflict
+                longest = min(self.policy.max_delay_seconds, self.policy.base_delay_seconds * 2 ** (tried - 1))
+                self.sleep(longest * self.jitter())
+        raise ValueError("merge.attempts is at least 1")
+
+
+def _lost(table: str, buckets: tuple[int, ...], tries: int, conflict: Exception) -> FaultError:
+    where = ", ".join(map(str, buckets)) or "all"
+    other = str(conflict).partition("\n\n")[0][:600]
+    return FaultError(
+        code="WRITE_CONFLICT",
+        message=f"Other writers were faster {tries} times on the table {table}, buckets {where}; the last: {other}",
+        next="Run the same command again: what it had written stays, and records are never written twice.",
+    )
+
+
+@contextmanager
+def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Set session settings for one statement and put back what was there."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
+
+
+def transaction(app_id: str, version: int, run_id: str) -> dict[str, str]:
+    """Return the settings that make one commit idempotent and name its run in the table's history.
+
+    A commit with an (application id, version) that the table has seen is skipped: the id of a batch is its run's, so
+    that only its own retry is.
+    """
+    return {TXN_APP: app_id, TXN_VERSION: str(version), USER_METADATA: run_id}

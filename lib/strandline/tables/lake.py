@@ -1,0 +1,170 @@
+"""A lake as a whole: is it there, is it ours, is it complete; and making one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+
+from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY, create_table_sql
+from strandline.contracts.load import contract, tables
+from strandline.contracts.quoting import quote_name
+from strandline.contracts.views import create_view_sql, views
+from strandline.core.errors import UsageError
+from strandline.tables.store import TableStore
+
+_OURS_BESIDE_TABLES = ("_checkpoints",)
+
+
+@dataclass(frozen=True, slots=True)
+class LakeState:
+    """What is at a location: properties and version of each table that is there, and names that are not ours."""
+
+    tables: Mapping[str, Mapping[str, str]]
+    versions: Mapping[str, int]
+    foreign: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Tables that are not there, in the order of making them."""
+        return tuple(table for table in tables() if table not in self.tables)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is there, or only what a killed `init` left: tables without a row, the last one absent."""
+        return not self.tables or ("run" in self.missing and not any(self.versions.values()))
+
+
+def inspect(store: TableStore) -> LakeState:
+    """Return what is at the store's location. Nothing is written."""
+    if store.location.is_local():
+        return _inspect_folder(store)
+    found: dict[str, Mapping[str, str]] = {}
+    versions: dict[str, int] = {}
+    for table in tables():
+        try:
+            found[table], versions[table] = store.properties(table), store.version(table)
+        except AnalysisException:
+            continue
+    return LakeState(found, versions, ())
+
+
+def _inspect_folder(store: TableStore) -> LakeState:
+    from deltalake import DeltaTable
+    from deltalake.exceptions import TableNotFoundError
+
+    root = store.location.local_path()
+    if not root.exists():
+        return LakeState({}, {}, ())
+    if not root.is_dir():
+        raise UsageError(
+            code="LAKE_NO_FOLDER", message=f"The lake {root} is no folder.", next="Give --lake a folder or a new path."
+        )
+    found: dict[str, Mapping[str, str]] = {}
+    versions: dict[str, int] = {}
+    for table in tables():
+        try:
+            opened = DeltaTable(str(root / table), without_files=True)
+        except (TableNotFoundError, OSError):
+            continue
+        found[table] = {name: value for name, value in opened.metadata().configuration.items() if value is not None}
+        versions[table] = opened.version()
+    ours = {*tables(), *_OURS_BESIDE_TABLES}
+    foreign = tuple(sorted(name for name in os.listdir(root) if name not in ours and not name.startswith(".")))
+    return LakeState(found, versions, foreign)
+
+
+@dataclass(frozen=True, slots=True)
+class LakeDesign:
+    """What a new lake is made with: N, and properties of single tables (a dialect's choices)."""
+
+    buckets: int
+    properties: Mapping[str, Mapping[str, str]]
+
+
+def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
+    """Make the lake if nothing is there; else see that it is whole and known. Return the tables made.
+
+    Raises: UsageError LAKE_FOREIGN, TABLE_MISSING, CONTRACT_NEWER; then nothing was written.
+    """
+    state = inspect(store)
+    check_ours(store, state)
+    if state.is_empty:
+        return make(store, design, state.missing)
+    if state.missing:
+        raise UsageError(
+            code="TABLE_MISSING",
+            message=f"The lake {store.location.describe()} lacks the table {state.missing[0]}.",
+            next=f"Run `strandline init {_where(store)}`: it makes what is missing and keeps what is there.",
+        )
+    return ()
+
+
+def check_ours(store: TableStore, state: LakeState) -> None:
+    """See that the location holds nothing of others, and no contract that is newer than this version knows.
+
+    Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER.
+    """
+    if state.foreign and not state.tables:
+        raise UsageError(
+            code="LAKE_FOREIGN",
+            message=f"The folder {store.location.describe()} holds other things: {state.foreign[0]}.",
+            next="Give --lake a new or empty folder.",
+        )
+    for table, properties in state.tables.items():
+        stored, known = properties.get(CONTRACT_PROPERTY, "0"), contract(table).version
+        if _major(stored) > _major(known):
+            raise UsageError(
+                code="CONTRACT_NEWER",
+                message=f"The table {table} follows contract {stored}; this version knows {known}.",
+                next="Use a newer Strandline: `pip install --upgrade strandline`.",
+            )
+
+
+def _major(version: str) -> int:
+    head = version.partition(".")[0]
+    return int(head) if head.isdecimal() else 0
+
+
+def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
+    """Make the tables named, in the order in which runs write them. Return their names."""
+    made = tuple(table for table in tables() if table in set(missing))
+    if store.location.schema_name is not None and store.location.catalog is not None:
+        schema = quote_name(store.location.catalog, store.location.schema_name)
+        store.spark.sql(_create_schema(schema))
+    for table in made:
+        properties = design.properties.get(table, {})
+        store.spark.sql(
+            create_table_sql(
+                contract(table), target=store.target(table), buckets=design.buckets, properties=properties
+            )
+        )
+    return made
+
+
+def make_views(store: TableStore) -> tuple[str, ...]:
+    """Make the views of a lake that is a schema; a folder's views live in the session that asks. Return their names."""
+    if store.location.catalog is None or store.location.schema_name is None:
+        return ()
+    parts = (store.location.catalog, store.location.schema_name)
+    with store.current_schema(*parts):
+        for name, view in views().items():
+            store.spark.sql(create_view_sql(view, target=quote_name(*parts, name)))
+    return tuple(views())
+
+
+def design_of(state: LakeState) -> LakeDesign:
+    """Return what the lake that is there was made with."""
+    buckets = next((int(p[BUCKETS_PROPERTY]) for p in state.tables.values() if BUCKETS_PROPERTY in p), 0)
+    return LakeDesign(buckets, state.tables)
+
+
+def _create_schema(schema: str) -> str:
+    return f"CREATE SCHEMA IF NOT EXISTS {schema}"
+
+
+def _where(store: TableStore) -> str:
+    option = "--lake" if store.location.is_path() else "--schema"
+    return f"{option} {store.location.describe()}"

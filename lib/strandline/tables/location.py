@@ -1,0 +1,94 @@
+"""Where the tables of a lake are: a folder (or URI) or a schema of a catalog."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from strandline.core.errors import UsageError
+
+DEFAULT_LAKE = "lake"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """One lake: either `path` (a folder or any URI that Spark opens) or `catalog` and `schema_name`."""
+
+    path: str | None = None
+    catalog: str | None = None
+    schema_name: str | None = None
+
+    @staticmethod
+    def lake(path: str) -> "Location":
+        """Return the lake in the folder or under the URI `path`.
+
+        A plain path becomes absolute, so that later changes of the working folder do not move the lake.
+        Raises: UsageError `LAKE_PATH_INVALID` for an empty path and one with NUL or a line end.
+        """
+        if not path.strip() or any(sign in path for sign in "\x00\r\n"):
+            raise UsageError(
+                "LAKE_PATH_INVALID",
+                f"--lake names no folder: {path!r}",
+                "give a folder or a URI, as --lake lake",
+            )
+        if path.lower().startswith("file:/"):
+            path = urlsplit(path).path
+        if _SCHEME.match(path):
+            return Location(path=path.rstrip("/"))
+        return Location(path=str(Path(path).absolute()))
+
+    @staticmethod
+    def schema(catalog: str, schema: str) -> "Location":
+        """Return the lake in the schema `catalog`.`schema`.
+
+        Raises: UsageError `SCHEMA_NAME_INVALID` unless both match `[A-Za-z_][A-Za-z0-9_]{0,127}`.
+        """
+        for name in (catalog, schema):
+            if not _NAME.fullmatch(name):
+                raise UsageError(
+                    "SCHEMA_NAME_INVALID",
+                    f"{name!r} is no name of a catalog or schema",
+                    "give --schema CATALOG.SCHEMA of letters, digits and _, as --schema main.strandline",
+                )
+        return Location(catalog=catalog, schema_name=schema)
+
+    @staticmethod
+    def parse_schema(text: str) -> "Location":
+        """Return the location that `CATALOG.SCHEMA` spells; see `schema` for what it raises."""
+        catalog, dot, name = text.partition(".")
+        if not dot:
+            raise UsageError(
+                "SCHEMA_NAME_INVALID",
+                f"{text!r} names no catalog and schema",
+                "give both, as --schema main.strandline",
+            )
+        return Location.schema(catalog, name)
+
+    def describe(self) -> str:
+        """Return the text that names this lake in reports: its path, or `CATALOG.SCHEMA`."""
+        return self.path if self.path is not None else f"{self.catalog}.{self.schema_name}"
+
+    def is_path(self) -> bool:
+        """Return whether the lake is a folder or URI, not a schema."""
+        return self.path is not None
+
+    def is_local(self) -> bool:
+        """Return whether the lake is a folder of this machine."""
+        return self.path is not None and not _SCHEME.match(self.path)
+
+    def table_path(self, table: str) -> str:
+        """Return the folder or URI of `table`; `table` is a contract's name, never data.
+
+        Raises: ValueError for a lake that is a schema: there the catalog knows the path.
+        """
+        if self.path is None:
+            raise ValueError(f"{self.describe()} is a schema: ask its catalog for the path of {table}")
+        return f"{self.path}/{table}"
+
+    def local_path(self) -> Path:
+        """Return the folder of a local lake. Raises: ValueError for any other."""
+        if self.path is None or not self.is_local():
+            raise ValueError(f"{self.describe()} is no folder of this machine")
+        return Path(self.path)

@@ -1,0 +1,208 @@
+"""The tables of one lake: where they are, what version they have, and every read and write of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
+from strandline.contracts.load import contract
+from strandline.contracts.merge import insert_only_merge_sql, replace_merge_sql, upsert_merge_sql
+from strandline.contracts.model import Contract
+from strandline.contracts.quoting import quote_name, quote_path
+from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
+from strandline.tables.location import Location
+
+Bounds = Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one statement did to a table: the version after it, rows inserted, updated, deleted."""
+
+    version: int
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+class TableStore:
+    """The tables of one lake, through one Spark session.
+
+    `run_id` names this run in every commit and makes each commit of it idempotent.
+    """
+
+    def __init__(self, spark: SparkSession, location: Location, retry: Retry, *, run_id: str) -> None:
+        self.spark = spark
+        self.location = location
+        self.run_id = run_id
+        self._retry = retry
+        self._statements = 0
+
+    def target(self, table: str) -> str:
+        """Return the table's name as SQL."""
+        if self.location.catalog is None or self.location.schema_name is None:
+            return quote_path(self.location.table_path(table))
+        return quote_name(self.location.catalog, self.location.schema_name, table)
+
+    def read(self, table: str) -> DataFrame:
+        """Return the table as it is now; the frame stays at this version."""
+        if self.location.is_path():
+            return self.spark.read.format("delta").load(self.location.table_path(table))
+        return self.spark.read.table(self.target(table))
+
+    def read_version(self, table: str, version: int) -> DataFrame:
+        """Return the table as of a version."""
+        reader = self.spark.read.format("delta").option("versionAsOf", version)
+        if self.location.is_path():
+            return reader.load(self.location.table_path(table))
+        return reader.table(self.target(table))
+
+    def changes(self, table: str, first: int, last: int) -> DataFrame:
+        """Return the rows that the versions `first` to `last` inserted, from the change data feed."""
+        reader = (
+            self.spark.read.format("delta")
+            .option("readChangeFeed", "true").option("startingVersion", first).option("endingVersion", last)
+        )  # fmt: skip
+        feed = reader.load(self.location.table_path(table)) if self.location.is_path() else reader.table(self.target(table))
+        return feed.where("_change_type = 'insert'").drop("_change_type", "_commit_version", "_commit_timestamp")
+
+    def version(self, table: str) -> int:
+        """Return the table's version."""
+        [row] = self.spark.sql(_history(self.target(table))).select("version").head(1)
+        return int(row["version"])
+
+    def properties(self, table: str) -> Mapping[str, str]:
+        """Return the table's properties."""
+        [row] = self.spark.sql(_detail(self.target(table))).select("properties").collect()
+        return dict(row["properties"])
+
+    @cached_property
+    def buckets(self) -> int:
+        """N of the lake, from the table property."""
+        return int(self.properties("namespace_state")[BUCKETS_PROPERTY])
+
+    def schema(self, table: str) -> StructType:
+        """Return the columns that the contract states, as Spark's types."""
+        return StructType.fromDDL(columns_ddl(contract(table)))
+
+    def merge_new(self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: Bounds) -> Written:
+        """Add the rows whose key is absent; nothing else changes.
+
+        Where no stored row can have one of the keys, the rows are written as they are laid out: sorted, and a large
+        bucket by several tasks.
+        """
+        described = contract(table)
+        sql = insert_only_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
+        )
+        overlapping = self._overlapping(table, buckets, bounds)
+        return self._merge(described, sql, rows, buckets, {REPARTITION: str(overlapping).lower()})
+
+    def replace(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
+        """Make each key of `rows` have the row given; a row equal but for provenance stays as it is."""
+        described = contract(table)
+        sql = replace_merge_sql(described, target=self.target(table), source=self._view(table), buckets=buckets)
+        return self._merge(described, sql, rows, buckets, {})
+
+    def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
+        """Add absent keys, and count the second sighting of others as the contract says."""
+        described = contract(table)
+        sql = upsert_merge_sql(described, target=self.target(table), source=self._view(table), buckets=buckets)
+        return self._merge(described, sql, rows, buckets, {})
+
+    def delete(self, table: str, keys: DataFrame, buckets: tuple[int, ...]) -> Written:
+        """Delete the rows whose key `keys` names; `keys` has the key's columns and bucket."""
+        described = contract(table)
+        condition = " AND ".join(f"t.{name} = s.{name}" for name in ("bucket", *described.key))
+        literals = ", ".join(str(int(bucket)) for bucket in sorted(buckets))
+        head = f"MERGE INTO {self.target(table)} AS t\nUSING {quote_name(self._view(table))} AS s"
+        sql = f"{head}\nON t.bucket IN ({literals}) AND {condition}\nWHEN MATCHED THEN DELETE"
+        return self._merge(described, sql, keys, buckets, {}, lay_out=False)
+
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Append rows to a table that is no record table."""
+        shaped = rows.select(*contract(table).names)
+        with session_settings(self.spark, self._transaction(table)):
+            if self.location.is_path():
+                shaped.write.format("delta").mode("append").save(self.location.table_path(table))
+            else:
+                shaped.write.format("delta").mode("append").saveAsTable(self.target(table))
+
+    def append_rows(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Append a few rows given as values; columns left out are null."""
+        schema = self.schema(table)
+        values = [tuple(row.get(name) for name in schema.names) for row in rows]
+        self.append(table, self.spark.createDataFrame(values, schema))
+
+    @contextmanager
+    def current_schema(self, catalog: str, schema: str) -> Iterator[None]:
+        """Make a schema the current one for the block."""
+        before_catalog, before = self.spark.catalog.currentCatalog(), self.spark.catalog.currentDatabase()
+        self.spark.catalog.setCurrentCatalog(catalog)
+        self.spark.catalog.setCurrentDatabase(schema)
+        try:
+            yield
+        finally:
+            self.spark.catalog.setCurrentCatalog(before_catalog)
+            self.spark.catalog.setCurrentDatabase(before)
+
+    def _overlapping(self, table: str, buckets: tuple[int, ...], bounds: Bounds) -> bool:
+        stored = self.read(table).where(F.col("bucket").isin(*buckets))
+        for name, (low, high) in bounds.items():
+            stored = stored.where(F.col(name).between(low, high))
+        return bool(stored.select("bucket").head(1))
+
+    def _view(self, table: str) -> str:
+        return f"strandline_{table}_{self._statements}"
+
+    def _transaction(self, table: str) -> dict[str, str]:
+        self._statements += 1
+        return transaction(f"{self.run_id}/{table}/{self._statements}", 0, self.run_id)
+
+    def _merge(
+        self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
+        *, lay_out: bool = True,
+    ) -> Written:  # fmt: skip
+        view = self._view(described.table)
+        source = laid_out(rows.select(*described.names), described) if lay_out else rows
+        source.createOrReplaceTempView(view)
+        statement = {**self._transaction(described.table), **settings}
+        try:
+            with session_settings(self.spark, statement):
+                [metrics] = self._retry.run(
+                    lambda: self.spark.sql(sql).collect(), table=described.table, buckets=buckets
+                )
+        finally:
+            self.spark.catalog.dropTempView(view)
+        return Written(
+            self.version(described.table),
+            int(metrics["num_inserted_rows"]),
+            int(metrics["num_updated_rows"]),
+            int(metrics["num_deleted_rows"]),
+        )
+
+
+def laid_out(rows: DataFrame, described: Contract) -> DataFrame:
+    """Sort rows as their table wants them written: by bucket, inside it by the contract's order.
+
+    A bucket that is much larger than others is spread over several tasks; small ones share one.
+    """
+    if not described.is_bucketed:
+        return rows
+    order = ("bucket", *(name for name in described.write_order if name != "bucket"))
+    return rows.hint("rebalance", "bucket").sortWithinPartitions(*order)
+
+
+def _history(target: str) -> str:
+    return f"DESCRIBE HISTORY {target} LIMIT 1"
+
+
+def _detail(target: str) -> str:
+    return f"DESCRIBE DETAIL {target}"

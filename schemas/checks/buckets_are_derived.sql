@@ -1,0 +1,25 @@
+-- Rows that stand in another bucket than the first two bytes of SHA-256 of their namespace (of quarantine_id while the
+-- namespace is null) modulo N say. N is the table property strandline.buckets, filled in where the query
+-- says {buckets}.
+SELECT table_name, namespace, bucket, row_count
+FROM (
+  SELECT 'node_journal_line' AS table_name, namespace, bucket, sha2(CAST(namespace AS BINARY), 256) AS digest, count(*) AS row_count
+  FROM node_journal_line
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'node_journal', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM node_journal
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'namespace_state', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM namespace_state
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'equivocation', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM equivocation
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'quarantine', namespace, bucket, coalesce(sha2(CAST(namespace AS BINARY), 256), hex(quarantine_id)), CAST(1 AS BIGINT)
+  FROM quarantine
+)
+WHERE bucket <> CAST(conv(substring(digest, 1, 4), 16, 10) AS INT) % {buckets}

@@ -1,0 +1,18 @@
+-- Equivocations whose id does not recompute, whose members are not distinct and ascending, or whose two records are not
+-- those of least id.
+SELECT lower(hex(equivocation_id)) AS equivocation_id, namespace, kind, key, position
+FROM equivocation
+WHERE equivocation_id <> unhex(
+    sha2(
+      concat(
+        CAST('strandline/equivocation/1' AS BINARY), X'00',
+        CAST(namespace AS BINARY), X'00', CAST(kind AS BINARY), X'00', CAST(key AS BINARY), X'00', CAST(position AS BINARY)
+      ),
+      256
+    )
+  )
+  OR members <> array_sort(array_distinct(members))
+  OR size(members) <> least(member_count, 65536)
+  OR (dialect = 'sdmp' AND members[0] <> unhex(sha2(bytes_a, 256)))
+  OR (dialect = 'sdmp' AND members[1] <> unhex(sha2(bytes_b, 256)))
+  OR (dialect = 'sdmp' AND attributable)

@@ -1,0 +1,30 @@
+-- Keys that a table holds more than once. A union merge adds a key at most once, whoever writes at the same time.
+SELECT 'node_journal_line' AS table_name, concat_ws(' ', namespace, lower(hex(record_id))) AS row_key, count(*) AS row_count
+FROM node_journal_line
+GROUP BY namespace, record_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'node_journal', namespace, count(*)
+FROM node_journal
+GROUP BY namespace
+HAVING count(*) > 1
+UNION ALL
+SELECT 'namespace_state', namespace, count(*)
+FROM namespace_state
+GROUP BY namespace
+HAVING count(*) > 1
+UNION ALL
+SELECT 'equivocation', concat_ws(' ', namespace, kind, key, position), count(*)
+FROM equivocation
+GROUP BY namespace, kind, key, position
+HAVING count(*) > 1
+UNION ALL
+SELECT 'quarantine', lower(hex(quarantine_id)), count(*)
+FROM quarantine
+GROUP BY quarantine_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'run', run_id, count(*)
+FROM run
+GROUP BY run_id
+HAVING count(*) > 1

@@ -1,0 +1,52 @@
+-- How each namespace fares, one row for each with a state or a quarantined record: health is the first that holds of
+-- forked, behind, waiting, rejected and ok; records are those of the last reduction.
+-- Example: SELECT health, count(*) AS namespaces FROM namespace_health GROUP BY health ORDER BY namespaces DESC
+WITH quarantined AS (
+  SELECT
+    namespace,
+    min(dialect) AS dialect,
+    count_if(status = 'deferred') AS waiting,
+    count_if(status = 'rejected') AS rejected
+  FROM quarantine
+  WHERE namespace IS NOT NULL AND scope = 'record'
+  GROUP BY namespace
+),
+forked AS (
+  SELECT namespace, count(*) AS forks
+  FROM equivocation
+  GROUP BY namespace
+),
+counted AS (
+  SELECT
+    coalesce(s.namespace, q.namespace) AS namespace,
+    coalesce(s.dialect, q.dialect) AS dialect,
+    coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
+    coalesce(q.waiting, CAST(0 AS BIGINT)) AS waiting,
+    coalesce(q.rejected, CAST(0 AS BIGINT)) AS rejected,
+    CAST(0 AS BIGINT) AS behind,
+    lower(hex(s.state_hash)) AS state_hash,
+    s.reducer_version,
+    s.reduced_at
+  FROM namespace_state AS s
+  FULL OUTER JOIN quarantined AS q ON s.namespace = q.namespace
+)
+SELECT
+  c.namespace,
+  c.dialect,
+  CASE
+    WHEN coalesce(f.forks, 0) > 0 THEN 'forked'
+    WHEN c.behind > 0 THEN 'behind'
+    WHEN c.waiting > 0 THEN 'waiting'
+    WHEN c.rejected > 0 THEN 'rejected'
+    ELSE 'ok'
+  END AS health,
+  c.records,
+  c.waiting,
+  c.rejected,
+  coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
+  c.behind,
+  c.state_hash,
+  c.reducer_version,
+  c.reduced_at
+FROM counted AS c
+LEFT JOIN forked AS f ON c.namespace = f.namespace

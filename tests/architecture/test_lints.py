@@ -1,0 +1,84 @@
+"""Lints over the whole package, each of them seen to notice what it forbids."""
+
+from pathlib import Path
+
+import pytest
+
+from support import lints
+
+ROOT = Path(__file__).parents[2]
+LIB = ROOT / "lib" / "strandline"
+MODULES = sorted([*LIB.rglob("*.py"), *(ROOT / "jobs").rglob("*.py")])
+MAX_LINES = 300
+# The only place that starts a process: it asks the java that the operator installed for its version.
+STARTS_PROCESSES = frozenset({LIB / "session" / "java.py"})
+
+
+def _named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_named)
+def test_no_sql_is_put_together_where_it_is_run(path: Path) -> None:
+    assert lints.sql_put_together(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_named)
+def test_no_data_becomes_code_or_a_process(path: Path) -> None:
+    assert lints.dangerous(path.read_text(), may_start_processes=path in STARTS_PROCESSES) == []
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if LIB / "cli" not in path.parents], ids=_named)
+def test_below_the_command_line_nothing_reads_the_clock_or_the_environment(path: Path) -> None:
+    assert lints.reads_surroundings(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if "frames" in path.parts or path.name == "frames.py"], ids=_named
+)
+def test_frames_start_no_action(path: Path) -> None:
+    assert lints.actions(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_named)
+def test_a_module_fits_into_a_head(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "spark.sql(f'SELECT {name}')",
+        "spark.sql('SELECT %s' % name)",
+        "spark.sql('SELECT ' + name)",
+        "spark.sql('SELECT {}'.format(name))",
+        "F.expr(f'{a} > 1')",
+        "df.selectExpr(f'{a} AS b')",
+        "spark.sql(', '.join(names))",
+    ],
+)
+def test_the_sql_lint_notices(source: str) -> None:
+    assert lints.sql_put_together(source) == [1]
+
+
+def test_the_sql_lint_lets_constants_and_rendered_texts_pass() -> None:
+    assert (
+        lints.sql_put_together("spark.sql('SELECT 1', args={'a': 1}); spark.sql(rendered(x)); F.expr(text)")
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import pickle", "from marshal import loads", "import subprocess", "import shelve", "eval(x)", "exec(x)",
+     "import yaml\nyaml.load(x)", "import os\nos.system(x)", "run(x, shell=True)"],
+)  # fmt: skip
+def test_the_danger_lint_notices(source: str) -> None:
+    assert len(lints.dangerous(source)) == 1
+
+
+def test_the_other_lints_notice() -> None:
+    assert lints.reads_surroundings("import os, time\na = os.environ\nb = time.monotonic()") != []
+    assert lints.actions("df.collect()") == ["1: .collect"]
+    assert lints.actions("df.count()") == ["1: .count()"]
+    assert lints.actions("df.agg(F.count('*'), F.first('a'))") == []

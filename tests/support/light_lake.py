@@ -1,0 +1,81 @@
+"""Small lakes written with delta-rs, for tests of what reads them without a JVM."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, Schema, write_deltalake
+
+from strandline.contracts.load import contract, tables
+
+WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
+_TYPES = {
+    "STRING": pa.string(), "BINARY": pa.binary(), "BIGINT": pa.int64(), "INT": pa.int32(), "BOOLEAN": pa.bool_(),
+    "TIMESTAMP": pa.timestamp("us", tz="UTC"), "DOUBLE": pa.float64(), "ARRAY<STRING>": pa.list_(pa.string()),
+}  # fmt: skip
+_DEFAULTS: Mapping[str, Any] = {
+    "STRING": "", "BINARY": b"", "BIGINT": 0, "INT": 0, "BOOLEAN": False, "TIMESTAMP": WHEN, "DOUBLE": 0.0,
+    "ARRAY<STRING>": [],
+}  # fmt: skip
+
+
+def write(lake: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append `rows` to `table`; columns of plain types that a row leaves out get an empty value."""
+    columns = [column for column in contract(table).columns if column.physical_type in _TYPES]
+    filled = [
+        {column.name: _DEFAULTS[column.physical_type] if column.required else None for column in columns}
+        | dict(row)
+        for row in rows
+    ]
+    schema = pa.schema([(column.name, _TYPES[column.physical_type]) for column in columns])
+    data = pa.Table.from_pylist(filled, schema=schema)
+    if not (lake / table / "_delta_log").exists():
+        DeltaTable.create(str(lake / table), Schema.from_arrow(schema))
+        set_properties(
+            lake, table, {"strandline.contract": contract(table).version, "strandline.buckets": "16"}
+        )
+    if filled:
+        write_deltalake(str(lake / table), data, mode="append")
+
+
+def set_properties(lake: Path, table: str, properties: Mapping[str, str]) -> None:
+    """Put `properties` into the table's first commit: delta-rs reads properties of others but writes only its own."""
+    commit = lake / table / "_delta_log" / f"{0:020d}.json"
+    actions = [json.loads(line) for line in commit.read_text().splitlines()]
+    for action in actions:
+        if "metaData" in action:
+            action["metaData"]["configuration"] |= properties
+    commit.write_text("".join(json.dumps(action) + "\n" for action in actions))
+
+
+def empty_lake(lake: Path) -> Path:
+    """Make every table at version 0 without rows."""
+    for table in tables():
+        write(lake, table, [])
+    return lake
+
+
+def state(namespace: str, *, records: int = 1, reduced_version: int = 1) -> dict[str, Any]:
+    """Return a row of namespace_state."""
+    return {
+        "namespace": namespace, "dialect": "sdmp", "record_count": records,
+        "state_hash": sha256(namespace.encode()).digest(), "reducer_version": "sdmp/1",
+        "reduced_version": reduced_version, "run_id": "r",
+    }  # fmt: skip
+
+
+def held(
+    raw: bytes, *, namespace: str | None, status: str, reasons: Sequence[str], **more: Any
+) -> dict[str, Any]:
+    """Return a row of quarantine; its id is the hash of `raw`."""
+    return {
+        "quarantine_id": sha256(raw).digest(), "namespace": namespace, "dialect": "sdmp", "scope": "record",
+        "status": status, "reasons": list(reasons), "raw": raw, "raw_sha256": sha256(raw).digest(),
+        "raw_bytes": len(raw), "raw_whole": True, "rules_version": 1, "times_seen": 1, "source": "a.journal",
+        "source_offset": 130, "evidence": '{"LINE_NUMBER_MISMATCH":{"expected":"aa","actual":"bb"}}',
+        "first_run": "r", "last_run": "r",
+    } | more  # fmt: skip

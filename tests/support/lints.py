@@ -1,0 +1,110 @@
+"""Lints of our own over the syntax tree: what no published linter knows to forbid here."""
+
+import ast
+from collections.abc import Iterator
+
+SQL_CALLS = frozenset({"sql", "expr", "selectExpr", "executeQuery"})
+BANNED_MODULES = frozenset({"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle"})
+BANNED_CALLS = frozenset({"eval", "exec", "compile", "__import__"})
+YAML_LOADERS = frozenset({"load", "load_all", "unsafe_load", "unsafe_load_all", "full_load", "full_load_all"})
+PROCESS_MODULES = frozenset({"subprocess", "pty"})
+PROCESS_CALLS = frozenset({"system", "popen", "execv", "execve", "execvp", "spawnv", "fork"})
+CLOCK_CALLS = frozenset(
+    {("time", "time"), ("time", "monotonic"), ("time", "perf_counter"), ("time", "time_ns"), ("datetime", "now"),
+     ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
+)  # fmt: skip
+ACTIONS = frozenset(
+    {"collect", "toPandas", "toArrow", "toLocalIterator", "write", "writeTo", "cache", "persist", "show", "foreach",
+     "foreachPartition", "take", "first", "head", "read", "readStream"}
+)  # fmt: skip
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            yield node, name
+
+
+def _is_put_together(node: ast.expr) -> bool:
+    """Return whether a text is put together on the spot: f-string with a field, %, + or format."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.JoinedStr) and any(
+            isinstance(one, ast.FormattedValue) for one in part.values
+        ):
+            return True
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod | ast.Add):
+            return True
+        if (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr in ("format", "join")
+        ):
+            return True
+    return False
+
+
+def sql_put_together(source: str) -> list[int]:
+    """Return the lines on which the text of a `sql(` or `expr(` call is put together."""
+    return [
+        call.lineno
+        for call, name in _calls(ast.parse(source))
+        if name in SQL_CALLS and call.args and _is_put_together(call.args[0])
+    ]
+
+
+def dangerous(source: str, *, may_start_processes: bool = False) -> list[str]:
+    """Return what runs code or processes made of data: `line: what`."""
+    tree = ast.parse(source)
+    found = []
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        for name in names:
+            root = name.partition(".")[0]
+            if root in BANNED_MODULES or (root in PROCESS_MODULES and not may_start_processes):
+                found.append(f"{node.lineno}: import {name}")
+    for call, name in _calls(tree):
+        if isinstance(call.func, ast.Name) and name in BANNED_CALLS:
+            found.append(f"{call.lineno}: {name}(")
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            owner = call.func.value.id
+            if owner == "yaml" and name in YAML_LOADERS:
+                found.append(f"{call.lineno}: yaml.{name}(")
+            if owner == "os" and name in PROCESS_CALLS:
+                found.append(f"{call.lineno}: os.{name}(")
+        if any(word.arg == "shell" for word in call.keywords):
+            found.append(f"{call.lineno}: shell=")
+    return found
+
+
+def reads_surroundings(source: str) -> list[str]:
+    """Return where the clock or the environment is read: `line: what`."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            pair = (node.value.id, node.attr)
+            if pair in CLOCK_CALLS or pair in {("os", "environ"), ("os", "getenv"), ("os", "urandom")}:
+                found.append(f"{node.lineno}: {'.'.join(pair)}")
+    return found
+
+
+def actions(source: str) -> list[str]:
+    """Return where a frame is read, written or computed: `line: what`; a column function such as F.first is none."""
+    found = [
+        f"{node.lineno}: .{node.attr}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr in ACTIONS and not _is_of_functions(node)
+    ]
+    for call, name in _calls(ast.parse(source)):
+        counted = name == "count" and not call.args and isinstance(call.func, ast.Attribute)
+        if counted and not _is_of_functions(call.func):
+            found.append(f"{call.lineno}: .count()")
+    return found
+
+
+def _is_of_functions(node: ast.expr) -> bool:
+    """Return whether `node` is an attribute of F, Spark's functions."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "F"

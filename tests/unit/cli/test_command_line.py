@@ -1,0 +1,390 @@
+"""The command line without a JVM: exit codes, one JSON object, errors in two sentences, nearest names, help."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from strandline.cli import main
+from strandline.cli.app import command_names
+from support.light_lake import empty_lake, held, set_properties, state, write
+from support.report_schema import REPORT
+
+NODES = [f"{n:064x}" for n in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a folder of its own, without settings from outside, on a screen wide enough for any line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def printed_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """Return the one JSON object that stands on standard output, valid by the schema."""
+    out = capsys.readouterr().out
+    assert out.endswith("\n")
+    assert out.count("\n") == 1
+    report: dict[str, Any] = json.loads(out)
+    jsonschema.validate(report, REPORT)
+    return report
+
+
+def fleet(lake: Path) -> Path:
+    """Write a lake with one namespace of each health."""
+    empty_lake(lake)
+    write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])
+    write(lake, "namespace_state", [state(f"node:{node}", records=7) for node in NODES[:4]])
+    write(lake, "equivocation", [{"namespace": f"node:{NODES[3]}", "kind": "SDMP_FORK"}])
+    write(
+        lake,
+        "quarantine",
+        [
+            held(b"one", namespace=f"node:{NODES[1]}", status="rejected", reasons=["LINE_NUMBER_MISMATCH"]),
+            held(b"two", namespace=f"node:{NODES[2]}", status="deferred", reasons=["PREDECESSOR_UNKNOWN"]),
+            held(
+                b"three",
+                namespace=f"node:{NODES[4]}",
+                status="rejected",
+                reasons=["MALFORMED_LINE", "TRUNCATED"],
+            ),
+            held(b"\x1b[31m\xff four", namespace=None, status="rejected", reasons=["BAD_NODE"]),
+            held(
+                b"{}",
+                namespace=f"node:{NODES[5]}",
+                status="rejected",
+                reasons=["MANIFEST_INVALID"],
+                scope="manifest",
+            ),
+        ],
+    )
+    return lake
+
+
+def test_status_shows_every_namespace_worst_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet(tmp_path / "lake")
+    assert main(["status", "--json"]) == 0
+    report = printed_json(capsys)
+    assert [(row["health"], row["namespace"][-1]) for row in report["rows"]] == [
+        ("forked", "3"), ("waiting", "2"), ("rejected", "1"), ("rejected", "4"), ("ok", "0"),
+    ]  # fmt: skip
+    assert report["counts"] == {"forked": 1, "behind": 0, "waiting": 1, "rejected": 2, "ok": 1}
+    assert report["namespaces"] == 5
+    assert report["lake"] == str(tmp_path / "lake")
+    without_state = next(row for row in report["rows"] if row["namespace"].endswith("4"))
+    assert without_state["records"] == 0
+    assert without_state["state_hash"] is None
+    assert report["rows"][0]["reduced_at"] == "2026-01-31T09:30:00Z"
+    assert report["unreduced"] == []
+
+
+def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = fleet(tmp_path / "lake")
+    write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])
+    assert main(["status", "--check", "--json"]) == 1
+    report = printed_json(capsys)
+    assert report["unreduced"] == [{"table": "node_journal_line", "version": 2, "reduced_version": 1}]
+
+
+def test_status_of_a_lake_without_records_is_empty_and_fine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    assert main(["status", "--check", "--json", "--quiet"]) == 0
+    assert printed_json(capsys)["rows"] == []
+
+
+def test_status_check_finds_what_waits_and_passes_what_is_fine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet(tmp_path / "lake")
+    assert main(["status", "--check", "--json"]) == 1
+    assert printed_json(capsys)["outcome"] == "found"
+    assert main(["status", "--check", "--json", NODES[0], f"node:{NODES[1]}"]) == 0
+    assert [row["namespace"] for row in printed_json(capsys)["rows"]] == [
+        f"node:{NODES[1]}",
+        f"node:{NODES[0]}",
+    ]
+
+
+def test_status_shows_50_rows_unless_all_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    write(tmp_path / "lake", "namespace_state", [state(f"node:{n:064x}") for n in range(60)])
+    main(["status", "--json"])
+    assert len(printed_json(capsys)["rows"]) == 50
+    main(["status", "--json", "--all"])
+    assert len(printed_json(capsys)["rows"]) == 60
+    main(["status"])
+    assert "60 namespaces: 60 ok; 50 shown, --all shows all" in capsys.readouterr().out
+
+
+def test_a_namespace_that_is_not_there_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet(tmp_path / "lake")
+    assert main(["status", "x' OR 1=1", "--json"]) == 2
+    assert printed_json(capsys)["error"]["code"] == "NAMESPACE_UNKNOWN"
+
+
+def test_a_namespace_that_may_be_two_is_wrong_usage_and_both_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    write(tmp_path / "lake", "namespace_state", [state("node:x"), state("group:x")])
+    assert main(["status", "x", "--json"]) == 2
+    error = printed_json(capsys)["error"]
+    assert error["code"] == "NAMESPACE_AMBIGUOUS"
+    assert "group:x or node:x" in error["message"]
+
+
+def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake = fleet(tmp_path / "other")
+    write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])
+    assert main(["status", "--lake", "other"]) == 0
+    out = capsys.readouterr().out
+    assert "5 namespaces: 1 forked, 1 waiting, 2 rejected, 1 ok" in out
+    assert "unreduced: node_journal_line is at version 2, reduce has seen version 1" in out
+    assert f"next: strandline reduce --lake {lake}" in out
+
+
+def test_quarantine_counts_by_reason_with_an_example(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet(tmp_path / "lake")
+    assert main(["quarantine", "--json"]) == 0
+    report = printed_json(capsys)
+    assert report["counts"] == {"rejected": 3, "deferred": 1}
+    assert report["reasons"]["TRUNCATED"] == 1
+    assert all(entry["meaning"] and entry["advice"] for entry in report["by_reason"])
+    assert main(["quarantine", "list"]) == 0
+    assert "3 rejected, 1 waiting" in capsys.readouterr().out
+
+
+def test_quarantine_show_takes_a_prefix_and_escapes_what_it_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet(tmp_path / "lake")
+    main(["quarantine", "--json"])
+    entries = printed_json(capsys)["by_reason"]
+    [bad_node] = [entry["example"]["quarantine_id"] for entry in entries if entry["code"] == "BAD_NODE"]
+    assert main(["quarantine", "show", bad_node[:10], "--json"]) == 0
+    record = printed_json(capsys)["record"]
+    assert bytes.fromhex(record["raw"]) == b"\x1b[31m\xff four"
+    assert record["quarantine_id"] == bad_node
+    assert main(["quarantine", "show", bad_node]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b[31m" not in out
+    assert r"\x1b[31m\xff four" in out
+    assert "00000000  1b 5b 33 31 6d ff 20 66 6f 75 72" in out
+    assert "expected" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["show", "zz"], "ID_INVALID"),
+        (["show", "0" * 65], "ID_INVALID"),
+        (["show", "0000000000"], "ID_UNKNOWN"),
+        (["show"], "USAGE"),
+        (["shwo", "00"], "COMMAND_UNKNOWN"),
+        (["list", "00"], "USAGE"),
+    ],
+)
+def test_quarantine_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: str
+) -> None:
+    fleet(tmp_path / "lake")
+    assert main(["quarantine", *arguments, "--json"]) == 2
+    assert printed_json(capsys)["error"]["code"] == code
+
+
+def test_explain_says_what_a_code_means(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "line_number_mismatch", "--json"]) == 0
+    assert printed_json(capsys)["code"] == "LINE_NUMBER_MISMATCH"
+    assert main(["explain", "PREDECESSOR_UNKNOWN"]) == 0
+    out = capsys.readouterr().out
+    assert "What to do:" in out
+    assert "Waits for: line:" in out
+
+
+def test_explain_offers_the_nearest_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "LINE_NUMER_MISMATCH"]) == 2
+    assert capsys.readouterr().err.splitlines()[1] == "next: did you mean LINE_NUMBER_MISMATCH?"
+
+
+def test_config_says_where_each_value_comes_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRANDLINE_MERGE__ATTEMPTS", "3")
+    assert main(["config", "--set", "tables.buckets=4", "--env", "prod", "--json"]) == 0
+    settings = printed_json(capsys)["settings"]
+    assert settings["tables.buckets"] == {"value": 4, "from": "command line"}
+    assert settings["merge.attempts"] == {"value": 3, "from": "environment STRANDLINE_MERGE__ATTEMPTS"}
+    assert settings["spark.driver_memory"]["from"].startswith("conf/prod.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "next_words"),
+    [
+        (["stats"], "COMMAND_UNKNOWN", "did you mean status?"),
+        (["status", "--chek"], "OPTION_UNKNOWN", "did you mean --check?"),
+        (["status", "--lake", "a", "--schema", "b.c"], "LAKE_AND_SCHEMA", "one of them"),
+        (["status", "--lake", "nowhere"], "LAKE_NOT_FOUND", "strandline init"),
+        (["status", "--schema", "nodot"], "SCHEMA_NAME_INVALID", "--schema main.strandline"),
+        (["status", "--schema", "a.b; DROP TABLE x"], "SCHEMA_NAME_INVALID", "letters"),
+        (["status", "--lake", ""], "LAKE_PATH_INVALID", "folder"),
+        (["ingest", "x"], "DIALECT_MISSING", "--dialect sdmp"),
+        (["ingest", "x", "--dialect", "sdpm"], "DIALECT_UNKNOWN", "sdmp"),
+        (["ingest", "--dialect", "sdmp"], "SOURCE_MISSING", "strandline ingest"),
+        (["ingest", "x", "--dialect", "sdmp", "--from-quarantine"], "SOURCE_AND_QUARANTINE", "leave out"),
+        (["ingest", "x", "--dialect", "sdmp", "--reason", "BOMB"], "OPTION_ALONE", "--from-quarantine"),
+        (["ingest", "--dialect", "sdmp", "--from-quarantine", "--reason", "BOM"], "REASON_UNKNOWN", "BOMB"),
+        (
+            ["ingest", "--dialect", "sdmp", "--drop-rejected-before", "31.1.2026"],
+            "DATE_INVALID",
+            "year-month-day",
+        ),
+        (["init", "--buckets", "0"], "USAGE", "--help"),
+        (["init", "--buckets", "x"], "USAGE", "--help"),
+        (["sql"], "QUERY_MISSING", "strandline sql"),
+        (["sql", "SELECT 1", "-f", "x.sql"], "QUERY_TWICE", "-f FILE"),
+        (["sql", "-f", "nowhere.sql"], "QUERY_FILE", "file"),
+        (["sql", "SELECT 1", "--format", "parquet"], "OUT_MISSING", "--out"),
+        (["sql", "SELECT 1", "--format", "xml"], "USAGE", "--help"),
+        (["explain"], "USAGE", "--help"),
+        (["config", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
+        (["config", "--env", "prd"], "ENV_UNKNOWN", "prod"),
+        (["config", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),
+    ],
+)
+def test_wrong_usage_is_exit_2_in_one_shape(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: str, next_words: str
+) -> None:
+    assert main([*arguments, "--json"]) == 2
+    report = printed_json(capsys)
+    assert report["outcome"] == "usage"
+    assert report["error"]["code"] == code
+    assert next_words in report["error"]["next"]
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    first, second = captured.err.splitlines()
+    assert first.startswith("error: ")
+    assert second.startswith("next: ")
+    assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("there", "code"), [("file", "LAKE_FOREIGN"), ("other things", "LAKE_FOREIGN"), ("gap", "TABLE_MISSING")]
+)
+def test_a_folder_that_is_no_whole_lake_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], there: str, code: str
+) -> None:
+    lake = tmp_path / "lake"
+    if there == "file":
+        lake.write_text("x")
+    elif there == "other things":
+        lake.mkdir()
+        (lake / "holiday.jpg").write_text("x")
+    else:
+        write(lake, "quarantine", [])
+    assert main(["status", "--json"]) == 2
+    assert printed_json(capsys)["error"]["code"] == code
+
+
+def test_a_contract_of_a_newer_major_version_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_properties(empty_lake(tmp_path / "lake"), "quarantine", {"strandline.contract": "99.0.0"})
+    assert main(["status", "--json"]) == 2
+    error = printed_json(capsys)["error"]
+    assert error["code"] == "CONTRACT_NEWER"
+    assert "quarantine" in error["message"]
+
+
+def test_a_damaged_table_is_a_fault_that_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet(tmp_path / "lake")
+    for file in (tmp_path / "lake" / "namespace_state").rglob("*.parquet"):
+        file.unlink()
+    assert main(["status", "--json"]) == 3
+    error = printed_json(capsys)["error"]
+    assert error["code"] == "TABLE_DAMAGED"
+    assert "namespace_state" in error["message"]
+
+
+def test_no_java_is_one_message_before_any_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert main(["reduce", "--json", "--quiet"]) == 3
+    assert printed_json(capsys)["error"]["code"] == "JAVA_MISSING"
+    assert main(["reduce", "--quiet"]) == 3
+    err = capsys.readouterr().err
+    assert "openjdk-17" in err
+    assert "Traceback" not in err
+
+
+def test_a_bug_shows_its_traceback_and_the_line_to_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("no \x1b[2J screen")
+
+    monkeypatch.setattr("strandline.pipelines.explain.run", broken)
+    assert main(["explain", "BOMB", "--json"]) == 3
+    captured = capsys.readouterr()
+    assert "Traceback" in captured.err
+    assert "This is a bug in Strandline. Please report this line: strandline" in captured.err.splitlines()[-1]
+    assert "\x1b" not in captured.err
+    report = json.loads(captured.out)
+    jsonschema.validate(report, REPORT)
+    assert report["error"]["code"] == "BUG"
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_every_command_has_examples_in_its_help(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main([name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Examples:" in out
+    assert f"strandline {name}" in out.partition("Examples:")[2]
+    assert "--json" in out
+
+
+def test_help_groups_commands_by_what_a_person_wants(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert [panel for panel in ("Start", "Bring in", "Look") if f" {panel} " in out] == [
+        "Start",
+        "Bring in",
+        "Look",
+    ]
+    assert all(name in out for name in command_names())
+
+
+def test_version_names_the_five_that_matter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "Strandline", "Spark", "Delta", "Java", "Python",
+    ]  # fmt: skip
+
+
+def test_what_only_looks_at_a_lake_path_loads_no_spark(tmp_path: Path) -> None:
+    fleet(tmp_path / "lake")
+    script = (
+        "import sys; from strandline.cli import main; "
+        "code = main(['status', '--json']) or main(['quarantine', '--json']); "
+        "sys.exit(code or any(name.split('.')[0] in ('pyspark', 'py4j', 'pandas', 'pyarrow') for name in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,38 @@
+"""Progress: one line every so often off a terminal, nothing but text in it."""
+
+import io
+import time
+
+from rich.console import Console
+
+from strandline.cli.progress import ShownProgress
+
+
+def test_off_a_terminal_a_line_comes_every_so_often_with_stage_records_and_time() -> None:
+    out = io.StringIO()
+    with ShownProgress(Console(file=out, soft_wrap=True), 0.01) as shown:
+        shown.stage("reading\x1b[2J", lambda: 1234)
+        shown.note("a note\r")
+        deadline = time.monotonic() + 5
+        while "records" not in out.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    text = out.getvalue()
+    assert "reading\\x1b[2J, 1,234 records, " in text
+    assert "a note\\x0d\n" in text
+    assert "\x1b" not in text
+
+
+def test_a_command_that_ends_soon_says_nothing() -> None:
+    out = io.StringIO()
+    with ShownProgress(Console(file=out), 30) as shown:
+        shown.stage("reading")
+    assert out.getvalue() == ""
+
+
+def test_on_a_terminal_the_live_line_is_taken_away() -> None:
+    out = io.StringIO()
+    with ShownProgress(Console(file=out, force_terminal=True, no_color=True), 30) as shown:
+        shown.stage("reading")
+        time.sleep(0.3)
+    assert "reading" in out.getvalue()
+    assert out.getvalue().endswith("\x1b[2K")

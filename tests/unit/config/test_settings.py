@@ -1,0 +1,160 @@
+"""Settings: where they come from, and one message with file and line for each mistake."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from strandline.config import defaults, effective, environment_layer, file_layer, options_layer, with_home
+from strandline.config.documents import packaged, packaged_text
+from strandline.config.layers import document_layer
+from strandline.config.settings import keys
+from strandline.core.errors import UsageError
+
+
+def refused(text: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        effective((document_layer(text, "mine.yaml"),))
+    return caught.value
+
+
+def test_base_names_every_setting_and_each_has_a_comment() -> None:
+    text = packaged_text("base")
+    named = {f"{section}.{key}" for section, values in yaml.safe_load(text).items() for key in values}
+    assert named == set(keys())
+    bare = [line for line in text.splitlines() if line.startswith("  ") and "#" not in line]
+    assert bare == []
+
+
+def test_the_other_files_hold_only_what_differs() -> None:
+    base = yaml.safe_load(packaged_text("base"))
+    for name in packaged():
+        if name == "base":
+            continue
+        document = yaml.safe_load(packaged_text(name))
+        same = [
+            f"{section}.{key}"
+            for section, values in document.items()
+            for key, value in values.items()
+            if base[section][key] == value
+        ]
+        assert same == [], name
+
+
+def test_every_file_that_comes_along_is_valid() -> None:
+    for name in packaged():
+        effective((document_layer(packaged_text(name), name),))
+
+
+def test_the_command_line_wins_over_the_environment_over_the_file_over_the_base(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("tables:\n  buckets: 2\nmerge:\n  attempts: 2\nread:\n  split_bytes: 2\n")
+    layers = (
+        file_layer(file, None),
+        environment_layer(
+            {"STRANDLINE_TABLES__BUCKETS": "3", "STRANDLINE_MERGE__ATTEMPTS": "3", "HOME": "/x"}
+        ),
+        options_layer(["tables.buckets=4"]),
+    )
+    found = effective(layers)
+    assert found.settings.tables.buckets == 4
+    assert found.settings.merge.attempts == 3
+    assert found.settings.read.split_bytes == 2
+    assert found.settings.limits.ratio == 100
+    assert found.places["tables.buckets"] == "command line"
+    assert found.places["merge.attempts"] == "environment STRANDLINE_MERGE__ATTEMPTS"
+    assert found.places["read.split_bytes"] == f"{file}:6"
+    assert found.places["limits.ratio"].startswith("conf/base.yaml:")
+
+
+def test_a_text_from_the_shell_stays_a_text() -> None:
+    found = effective((environment_layer({"STRANDLINE_SPARK__CACHE": "007"}),))
+    assert found.settings.spark.cache == "007"
+
+
+def test_an_empty_file_changes_nothing() -> None:
+    assert effective((document_layer("", "empty.yaml"),)).settings == defaults()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("tables:\n  bucket: 2\n", "SETTING_UNKNOWN", "mine.yaml:2: there is no setting tables.bucket"),
+        ("table:\n  buckets: 2\n", "SETTING_UNKNOWN", "mine.yaml:1: there is no section table"),
+        ("\ntables:\n  buckets: many\n", "SETTING_INVALID", "mine.yaml:3: tables.buckets is 'many'"),
+        ("tables:\n  buckets: '16'\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is '16'"),
+        ("tables:\n  buckets: 16.0\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is 16.0"),
+        ("tables:\n  buckets: 0\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is 0"),
+        ("tables:\n  buckets: 65537\n", "SETTING_INVALID", "mine.yaml:2"),
+        ("tables:\n  buckets: true\n", "SETTING_INVALID", "mine.yaml:2"),
+        ("tables:\n  buckets:\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is None"),
+        ("tables:\n  deletion_vectors: 1\n", "SETTING_INVALID", "mine.yaml:2"),
+        ("tables: 16\n", "SETTING_INVALID", "mine.yaml:1: tables is a section"),
+        ("merge:\n  base_delay_seconds: .nan\n", "SETTING_INVALID", "mine.yaml:2"),
+        ("spark:\n  driver_memory: lots\n", "SETTING_INVALID", "mine.yaml:2"),
+        (
+            "tables:\n  buckets: 2\n  buckets: 3\n",
+            "CONF_INVALID",
+            "mine.yaml:3: the key buckets stands here a second",
+        ),
+        ("tables:\n buckets: [\n", "CONF_INVALID", "mine.yaml:3"),
+        ("- tables\n", "CONF_INVALID", "mine.yaml:1: a mapping is expected"),
+        ("tables: !!python/object/apply:os.system [x]\n", "CONF_INVALID", "mine.yaml:1"),
+        ("? [a]\n: 1\n", "CONF_INVALID", "mine.yaml:1: a key is a plain word"),
+    ],
+)
+def test_a_mistake_names_file_and_line(text: str, code: str, words: str) -> None:
+    error = refused(text)
+    assert error.code == code
+    assert words in error.message
+    assert error.exit_code == 2
+    assert error.next
+
+
+def test_the_nearest_right_key_is_offered() -> None:
+    assert refused("tables:\n  bukets: 2\n").next == "did you mean tables.buckets?"
+    assert refused("talbes:\n  buckets: 2\n").next == "did you mean tables?"
+
+
+@pytest.mark.parametrize(
+    "variable", ["STRANDLINE_TABLES_BUCKETS", "STRANDLINE_TABLES__BUCKET", "STRANDLINE_X"]
+)
+def test_a_variable_that_is_no_setting_is_wrong_usage(variable: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        environment_layer({variable: "1"})
+    assert variable in caught.value.message
+
+
+def test_a_wrong_value_in_the_environment_names_the_variable() -> None:
+    with pytest.raises(UsageError, match="environment STRANDLINE_TABLES__BUCKETS"):
+        effective((environment_layer({"STRANDLINE_TABLES__BUCKETS": "[}"}),))
+
+
+def test_the_fault_points_of_tests_are_no_setting() -> None:
+    assert environment_layer({"STRANDLINE_FAULT": "x"}).values == {}
+
+
+@pytest.mark.parametrize("option", ["tables.buckets", "tables.bucket=3", "buckets=3"])
+def test_a_wrong_set_option_is_refused(option: str) -> None:
+    with pytest.raises(UsageError):
+        options_layer([option])
+
+
+def test_conf_and_env_exclude_each_other_and_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="both name a settings file"):
+        file_layer(tmp_path / "x.yaml", "dev")
+    with pytest.raises(UsageError, match="cannot be read"):
+        file_layer(tmp_path / "x.yaml", None)
+    with pytest.raises(UsageError) as caught:
+        file_layer(None, "prd")
+    assert caught.value.next == "did you mean prod?"
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="no settings file"):
+        file_layer(binary, None)
+
+
+def test_home_is_spelled_out_once() -> None:
+    settings = with_home(defaults(), "/home/she")
+    assert settings.spark.cache == "/home/she/.cache/strandline"
+    assert with_home(settings, "/elsewhere") == settings

@@ -1,0 +1,171 @@
+"""CREATE TABLE: the exact text, and that nothing hostile gets through the quoting."""
+
+import dataclasses
+import re
+
+import pytest
+
+from strandline.contracts import ddl, load
+from strandline.contracts.quoting import is_legal_name, quote_name, quote_path, quote_text
+from strandline.core.errors import UsageError
+
+NAMESPACE_STATE = """\
+CREATE TABLE IF NOT EXISTS delta.`/lake/namespace_state` (
+  namespace STRING NOT NULL COMMENT 'The unit of merging and of state, <kind>:<id>; of a node journal node:<key fingerprint>.',
+  bucket INT NOT NULL COMMENT 'Partition: first two bytes of SHA-256 of the namespace as a big-endian number, modulo the lake\\'s number of buckets.',
+  dialect STRING NOT NULL COMMENT 'Journal format of the namespace, sdmp for node journals.',
+  record_count BIGINT NOT NULL COMMENT 'Accepted records that the state was reduced from, pruned ones included.',
+  state_hash BINARY NOT NULL COMMENT 'SHA-256 of the canonical encoding of the state, 32 bytes; equal in every order of arrival.',
+  reducer_version STRING NOT NULL COMMENT 'Rules that made the state, for example sdmp/1; hashes compare only under equal versions.',
+  depends_on ARRAY<STRUCT<namespace: STRING, commitment: BINARY>> COMMENT 'Known states of other namespaces that this state was judged by, ascending; null where a state depends on none, as in node journals.',
+  reduced_version BIGINT NOT NULL COMMENT 'Delta version of the dialect\\'s record table that the state was reduced from.',
+  reduced_at TIMESTAMP NOT NULL COMMENT 'When the state was written, UTC.',
+  run_id STRING NOT NULL COMMENT 'Run that wrote the state; key of the table run.'
+)
+USING DELTA
+PARTITIONED BY (bucket)
+COMMENT 'State hash and record count of each reduced namespace, one row a namespace, written last by reduce.'
+TBLPROPERTIES (
+  'delta.checkpointPolicy' = 'classic',
+  'delta.constraints.bucket_is_derived' = 'bucket = CAST(conv(substring(sha2(CAST(namespace AS BINARY), 256), 1, 4), 16, 10) AS INT) % 16',
+  'delta.constraints.record_count_is_not_negative' = 'record_count >= 0',
+  'delta.constraints.reduced_version_is_not_negative' = 'reduced_version >= 0',
+  'delta.constraints.state_hash_is_a_digest' = 'length(state_hash) = 32',
+  'delta.dataSkippingStatsColumns' = 'namespace',
+  'delta.enableChangeDataFeed' = 'true',
+  'delta.enableDeletionVectors' = 'false',
+  'delta.isolationLevel' = 'Serializable',
+  'strandline.buckets' = '16',
+  'strandline.contract' = '1.0.0'
+)"""  # noqa: E501
+
+RUN = """\
+CREATE TABLE IF NOT EXISTS `cat`.`sch`.`run` (
+  run_id STRING NOT NULL COMMENT 'Id of the run, named by the provenance columns of the other tables.',
+  command STRING NOT NULL COMMENT 'Command that ran, for example ingest or reduce.',
+  version STRING NOT NULL COMMENT 'Version of Strandline that ran.',
+  outcome STRING NOT NULL COMMENT 'ok; found: finished and found what it was asked to look for; usage: wrong usage; fault: operational fault.',
+  lake STRING NOT NULL COMMENT 'Lake folder or catalog.schema that the run wrote to, as the user named it.',
+  dialect STRING COMMENT 'Dialect that was ingested; null for a command that works on all dialects.',
+  exit INT NOT NULL COMMENT 'Exit code: 0 ok, 1 found, 2 usage, 3 fault.',
+  started_at TIMESTAMP NOT NULL COMMENT 'When the command started, UTC.',
+  seconds DOUBLE NOT NULL COMMENT 'Wall time of the whole command in seconds, the start of Spark included.',
+  namespaces BIGINT COMMENT 'Namespaces that the run touched.',
+  counts MAP<STRING, BIGINT> COMMENT 'Counts by name; of ingest read, new, known, rejected, deferred, readmitted and more.',
+  reasons MAP<STRING, BIGINT> COMMENT 'Records by reason code, a record under each code that applies to it.',
+  read_versions MAP<STRING, BIGINT> COMMENT 'Delta version of each table as the run read it.',
+  tables MAP<STRING, STRUCT<version: BIGINT, inserted: BIGINT>> COMMENT 'Per table written: the Delta version after the run, and the rows inserted.',
+  error STRUCT<code: STRING, message: STRING, next: STRING> COMMENT 'What went wrong, for outcome usage and fault; else null.',
+  detail STRING COMMENT 'JSON object of the members that the command adds on its own.'
+)
+USING DELTA
+COMMENT 'Runs of the commands that write tables, one row a run, appended last. Not partitioned.'
+TBLPROPERTIES (
+  'delta.checkpointPolicy' = 'classic',
+  'delta.constraints.exit_fits_outcome' = 'exit = CASE outcome WHEN \\'ok\\' THEN 0 WHEN \\'found\\' THEN 1 WHEN \\'usage\\' THEN 2 ELSE 3 END',
+  'delta.constraints.namespaces_is_not_negative' = 'namespaces IS NULL OR namespaces >= 0',
+  'delta.constraints.outcome_is_known' = 'outcome IN (\\'ok\\', \\'found\\', \\'usage\\', \\'fault\\')',
+  'delta.constraints.seconds_is_not_negative' = 'seconds >= 0',
+  'delta.dataSkippingStatsColumns' = 'run_id,started_at',
+  'delta.enableDeletionVectors' = 'false',
+  'delta.isolationLevel' = 'Serializable',
+  'strandline.contract' = '1.0.0'
+)"""  # noqa: E501
+
+
+def test_the_ddl_of_namespace_state_as_text():
+    text = ddl.create_table_sql(
+        load.contract("namespace_state"), target=quote_path("/lake/namespace_state"), buckets=16
+    )
+    assert text == NAMESPACE_STATE
+
+
+def test_the_ddl_of_run_as_text_names_no_buckets():
+    assert (
+        ddl.create_table_sql(load.contract("run"), target=quote_name("cat", "sch", "run"), buckets=16) == RUN
+    )
+
+
+@pytest.mark.parametrize("table", load.tables())
+def test_each_column_of_a_contract_is_in_its_ddl_with_type_null_and_comment(table: str):
+    contract = load.contract(table)
+    statement = ddl.create_table_sql(contract, target=quote_path("/lake/x"), buckets=7)
+    lines = iter(statement.splitlines()[1:])
+    for column, line in zip(contract.columns, lines, strict=False):
+        not_null = " NOT NULL" if column.required else ""
+        comment = quote_text(column.description)
+        expected = f"{column.name} {column.physical_type}{not_null} COMMENT {comment}"
+        assert line.strip().removesuffix(",") == expected
+        assert expected in ddl.columns_ddl(contract)
+    assert "{buckets}" not in statement
+    assert not contract.is_bucketed or "% 7'" in statement
+
+
+def test_properties_of_the_lake_join_those_of_the_contract():
+    contract = load.contract("node_journal_line")
+    properties = ddl.table_properties(contract, buckets=4, properties={"strandline.sdmp.reading": "strict"})
+    assert properties["strandline.sdmp.reading"] == "strict"
+    assert properties["strandline.buckets"] == "4"
+    assert properties["strandline.contract"] == contract.version
+    assert properties["delta.appendOnly"] == "true"
+    assert properties["delta.constraints.record_id_is_a_digest"] == "length(record_id) = 32"
+    assert list(properties) == sorted(properties)
+
+
+@pytest.mark.parametrize("buckets", [0, -1, 65_537])
+def test_a_number_of_buckets_that_two_bytes_cannot_fill_is_refused(buckets: int):
+    with pytest.raises(ValueError, match="not in 1"):
+        ddl.check_sql(load.contract("node_journal"), buckets=buckets)
+
+
+def test_comments_cannot_leave_their_quotes():
+    contract = load.contract("run")
+    hostile = dataclasses.replace(contract.columns[0], description="x' , evil INT COMMENT \\' ${env:HOME}\n.")
+    text = ddl.columns_ddl(dataclasses.replace(contract, columns=(hostile,)))
+    assert text == "run_id STRING NOT NULL COMMENT 'x\\' , evil INT COMMENT \\\\\\' \\u0024{env:HOME}\\n.'"
+
+
+@pytest.mark.parametrize(
+    ("path", "quoted"),
+    [
+        ("/lake/t", "delta.`/lake/t`"),
+        ("/la`ke/t", "delta.`/la``ke/t`"),
+        ("/x`; DROP TABLE y; --/t", "delta.`/x``; DROP TABLE y; --/t`"),
+        ("``", "delta.``````"),
+        ('/o\'brien "q"/t', 'delta.`/o\'brien "q"/t`'),
+        ("s3a://bucket/a b/%2F?x=1#y/t", "delta.`s3a://bucket/a b/%2F?x=1#y/t`"),
+        ("/näive/🌊/t", "delta.`/näive/🌊/t`"),
+        ("/back\\slash/$HOME/t", "delta.`/back\\slash/$HOME/t`"),
+    ],
+)
+def test_a_path_stands_in_backticks_whatever_it_holds(path: str, quoted: str):
+    assert quote_path(path) == quoted
+    inside = quoted.removeprefix("delta.`").removesuffix("`")
+    assert not re.search(r"(?<!`)(``)*`(?!`)", inside)
+    assert inside.replace("``", "`") == path
+
+
+@pytest.mark.parametrize("path", ["", "/a\nb", "/a\x00b", "/a\x7fb", "/${spark.master}/t", "/${env:HOME}"])
+def test_what_spark_cannot_quote_is_wrong_usage(path: str):
+    with pytest.raises(UsageError) as refused:
+        quote_path(path)
+    assert refused.value.code == "NAME_NOT_QUOTABLE"
+    with pytest.raises(UsageError):
+        quote_name("cat", path)
+
+
+def test_the_parts_of_a_name_are_quoted_one_by_one():
+    assert quote_name("cat", "sch", "node_journal") == "`cat`.`sch`.`node_journal`"
+    assert quote_name("a.b", "c`d") == "`a.b`.`c``d`"
+    with pytest.raises(UsageError):
+        quote_name()
+
+
+@pytest.mark.parametrize("name", ["a", "_", "node_journal", "A9", "x" * 128])
+def test_plain_names_are_legal(name: str):
+    assert is_legal_name(name)
+
+
+@pytest.mark.parametrize("name", ["", "9a", "a-b", "a b", "a`", "a;", "é", "a\n", "x" * 129, "a.b"])
+def test_other_names_are_not(name: str):
+    assert not is_legal_name(name)

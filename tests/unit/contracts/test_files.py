@@ -1,0 +1,127 @@
+"""The contracts as files: whole, described, and in the form that the loader promises."""
+
+import re
+
+import pytest
+import yaml
+
+from strandline.contracts import load, resources
+from strandline.contracts.model import Contract
+from strandline.contracts.quoting import is_legal_name
+from strandline.core.errors import FaultError
+
+EVERY = load.contracts()
+TYPE = re.compile(r"STRING|BINARY|BOOLEAN|INT|BIGINT|DOUBLE|TIMESTAMP|(ARRAY|MAP|STRUCT)<.+>")
+NAMES = [contract.table for contract in EVERY]
+
+
+def source(table: str) -> str:
+    return resources.text("schemas", table + load.SUFFIX)
+
+
+def test_the_tables_are_exactly_the_contract_files():
+    assert set(load.tables()) == set(resources.stems("schemas", suffix=load.SUFFIX))
+
+
+@pytest.mark.parametrize("contract", EVERY, ids=NAMES)
+def test_every_column_is_described_in_a_sentence_and_typed(contract: Contract):
+    for column in contract.columns:
+        assert column.description.endswith("."), column.name
+        assert len(column.description) >= 20, column.name
+        assert TYPE.fullmatch(column.physical_type), column.physical_type
+
+
+@pytest.mark.parametrize("contract", EVERY, ids=NAMES)
+def test_nested_fields_are_described_as_well(contract: Contract):
+    def walk(described):
+        assert described["description"].endswith("."), described
+        for child in (*described.get("properties", ()), *filter(None, [described.get("items")])):
+            walk(child)
+
+    walk(yaml.safe_load(source(contract.table))["schema"][0])
+
+
+@pytest.mark.parametrize("contract", EVERY, ids=NAMES)
+def test_names_are_legal_and_the_key_is_required(contract: Contract):
+    assert all(map(is_legal_name, (contract.table, *contract.names, *contract.checks)))
+    required = {column.name for column in contract.columns if column.required}
+    assert set(contract.key) <= required
+    assert set(contract.partition) <= required
+
+
+@pytest.mark.parametrize("contract", EVERY, ids=NAMES)
+def test_a_table_is_partitioned_by_its_bucket_and_pins_it(contract: Contract):
+    assert contract.partition == (() if contract.table == "run" else ("bucket",))
+    assert contract.is_bucketed == ("{buckets}" in contract.checks.get("bucket_is_derived", ""))
+    assert not set(contract.partition) & set(contract.key)
+
+
+@pytest.mark.parametrize("contract", EVERY, ids=NAMES)
+def test_a_table_has_the_properties_that_delta_rs_and_databricks_need(contract: Contract):
+    properties = contract.properties
+    assert properties["delta.checkpointPolicy"] == "classic"
+    assert properties["delta.enableDeletionVectors"] == "false"
+    assert properties["delta.isolationLevel"] == "Serializable"
+    assert ("delta.appendOnly" in properties) == (contract.table == "node_journal_line")
+    followed = contract.table not in ("quarantine", "run")
+    assert (properties.get("delta.enableChangeDataFeed") == "true") == followed
+
+
+@pytest.mark.parametrize("contract", EVERY, ids=NAMES)
+def test_statistics_stand_on_columns_that_delta_can_count(contract: Contract):
+    types = {column.name: column.physical_type for column in contract.columns}
+    for name in contract.properties["delta.dataSkippingStatsColumns"].split(","):
+        assert types[name] in ("STRING", "BIGINT", "TIMESTAMP"), name
+
+
+def test_provenance_is_what_tells_deliveries_apart():
+    provenance = {each.table: [c.name for c in each.columns if c.provenance] for each in EVERY}
+    assert provenance == {
+        "node_journal_line": ["origin", "run_id"],
+        "node_journal": [],
+        "equivocation": [],
+        "quarantine": [
+            "source", "source_offset", "first_seen", "last_seen", "times_seen", "first_run", "last_run",
+        ],
+        "namespace_state": ["reduced_version", "reduced_at", "run_id"],
+        "run": [],
+    }  # fmt: skip
+
+
+def test_merge_policies_and_keys():
+    assert {each.table: (each.merge, each.key) for each in EVERY} == {
+        "node_journal_line": ("insert_only", ("namespace", "record_id")),
+        "node_journal": ("replace", ("namespace",)),
+        "equivocation": ("replace", ("namespace", "kind", "key", "position")),
+        "quarantine": ("upsert", ("quarantine_id",)),
+        "namespace_state": ("replace", ("namespace",)),
+        "run": ("append", ("run_id",)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("name: node_journal\n", "name: node_journals\n", "the table that its file is named for"),
+        ("{name: tip_n,", "{name: 'tip_n, x',", "plain identifiers"),
+        ("{name: tip_n,", "{name: ' tip_n',", "plain identifiers"),
+        ("fork_count_is_not_negative:", "'fork_count`':", "plain identifiers"),
+        ("{name: tip_n,", "{name: profile,", "twice"),
+        ('"Format of the journal: 0.9 or 0.12."', '" "', "described"),
+        ("primaryKeyPosition: 1", "primaryKeyPosition: 2", "count from 1"),
+        ("value: replace", "value: overwrite", "merge policy"),
+        ("value: [namespace]", "value: [namespaces]", "its own columns"),
+        ("value: replace", "value: upsert", "onMatch"),
+    ],
+)
+def test_a_contract_that_breaks_a_rule_is_refused_by_its_name(old: str, new: str, rule: str):
+    text = source("node_journal")
+    assert old in text
+    with pytest.raises(FaultError, match=rule) as refused:
+        load.parse_contract(text.replace(old, new, 1), "node_journal")
+    assert refused.value.code == "CONTRACT_MALFORMED"
+
+
+def test_a_table_without_contract_is_named():
+    with pytest.raises(FaultError, match=r"schemas/no_such_table\.odcs\.yaml"):
+        load.contract("no_such_table")

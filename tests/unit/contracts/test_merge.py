@@ -1,0 +1,136 @@
+"""MERGE: the exact text a policy, the clauses that it must not have, and what it refuses."""
+
+import pytest
+
+from strandline.contracts import load, merge
+from strandline.contracts.quoting import quote_name, quote_path
+
+LINES = load.contract("node_journal_line")
+TARGET = quote_path("/lake/node_journal_line")
+
+
+def test_the_union_merge_as_text():
+    assert (
+        merge.insert_only_merge_sql(LINES, target=TARGET, source="batch", buckets=[9, 3, 9])
+        == """\
+MERGE INTO delta.`/lake/node_journal_line` AS t
+USING `batch` AS s
+ON t.bucket IN (3, 9)
+  AND t.bucket = s.bucket
+  AND t.namespace = s.namespace
+  AND t.record_id = s.record_id
+WHEN NOT MATCHED THEN INSERT (namespace, bucket, record_id, profile, n, line_number, line_hash, author_fp, resource_id, origin, run_id)
+VALUES (s.namespace, s.bucket, s.record_id, s.profile, s.n, s.line_number, s.line_hash, s.author_fp, s.resource_id, s.origin, s.run_id)"""  # noqa: E501
+    )
+
+
+def test_the_layout_column_bounds_the_union_merge():
+    bounded = merge.insert_only_merge_sql(
+        LINES, target=TARGET, source="batch", buckets=[3], bounds={"n": (1_000_001, 1_001_000)}
+    )
+    assert "ON t.bucket IN (3)\n" in bounded
+    assert "\n  AND t.record_id = s.record_id\n  AND t.n BETWEEN 1000001 AND 1001000\nWHEN" in bounded
+    assert " OR " not in bounded
+
+
+def test_the_union_merge_only_inserts():
+    text = merge.insert_only_merge_sql(LINES, target=TARGET, source="batch", buckets=range(16))
+    assert text.count("WHEN") == 1
+    assert "UPDATE" not in text
+    assert "DELETE" not in text
+    assert "*" not in text
+
+
+def test_the_replacing_merge_as_text_leaves_rows_alone_that_differ_in_provenance_only():
+    target = quote_name("cat", "sch", "namespace_state")
+    assert (
+        merge.replace_merge_sql(load.contract("namespace_state"), target=target, source="news", buckets=[0])
+        == """\
+MERGE INTO `cat`.`sch`.`namespace_state` AS t
+USING `news` AS s
+ON t.bucket IN (0)
+  AND t.bucket = s.bucket
+  AND t.namespace = s.namespace
+WHEN MATCHED AND NOT (
+    t.dialect <=> s.dialect
+    AND t.record_count <=> s.record_count
+    AND t.state_hash <=> s.state_hash
+    AND t.reducer_version <=> s.reducer_version
+    AND t.depends_on <=> s.depends_on
+) THEN UPDATE SET
+  dialect = s.dialect,
+  record_count = s.record_count,
+  state_hash = s.state_hash,
+  reducer_version = s.reducer_version,
+  depends_on = s.depends_on,
+  reduced_version = s.reduced_version,
+  reduced_at = s.reduced_at,
+  run_id = s.run_id
+WHEN NOT MATCHED THEN INSERT (namespace, bucket, dialect, record_count, state_hash, reducer_version, depends_on, reduced_version, reduced_at, run_id)
+VALUES (s.namespace, s.bucket, s.dialect, s.record_count, s.state_hash, s.reducer_version, s.depends_on, s.reduced_version, s.reduced_at, s.run_id)"""  # noqa: E501
+    )
+
+
+def test_the_merge_of_quarantine_counts_a_run_once():
+    text = merge.upsert_merge_sql(
+        load.contract("quarantine"), target=quote_path("/lake/quarantine"), source="refused", buckets=[1, 2]
+    )
+    head, rest = text.split("WHEN NOT MATCHED THEN INSERT ")
+    assert (
+        head
+        == """\
+MERGE INTO delta.`/lake/quarantine` AS t
+USING `refused` AS s
+ON t.bucket IN (1, 2)
+  AND t.bucket = s.bucket
+  AND t.quarantine_id = s.quarantine_id
+WHEN MATCHED THEN UPDATE SET
+  reasons = s.reasons,
+  waits_for = s.waits_for,
+  evidence = s.evidence,
+  rules_version = s.rules_version,
+  last_seen = s.last_seen,
+  times_seen = t.times_seen + CASE WHEN t.last_run = s.last_run THEN 0 ELSE 1 END,
+  last_run = s.last_run
+"""
+    )
+    assert rest.startswith("(quarantine_id, bucket, namespace, ")
+
+
+@pytest.mark.parametrize("table", ["node_journal", "equivocation", "namespace_state"])
+def test_a_replacing_merge_writes_every_column_and_never_moves_a_key(table: str):
+    contract = load.contract(table)
+    text = merge.replace_merge_sql(contract, target=TARGET, source="news", buckets=[0])
+    fixed = {*contract.key, "bucket"}
+    for name in contract.names:
+        assert (f"  {name} = s.{name}" in text.split("UPDATE SET")[1]) == (name not in fixed)
+        assert f"s.{name}" in text.split("VALUES")[1]
+
+
+def test_a_merge_of_an_empty_batch_is_a_mistake():
+    with pytest.raises(ValueError, match="names no bucket"):
+        merge.insert_only_merge_sql(LINES, target=TARGET, source="batch", buckets=[])
+
+
+def test_a_bound_stands_on_the_layout_column_alone():
+    with pytest.raises(ValueError, match="its layout column is n"):
+        merge.insert_only_merge_sql(LINES, target=TARGET, source="b", buckets=[1], bounds={"bucket": (1, 2)})
+
+
+def test_no_policy_renders_the_merge_of_another():
+    for render in (merge.replace_merge_sql, merge.upsert_merge_sql):
+        with pytest.raises(ValueError, match="merges by insert_only"):
+            render(LINES, target=TARGET, source="batch", buckets=[1])
+    with pytest.raises(ValueError, match="merges by append"):
+        merge.insert_only_merge_sql(load.contract("run"), target=TARGET, source="batch", buckets=[1])
+
+
+def test_the_name_of_the_source_is_quoted():
+    text = merge.insert_only_merge_sql(LINES, target=TARGET, source="b` ON true --", buckets=[1])
+    assert "USING `b`` ON true --` AS s\n" in text
+
+
+@pytest.mark.parametrize("hostile", ["1) OR (1=1", None])
+def test_a_bucket_that_is_no_number_never_becomes_sql(hostile: object):
+    with pytest.raises((ValueError, TypeError)):
+        merge.insert_only_merge_sql(LINES, target=TARGET, source="batch", buckets=[hostile])  # type: ignore[list-item]

@@ -1,0 +1,86 @@
+"""The registry of reason codes: well-formed, and the codes that this version can produce."""
+
+import re
+from typing import get_args
+
+import yaml
+
+from strandline.contracts import resources
+from strandline.contracts.reasons import Outcome, Severity, reasons, rules_version
+
+EVERY = reasons()
+PRODUCED = [
+    "FILE_TOO_LARGE",
+    "TRUNCATED",
+    "CONTAINER_UNSUPPORTED",
+    "CONTAINER_NESTED",
+    "CONTAINER_DAMAGED",
+    "BOMB",
+    "PATH_REFUSED",
+    "MANIFEST_INVALID",
+    "MANIFEST_FILE_MISSING",
+    "MANIFEST_MISMATCH",
+    "JSON_INVALID",
+    "DEFERRED_LIMIT",
+    "INTERNAL_ERROR",
+    "FRAME_TOO_LARGE",
+    "FRAME_TOO_MANY",
+    "FRAME_SHAPE",
+    "BAD_NODE",
+    "FIRST_LINE_MALFORMED",
+    "NOT_OWN_NODE",
+    "MALFORMED_LINE",
+    "FIRST_LINE_MISPLACED",
+    "NON_CANONICAL_ID",
+    "LINE_NUMBER_MISMATCH",
+    "PREDECESSOR_UNKNOWN",
+    "SDMP_FORK",
+]
+
+
+def test_the_registry_holds_the_codes_of_what_is_built():
+    assert sorted(EVERY) == sorted(PRODUCED)
+
+
+def test_no_code_comes_twice_in_the_file():
+    codes = [entry["code"] for entry in yaml.safe_load(resources.text("schemas", "reasons.yaml"))["codes"]]
+    assert len(codes) == len(set(codes)) == len(EVERY)
+
+
+def test_the_file_has_no_member_that_nobody_reads():
+    known = {"code", "outcome", "severity", "dialects", "meaning", "advice", "waits_for", "replay"}
+    document = yaml.safe_load(resources.text("schemas", "reasons.yaml"))
+    assert set(document) == {"rules_version", "codes"}
+    assert all(set(entry) <= known for entry in document["codes"])
+
+
+def test_the_rules_have_a_version():
+    assert rules_version() >= 1
+
+
+def test_each_code_is_well_formed_and_says_what_it_means_and_what_to_do():
+    for code, reason in EVERY.items():
+        assert code == reason.code
+        assert re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", code), code
+        assert set(reason.outcomes) <= set(get_args(Outcome)), code
+        assert reason.outcomes, code
+        assert reason.severity in get_args(Severity), code
+        assert reason.dialects in (("all",), ("sdmp",)), code
+        for sentence in (reason.meaning, reason.advice):
+            assert re.fullmatch(r"[A-Z].{30,}\.", sentence), code
+
+
+def test_what_waits_says_for_what_and_nothing_else_does():
+    waits = {code: reason.waits_for for code, reason in EVERY.items() if reason.waits_for}
+    assert waits == {"PREDECESSOR_UNKNOWN": "line", "INTERNAL_ERROR": "rules"}
+    assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
+
+
+def test_alarms_are_forks_manifests_and_our_own_faults():
+    alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
+    expected = {code for code in EVERY if code.startswith("MANIFEST_")} | {"SDMP_FORK", "INTERNAL_ERROR"}
+    assert alarms == expected
+
+
+def test_later_rules_may_judge_again_what_was_our_limit_or_our_fault():
+    assert {code for code, reason in EVERY.items() if reason.replay} == {"DEFERRED_LIMIT", "INTERNAL_ERROR"}

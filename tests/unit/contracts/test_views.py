@@ -1,0 +1,122 @@
+"""Views and checks: one SELECT each over bare table names, described, views with an example query."""
+
+import re
+
+import pytest
+
+from strandline.contracts import listing, load, views
+from strandline.contracts.quoting import is_legal_name, quote_name
+
+VIEWS = views.views()
+CHECKS = views.checks(buckets=16)
+EVERY = [*VIEWS.values(), *CHECKS.values()]
+INTERNAL = ("bucket", "run_id", "origin", "depends_on", "reduced_version", "quarantine_id")
+
+
+def bare(query: views.Query) -> str:
+    """The statement without comments and string literals."""
+    return re.sub(r"'(\\.|[^'\\])*'", "''", re.sub(r"--[^\n]*", "", query.select))
+
+
+def tables_read(query: views.Query) -> set[str]:
+    text = bare(query)
+    named = set(re.findall(r"(?:\bWITH|\),)\s+(\w+)\s+AS\s+\(", text))
+    return set(re.findall(r"\b(?:FROM|JOIN)\s+([\w.`]+)", text)) - named
+
+
+def outer_select(query: views.Query) -> str:
+    """What stands between the last SELECT that is in no parenthesis and its FROM."""
+    depth, found = 0, ""
+    for word in re.findall(r"[()]|[^()]+", bare(query)):
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        found += word if depth == 0 and word != ")" else ""
+    return found.rsplit("SELECT", 1)[1].split("FROM", 1)[0]
+
+
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.name)
+def test_a_file_is_one_select(query: views.Query):
+    text = bare(query)
+    assert is_legal_name(query.name)
+    assert re.match(r"SELECT\b|WITH\b", text.lstrip())
+    assert ";" not in text
+    assert "`" not in text
+    assert text.count("(") == text.count(")")
+    assert not re.search(r"\b(INSERT|UPDATE|DELETE|MERGE|CREATE|DROP|ALTER|SET|USE)\b", text)
+    assert "${" not in query.select
+
+
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.name)
+def test_a_file_is_described_in_a_sentence(query: views.Query):
+    assert re.fullmatch(r"[A-Z].{40,}\.", query.description)
+
+
+@pytest.mark.parametrize("query", EVERY, ids=lambda query: query.name)
+def test_a_file_reads_tables_with_contracts_alone_and_by_bare_names(query: views.Query):
+    assert tables_read(query)
+    assert tables_read(query) <= set(load.tables())
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_a_view_has_an_example_query_over_itself(view: views.Query):
+    assert re.match(r"SELECT .+ FROM " + view.name + r"\b", view.example)
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_a_view_of_reduced_tables_joins_on_the_state_and_shows_nothing_internal(view: views.Query):
+    if "node_journal" in tables_read(view):
+        assert "namespace_state" in tables_read(view)
+        assert re.search(r"ON s\.namespace = j\.namespace AND s\.record_count = j\.line_count", view.select)
+    shown = outer_select(view)
+    assert not any(re.search(rf"(\bAS |\.){name}\b", re.sub(r"\([^()]*\)", "", shown)) for name in INTERNAL)
+
+
+def test_namespace_health_has_exactly_its_columns():
+    columns = [
+        re.split(r"\bAS\b|\.", part)[-1].strip()
+        for part in re.sub(r"CASE.*?END", "", outer_select(VIEWS["namespace_health"]), flags=re.DOTALL).split(
+            ",\n"
+        )
+    ]
+    assert columns == [
+        "namespace", "dialect", "health", "records", "waiting", "rejected", "forks", "behind", "state_hash",
+        "reducer_version", "reduced_at",
+    ]  # fmt: skip
+
+
+def test_the_views_are_those_that_the_pages_name():
+    assert set(VIEWS) == {
+        "namespace_health", "node_journal_entry", "node_journal_health", "resource_spread", "quarantine_age",
+    }  # fmt: skip
+
+
+def test_only_the_check_of_buckets_needs_to_know_their_number():
+    other = views.checks(buckets=4)
+    assert [name for name, check in CHECKS.items() if check != other[name]] == ["buckets_are_derived"]
+    assert "AS INT) % 4" in other["buckets_are_derived"].select
+    assert not any("{buckets}" in check.select for check in CHECKS.values())
+
+
+def test_a_view_is_created_with_its_description():
+    view = views.Query("fleet", "What's there.", "SELECT 1 FROM fleet", "SELECT 1 AS one")
+    assert views.create_view_sql(view, target=quote_name("cat", "sch", "fleet")) == (
+        "CREATE OR REPLACE VIEW `cat`.`sch`.`fleet`\nCOMMENT 'What\\'s there.'\nAS\nSELECT 1 AS one"
+    )
+    assert views.create_view_sql(view, target="`fleet`", temporary=True).startswith(
+        "CREATE OR REPLACE TEMPORARY VIEW `fleet`\n"
+    )
+
+
+def test_a_header_ends_at_a_bare_comment_line():
+    query = views.parse_query(
+        "x", "-- One\n-- two.\n-- Example: SELECT a\n--   FROM x\n--\n-- Notes.\n\nSELECT 1 -- why\n"
+    )
+    assert query == views.Query("x", "One two.", "SELECT a FROM x", "SELECT 1 -- why")
+
+
+def test_the_lists_of_the_readme_name_every_table_and_view():
+    tables = listing.table_list(load.contracts())
+    assert tables.splitlines()[0] == "| table | holds | key | written by |"
+    assert [line.split("`")[1] for line in tables.splitlines()[2:]] == list(load.tables())
+    assert "| `node_journal_line` | Accepted lines of node journals, one row a line of a journal. " in tables
+    shown = listing.view_list(VIEWS)
+    assert [line.split("`")[1] for line in shown.splitlines()[2:]] == list(VIEWS)

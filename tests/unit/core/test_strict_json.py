@@ -1,0 +1,95 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from strandline.core.encoding.strict_json import JsonRefused, NumberToken, strict_json
+
+CASES = json.loads((Path(__file__).parents[2] / "vectors" / "strict_json" / "cases.json").read_text())[
+    "cases"
+]
+
+
+def bytes_of(case):
+    if "hex" in case:
+        return bytes.fromhex(case["hex"])
+    if "repeat" in case:
+        text = case["repeat"][0] * case["repeat"][1]
+    elif "nest" in case:
+        text = "[" * case["nest"] + "]" * (case["nest"] if case.get("closed", True) else 0)
+    else:
+        text = case["text"]
+    return (f'{{"a":{text}}}' if case.get("wrap") else text).encode()
+
+
+def levels(value):
+    depth = 0
+    while isinstance(value, list):
+        depth, value = depth + 1, value[0] if value else None
+    return depth
+
+
+@pytest.mark.parametrize("numbers", ["exact", "js"])
+@pytest.mark.parametrize("case", CASES, ids=[case["name"][:60] for case in CASES])
+def test_a_vector_gives_its_value_or_its_cause(case, numbers):
+    expected = case[numbers]
+    if "refused" in expected:
+        with pytest.raises(JsonRefused) as refused:
+            strict_json(bytes_of(case), numbers=numbers)
+        assert refused.value.cause == expected["refused"]
+        return
+    value = strict_json(bytes_of(case), numbers=numbers)
+    value = value["a"] if case.get("wrap") else value
+    if "int" in expected:
+        assert type(value) is int
+        assert value == int(expected["int"])
+    elif "double" in expected:
+        assert type(value) is float
+        assert value == float(expected["double"])
+    elif "token" in expected:
+        assert value == NumberToken(expected["token"])
+        assert not isinstance(value, str)
+    elif "levels" in expected:
+        assert levels(value) == expected["levels"]
+    else:
+        assert value == expected["value"]
+
+
+def test_the_last_duplicate_stays_where_duplicates_are_let_through():
+    assert strict_json(b'{"a":1,"a":2}', duplicates="last") == {"a": 2}
+
+
+def test_a_lone_surrogate_stays_where_surrogates_are_kept():
+    assert strict_json(b'["\\ud800"]', surrogates="keep") == ["\ud800"]
+
+
+def test_the_limit_of_nesting_is_the_callers():
+    assert strict_json(b"[[]]", nesting=2) == [[]]
+    with pytest.raises(JsonRefused, match="depth"):
+        strict_json(b"[[[]]]", nesting=2)
+
+
+def test_objects_are_levels_too_and_width_is_none():
+    assert len(strict_json(b"[" + b",".join([b"{}"] * 500) + b"]", nesting=2)) == 500
+    with pytest.raises(JsonRefused, match="depth"):
+        strict_json(b'{"a":{"a":{}}}', nesting=2)
+
+
+@pytest.mark.parametrize("tail", [b"", b'{"a":1,"a":1}', b"x", b"NaN"])
+def test_the_cause_of_deep_and_wrong_text_does_not_depend_on_the_stack_of_the_caller(tail):
+    def cause(frames_above):
+        if frames_above:
+            return cause(frames_above - 1)
+        with pytest.raises(JsonRefused) as refused:
+            strict_json(b"[" * 400 + tail)
+        return refused.value.cause
+
+    deep = sys.getrecursionlimit() - 400
+    assert cause(0) == cause(deep) == "depth"
+
+
+def test_brackets_after_an_escaped_quote_are_inside_the_text():
+    assert strict_json(b'"\\"' + b"[" * 70 + b'"') == '"' + "[" * 70
+    with pytest.raises(JsonRefused, match="trailing"):
+        strict_json(b'"\\"' + b"[" * 70 + b'" x')

@@ -1,0 +1,87 @@
+"""Reports, run ids and fault points."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+
+import jsonschema
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.pipelines.faults import Faults
+from strandline.pipelines.report import MEMBERS, Report, ReportError, TableChange, utc_text
+from strandline.pipelines.run_context import new_run_id
+from support.report_schema import REPORT
+
+WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
+
+
+def report(**more: object) -> Report:
+    return Report("ingest", new_run_id(WHEN, bytes(16)), **more)  # type: ignore[arg-type]
+
+
+def test_a_report_is_one_line_of_ascii_with_the_shared_members_first() -> None:
+    text = report(
+        lake="/läke\n\u2028",
+        counts={"read": 5},
+        tables={"node_journal_line": TableChange(3, 2)},
+        members={"own": ["\x1b[2J"]},
+    ).to_json()
+    assert text.isascii()
+    assert text.isprintable()
+    found = json.loads(text)
+    assert tuple(found)[: len(MEMBERS)] == MEMBERS
+    assert found["tables"] == {"node_journal_line": {"version": 3, "inserted": 2}}
+    assert found["own"] == ["\x1b[2J"]
+    jsonschema.validate(found, REPORT)
+
+
+def test_an_error_stands_in_the_report() -> None:
+    error = ReportError.of(UsageError("LAKE_NOT_FOUND", "no lake", "make one"))
+    found = json.loads(report(outcome="usage", exit=2, error=error).to_json())
+    assert found["error"] == {"code": "LAKE_NOT_FOUND", "message": "no lake", "next": "make one"}
+
+
+def test_own_members_never_hide_shared_ones() -> None:
+    with pytest.raises(ValueError, match="counts"):
+        report(members={"counts": {}}).to_json()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"outcome": "usage", "exit": 3}, {"outcome": "fault", "exit": 3}, {"exit": 1}]
+)
+def test_the_schema_refuses_what_contradicts_itself(wrong: dict[str, object]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(report(**wrong).to_json()), REPORT)
+
+
+def test_run_ids_sort_by_time() -> None:
+    later = new_run_id(WHEN + timedelta(seconds=1), bytes(16))
+    assert new_run_id(WHEN, b"\xff" * 16) < later
+    assert later == "20260131T093001Z-000000000000"
+
+
+def test_times_are_told_in_utc() -> None:
+    assert (
+        utc_text(datetime(2026, 1, 31, 10, 30, tzinfo=timezone(timedelta(hours=1)))) == "2026-01-31T09:30:00Z"
+    )
+    assert utc_text(datetime(2026, 1, 31, 9, 30, 0, 5)) == "2026-01-31T09:30:00.000005Z"  # noqa: DTZ001
+
+
+def test_a_fault_point_fires_at_its_nth_visit_and_only_there() -> None:
+    fired: list[str] = []
+    faults = Faults.parse("ingest.records:2")
+    faults.fire = lambda: fired.append("x")
+    for point in ("ingest.records", "ingest.quarantine", "ingest.records", "ingest.records"):
+        faults.reach(point)
+    assert fired == ["x"]
+
+
+def test_without_a_fault_point_nothing_fires() -> None:
+    for text in (None, ""):
+        Faults.parse(text).reach("ingest.records")
+
+
+@pytest.mark.parametrize("text", ["p:0", "p:x", "p:-1", "p:²"])
+def test_a_wrong_fault_point_is_wrong_usage(text: str) -> None:
+    with pytest.raises(UsageError):
+        Faults.parse(text)

@@ -1,0 +1,168 @@
+import re
+
+import pytest
+
+from strandline.dialects.sdmp import codec
+from strandline.dialects.sdmp.author import synthetic, synthetic_id
+from strandline.dialects.sdmp.types import Announcement, Damage, Frame
+
+J = list(synthetic(0, 3))
+K = list(synthetic(0, 3, "0.12"))
+NODE = J[0].decode()
+ID_LENGTHS = [("0.9", 64, 194), ("0.12", 86, 260)]
+
+
+@pytest.mark.parametrize(("profile", "id_chars", "line_bytes"), ID_LENGTHS)
+def test_the_patterns_of_a_profile_take_its_lines_whole_and_nothing_more(profile, id_chars, line_bytes):
+    first, second, _ = J if profile == "0.9" else K
+    assert (codec.ID_CHARS[profile], codec.LINE_BYTES[profile]) == (id_chars, line_bytes)
+    assert (len(first), len(second)) == (id_chars, line_bytes)
+    assert codec.FORMS[profile].fullmatch(first)
+    assert not codec.LINES[profile].fullmatch(first)
+    assert codec.LINES[profile].fullmatch(second)
+    assert not codec.FORMS[profile].fullmatch(second)
+    for pattern in (codec.ELEMENTS[profile], codec.CANONICAL_LINES[profile]):
+        assert pattern.fullmatch(first)
+        assert pattern.fullmatch(second)
+        for tail in (b"\n", b"\r\n", "\u0085".encode(), "\u2028".encode()):
+            assert not pattern.fullmatch(first + tail)
+            assert not pattern.fullmatch(second + tail)
+
+
+def test_the_rules_of_a_node_are_those_of_its_profile():
+    for journal, profile in ((J, "0.9"), (K, "0.12")):
+        rules = codec.rules_of(journal[0].decode())
+        assert rules.profile == profile
+        assert rules.first(journal[0])
+        assert rules.link(journal[1])
+        assert rules.canonical(journal[1])
+        assert journal[2][: rules.id_chars].decode() == rules.hash(journal[1])
+    for node in (None, "", "../../x"):
+        rules = codec.rules_of(node)
+        assert not any(test(line) for test in (rules.link, rules.first) for line in (b"", *J, *K))
+
+
+def test_only_a_0_12_id_can_end_impossibly_and_each_field_is_named():
+    odd = re.sub(rb".(?=[@/]|$)", b"B", K[1])
+    fields = codec.non_canonical_fields(codec.parse_line(odd, "0.12"))
+    assert fields == ("number", "author", "resource")
+    assert codec.non_canonical_fields(codec.parse_line(K[0][:-1] + b"B", "0.12")) == ("fingerprint",)
+    assert not codec.CANONICAL_LINES["0.12"].fullmatch(odd)
+    for journal, profile in ((J, "0.9"), (K, "0.12")):
+        assert all(not codec.non_canonical_fields(codec.parse_line(line, profile)) for line in journal)
+
+
+@pytest.mark.parametrize("end", "AQgw")
+def test_four_last_characters_are_possible(end):
+    line = codec.parse_line(K[0][:-1] + end.encode(), "0.12")
+    assert not codec.non_canonical_fields(line)
+
+
+def test_a_line_falls_into_its_parts():
+    line = codec.parse_line(J[1], "0.9")
+    assert f"{line.number}@{line.author}/{line.resource}".encode() == line.raw == J[1]
+    assert not line.is_first
+    assert codec.parse_line(J[0], "0.9").is_first
+    assert codec.parse_line(J[1], "0.12") == codec.parse_line(K[1], "0.9") == "MALFORMED_LINE"
+
+
+@pytest.mark.parametrize(
+    ("data", "weak", "strict"),
+    [
+        (b"", [], []),
+        (b"\xef\xbb\xbf", [], []),
+        (b"\n", [b""], [b""]),
+        (b"a", [b"a"], [b"a"]),
+        (b"a\nb\n", [b"a", b"b"], [b"a", b"b"]),
+        (b"a\n\nb", [b"a", b"", b"b"], [b"a", b"", b"b"]),
+        (b"a\r\nb\r", [b"a", b"b"], [b"a\r", b"b\r"]),
+        (b"a\r\r\nb\rc", [b"a\r", b"b\rc"], [b"a\r\r", b"b\rc"]),
+        (b"\xef\xbb\xbf\xef\xbb\xbfa", [b"\xef\xbb\xbfa"], [b"\xef\xbb\xbfa"]),
+    ],
+)
+def test_a_text_journal_splits_at_lf_alone(data, weak, strict):
+    assert codec.split(data) == weak
+    assert codec.split(data, strict=True) == strict
+
+
+@pytest.mark.parametrize(
+    ("raw", "cause"), [(b"", "empty"), (b"x" * 1025, "too_long"), (b"x" * 1024, "form"), (b"\xff", "form")]
+)
+def test_a_malformed_line_has_a_cause(raw, cause):
+    assert codec.malformed_cause(raw) == cause
+
+
+@pytest.mark.parametrize(
+    ("head", "form"),
+    [
+        (b"{", "frames"),
+        (b"\xef\xbb\xbf \t\r\n\x0b\x0c{", "frames"),
+        (b"a{", "text"),
+        (b"\xc2\xa0{", "text"),
+        (b" ", None),
+        (b"", None),
+    ],
+)
+def test_the_first_byte_that_is_no_white_space_tells_frames_from_text(head, form):
+    assert codec.form_of(head) == form
+
+
+def test_a_file_of_white_space_is_a_journal_without_line_1():
+    content = codec.parse_source(b" \n\n")
+    assert [damage.reasons for damage in content.damages] == [("FIRST_LINE_MALFORMED",)]
+    assert content.damages[0].raw == b" \n\n"
+
+
+def test_frames_and_damages_know_their_offset_in_the_file():
+    frame = codec.batch(NODE, NODE, J[1:])
+    content = codec.parse_source(b"\xef\xbb\xbf" + frame + b"\n\n[]\n" + frame)
+    assert [offset for offset, _ in content.frames] == [3, 3 + len(frame) + 5]
+    assert [damage.offset for damage in content.damages] == [3 + len(frame) + 2]
+
+
+def test_a_first_line_that_is_none_leaves_the_mark_out_and_reads_its_head_alone():
+    damage = codec.parse_source(b"\xef\xbb\xbfx\r\nrest").damages[0]
+    assert (damage.raw, damage.offset) == (b"x\r\nrest", 0)
+    evidence = damage.evidence["FIRST_LINE_MALFORMED"]
+    assert (evidence["cause"], evidence["actual"]) == ("form", "x\r")
+    long = codec.first_line_malformed(b"y" * 5000)
+    assert long.evidence == codec.first_line_malformed(b"y" * 9000).evidence
+    assert long.evidence["FIRST_LINE_MALFORMED"]["cause"] == "too_long"
+
+
+def test_a_batch_is_read_back_as_it_was_written():
+    frame = codec.parse_frame(codec.batch(NODE, NODE, J[1:]))
+    assert frame == Frame(NODE, "0.9", NODE, tuple(J[1:]))
+
+
+@pytest.mark.parametrize("seq", [None, 0, 2**64 - 1])
+def test_an_announcement_is_read_back_as_it_was_written(seq):
+    pairs = [(synthetic_id("author", 1), synthetic_id("resource", 1))]
+    assert codec.parse_frame(codec.announce(NODE, pairs, seq)) == Announcement(NODE, "0.9", tuple(pairs), seq)
+    assert codec.announced_element(*pairs[0]) in codec.announce(NODE, pairs, seq)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: codec.batch("x", NODE, []),
+        lambda: codec.batch(NODE, K[0].decode(), []),
+        lambda: codec.batch(NODE, NODE, [b"\xff"]),
+        lambda: codec.announce("x", []),
+        lambda: codec.announce(NODE, [("x", NODE)]),
+        lambda: codec.announce(NODE, [], seq=-1),
+    ],
+)
+def test_writing_a_frame_of_no_ids_is_a_wrong_call(call):
+    with pytest.raises(ValueError):
+        call()
+
+
+def test_a_refused_frame_names_the_member_what_was_expected_and_what_was_found():
+    raw = b'{"node":"%s","journal":{"since":"%s","entries":["a",2]}}' % (J[0], J[0])
+    damage = codec.parse_frame(raw)
+    assert isinstance(damage, Damage)
+    assert damage.raw == raw
+    assert damage.evidence == {
+        "FRAME_SHAPE": {"field": "journal.entries[1]", "expected": "text", "actual": "integer"}
+    }

@@ -1,0 +1,157 @@
+"""What of the session can be told without a JVM: the jar's name, the Java that is found, the configuration."""
+
+import json
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from strandline.config import defaults, effective, options_layer
+from strandline.core.errors import FaultError
+from strandline.session import is_hosted, log_path
+from strandline.session.conf import log_config, spark_conf
+from strandline.session.jars import MARKER, cached_jars, coordinate, keep_jars
+from strandline.session.java import check_java, find_java, major, parse_version
+
+
+def fake_java(folder: Path, says: str) -> dict[str, str]:
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.chmod(0o755)
+    return {"PATH": f"{program.parent}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+
+
+def test_the_coordinate_names_the_spark_version() -> None:
+    assert coordinate("4.2.0", "4.4.0") == "io.delta:delta-spark_4.2_2.13:4.4.0"
+    assert coordinate("10.11.12", "5.0.1") == "io.delta:delta-spark_10.11_2.13:5.0.1"
+
+
+def test_the_coordinate_follows_what_is_installed_and_the_cluster_file_says_the_same() -> None:
+    assert coordinate().endswith(f":{version('delta-spark')}")
+    text = (Path(__file__).parents[3] / "conf" / "spark-defaults.conf").read_text()
+    assert coordinate() in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_392"', 8),
+        ('openjdk version "21-ea" 2023-09-19', 21),
+        ('openjdk version "11.0.2" 2019-01-15', 11),
+        ('IMPLEMENTOR="x"\nJAVA_VERSION="25.0.1"\n', 25),
+    ],
+)
+def test_a_java_version_is_parsed(text: str, expected: int) -> None:
+    found = parse_version(text)
+    assert found is not None
+    assert major(found) == expected
+
+
+def test_what_is_no_java_has_no_version() -> None:
+    assert parse_version("command not found") is None
+
+
+def test_java_17_and_21_pass(tmp_path: Path) -> None:
+    assert check_java(fake_java(tmp_path / "a", 'openjdk version "17.0.1"')) == "17.0.1"
+    assert check_java(fake_java(tmp_path / "b", 'openjdk version "21.0.1"')) == "21.0.1"
+
+
+def test_java_8_is_named_with_the_line_that_mends_it(tmp_path: Path) -> None:
+    with pytest.raises(FaultError) as caught:
+        check_java(fake_java(tmp_path, 'java version "1.8.0_392"'))
+    assert caught.value.code == "JAVA_UNSUPPORTED"
+    assert "1.8.0_392" in caught.value.message
+    assert "apt-get install -y openjdk-17" in caught.value.next
+    assert caught.value.exit_code == 3
+
+
+def test_no_java_is_named_with_the_line_that_mends_it(tmp_path: Path) -> None:
+    for environ in ({"PATH": str(tmp_path)}, {"JAVA_HOME": str(tmp_path), "PATH": "/usr/bin"}):
+        with pytest.raises(FaultError) as caught:
+            check_java(environ)
+        assert caught.value.code == "JAVA_MISSING"
+        assert "apt-get install" in caught.value.next
+
+
+def test_a_java_that_does_not_answer_is_none(tmp_path: Path) -> None:
+    with pytest.raises(FaultError, match="does not say which Java"):
+        check_java(fake_java(tmp_path, "nonsense"))
+
+
+def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
+    on_path = fake_java(tmp_path / "path", 'java version "1.8.0"')
+    fake_java(tmp_path / "home", 'openjdk version "17.0.1"')
+    assert find_java(on_path | {"JAVA_HOME": str(tmp_path / "home")}) == tmp_path / "home" / "bin" / "java"
+
+
+def resolved(folder: Path) -> list[Path]:
+    jars = [folder / "io.delta_delta-storage-4.4.0.jar", folder / "org.slf4j_slf4j-api-2.0.17.jar"]
+    for jar in jars:
+        jar.write_bytes(b"jar of " + jar.name.encode())
+    return jars
+
+
+def test_kept_jars_are_those_that_spark_lacks(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert cached_jars(cache) == ()
+    kept = keep_jars(cache, resolved(tmp_path))
+    assert [jar.name for jar in kept] == ["io.delta_delta-storage-4.4.0.jar"]
+    assert cached_jars(cache) == kept
+    assert keep_jars(cache, resolved(tmp_path)) == kept
+    assert [one.name for one in (cache / "jars").iterdir()] == [coordinate().replace(":", "_")]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "no marker", "broken marker", "other marker"])
+def test_a_half_kept_folder_is_none_and_is_made_again(tmp_path: Path, damage: str) -> None:
+    cache = tmp_path / "cache"
+    [jar] = keep_jars(cache, resolved(tmp_path))
+    marker = jar.parent / MARKER
+    match damage:
+        case "missing":
+            jar.unlink()
+        case "cut":
+            jar.write_bytes(b"j")
+        case "no marker":
+            marker.unlink()
+        case "broken marker":
+            marker.write_text('{"io.delta')
+        case _:
+            marker.write_text(json.dumps(["x"]))
+    assert cached_jars(cache) == ()
+    assert len(keep_jars(cache, resolved(tmp_path))) == 1
+
+
+def test_the_session_reads_strictly_and_stays_on_this_machine(tmp_path: Path) -> None:
+    conf = spark_conf(defaults(), temporary=tmp_path, jars=[Path("/c/a.jar"), Path("/c/b.jar")])
+    assert conf["spark.jars"] == "/c/a.jar,/c/b.jar"
+    assert "spark.jars.packages" not in conf
+    assert conf["spark.sql.session.timeZone"] == "UTC"
+    assert conf["spark.sql.ansi.enabled"] == "true"
+    assert conf["spark.sql.files.ignoreCorruptFiles"] == "false"
+    assert conf["spark.hadoop.parquet.page.verify-checksum.enabled"] == "true"
+    assert conf["spark.driver.bindAddress"] == conf["spark.driver.host"] == "127.0.0.1"
+    assert str(tmp_path) in conf["spark.sql.warehouse.dir"]
+
+
+def test_without_jars_ivy_fetches_into_the_cache_and_leaves_out_what_spark_ships(tmp_path: Path) -> None:
+    settings = effective((options_layer([f"spark.cache={tmp_path}"]),)).settings
+    conf = spark_conf(settings, temporary=tmp_path, jars=[])
+    assert conf["spark.jars.packages"] == coordinate()
+    assert conf["spark.jars.ivy"].startswith(str(tmp_path))
+    assert "org.apache.*:*" in conf["spark.jars.excludes"].split(",")
+    assert "io.delta" not in conf["spark.jars.excludes"]
+
+
+def test_the_log_goes_to_a_file_of_the_run(tmp_path: Path) -> None:
+    settings = effective((options_layer([f"spark.state={tmp_path}"]),)).settings
+    assert log_path(settings, "r1") == tmp_path / "spark-r1.log"
+    assert f"appender.file.fileName = {tmp_path / 'spark-r1.log'}" in log_config(log_path(settings, "r1"))
+
+
+def test_spark_submit_and_databricks_are_recognised() -> None:
+    assert is_hosted({"PYSPARK_GATEWAY_PORT": "1"})
+    assert is_hosted({"DATABRICKS_RUNTIME_VERSION": "17"})
+    assert not is_hosted({"PATH": "/bin"})

@@ -1,0 +1,73 @@
+"""Where a lake is."""
+
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.tables.location import Location
+from strandline.tables.read_lake import binary_literal, newest_addition
+
+
+def test_a_folder_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lake = Location.lake("a lake")
+    assert lake.describe() == str(tmp_path / "a lake")
+    assert lake.table_path("run") == str(tmp_path / "a lake" / "run")
+    assert lake.is_local()
+    assert Location.lake("file:///x/y").local_path() == Path("/x/y")
+
+
+def test_a_uri_stays_what_it_is() -> None:
+    lake = Location.lake("s3a://bucket/lake/")
+    assert lake.table_path("run") == "s3a://bucket/lake/run"
+    assert lake.is_path()
+    assert not lake.is_local()
+    with pytest.raises(ValueError, match="no folder"):
+        lake.local_path()
+
+
+def test_a_schema_has_a_catalog_and_no_paths() -> None:
+    lake = Location.parse_schema("main.strandline")
+    assert (lake.catalog, lake.schema_name, lake.describe()) == ("main", "strandline", "main.strandline")
+    assert not lake.is_path()
+    with pytest.raises(ValueError, match="ask its catalog"):
+        lake.table_path("run")
+
+
+@pytest.mark.parametrize(
+    "text", ["main", "main.", ".x", "a.b.c", "a.b`", "a.b c", "1a.b", "a." + "x" * 129, "a.b\n"]
+)
+def test_what_is_no_name_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        Location.parse_schema(text)
+
+
+@pytest.mark.parametrize("path", ["", "  ", "a\x00b", "a\nb"])
+def test_what_is_no_path_is_refused(path: str) -> None:
+    with pytest.raises(UsageError):
+        Location.lake(path)
+
+
+def test_a_commit_that_adds_no_rows_is_no_news() -> None:
+    history = [
+        (5, "OPTIMIZE"),
+        (4, "SET TBLPROPERTIES"),
+        (3, "MERGE"),
+        (2, "WRITE"),
+        (1, None),
+        (0, "CREATE TABLE"),
+    ]
+    assert newest_addition(history, 3, 5) is None
+    assert newest_addition(history, 2, 5) == 3
+    assert newest_addition(history, -1, 5) == 3
+    assert newest_addition([(0, "CREATE TABLE")], -1, 0) is None
+
+
+def test_an_unknown_commit_and_a_cut_history_count_as_news() -> None:
+    assert newest_addition([(2, "SOMETHING NEW"), (1, "WRITE")], 1, 2) == 2
+    assert newest_addition([(9, "OPTIMIZE")], 3, 9) == 9
+
+
+def test_a_binary_literal_holds_hex_alone() -> None:
+    assert binary_literal(b"'; DROP TABLE x --") == "X'273b2044524f50205441424c452078202d2d'"

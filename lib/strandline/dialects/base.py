@@ -51,10 +51,6 @@ class Reading(Protocol):
     def has_text(self) -> bool:
         """True if Spark's splitting reader takes some file."""
 
-    @property
-    def is_split(self) -> bool:
-        """True if a text file may come in several parts."""
-
     def lines(self) -> DataFrame:
         """Lines of large plain text: file_no, part, label, mark, size, raw, in the order of each part."""
 
@@ -88,8 +84,14 @@ class Stage(Protocol):
     def keep(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, computed once and kept until the run ends; `name` is shown as progress."""
 
+    def settle(self, frame: DataFrame, name: str) -> DataFrame:
+        """Return the same rows as `keep` does, and cut the plan they came from: for small frames that follow another."""
+
     def one(self, frame: DataFrame) -> Row:
         """Return the single row of an aggregate."""
+
+    def has_rows(self, frame: DataFrame) -> bool:
+        """Return whether the frame has a row."""
 
     def drop(self, frame: DataFrame) -> None:
         """Forget what `keep` computed."""

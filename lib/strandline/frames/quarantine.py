@@ -18,29 +18,42 @@ FINDING_COLUMNS = (
 which of several deliveries of one text is kept (least first)."""
 
 
-def as_quarantine(
-    findings: DataFrame, *, dialect: str, buckets: int, rules_version: int, run_id: str, seen_at: Column
-) -> DataFrame:
-    """Shape findings to the contract of `quarantine`, one row per quarantine id.
+def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
+    """Add the key of the table: quarantine_id and bucket.
 
-    Reads:  FINDING_COLUMNS.
-    Gives:  the columns of `quarantine`.
-    Rows:   one per distinct (namespace, status, reasons, raw): that of the least order_key.
+    Reads:  FINDING_COLUMNS.  Gives: FINDING_COLUMNS, quarantine_id, bucket.  Rows: one per row.
+    The verdict is part of the id: one text that is rejected in one file and waits in another is two rows. Of bytes that
+    are not kept whole the digest of all of them stands behind those that are.
     """
     bound = F.concat(
-        F.lit(dialect).cast("binary"), F.lit(ZERO), F.coalesce(F.col("namespace"), F.lit("")).cast("binary"), F.lit(ZERO),
-        F.col("status").cast("binary"), F.lit(ZERO), F.array_join("reasons", ",").cast("binary"), F.lit(ZERO),
+        F.lit(dialect).cast("binary"), F.lit(ZERO),
+        F.coalesce(F.col("namespace"), F.lit("")).cast("binary"), F.lit(ZERO),
+        F.col("status").cast("binary"), F.lit(ZERO),
+        F.array_join("reasons", ",").cast("binary"), F.lit(ZERO),
         F.col("raw"), F.coalesce(F.col("raw_sha256"), F.lit(b"")),
     )  # fmt: skip
     tag = F.concat(F.lit(b"strandline/quarantine/1"), F.lit(ZERO), bound)
-    identified = findings.withColumn("quarantine_id", F.unhex(F.sha2(tag, 256)))
+    named = findings.withColumn("quarantine_id", F.unhex(F.sha2(tag, 256)))
+    unknown = F.col("namespace").isNull()
+    of_id, of_namespace = bucket_of_id(F.col("quarantine_id"), buckets), bucket_of(F.col("namespace"), buckets)
+    return named.withColumn("bucket", F.when(unknown, of_id).otherwise(of_namespace))
+
+
+def as_quarantine(
+    findings: DataFrame, *, dialect: str, rules_version: int, run_id: str, seen_at: Column
+) -> DataFrame:
+    """Shape findings to the contract of `quarantine`.
+
+    Reads:  what `identified` gives.
+    Gives:  the columns of `quarantine`.
+    Rows:   one per quarantine id: the finding of the least order_key, with the least of the evidences.
+    """
     first = Window.partitionBy("quarantine_id").orderBy("order_key")
-    distinct = identified.withColumn("rank", F.row_number().over(first)).where("rank = 1")
+    least = F.min("evidence").over(Window.partitionBy("quarantine_id"))
+    distinct = findings.withColumns({"rank": F.row_number().over(first), "evidence": least}).where("rank = 1")
     return distinct.select(
         "quarantine_id",
-        F.when(F.col("namespace").isNull(), bucket_of_id(F.col("quarantine_id"), buckets))
-        .otherwise(bucket_of(F.col("namespace"), buckets))
-        .alias("bucket"),
+        "bucket",
         "namespace",
         F.lit(dialect).alias("dialect"),
         "scope",

@@ -11,7 +11,8 @@ from typing import IO
 import pyarrow as pa
 
 from strandline.core.verdict import encode_evidence
-from strandline.kernels.containers import BLOCK_BYTES, StreamDamage, StreamLimits, blocks
+from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import BYTE_ORDER_MARK, Keeper, KeepLimits, Kept, without_mark
 from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
 
@@ -27,12 +28,16 @@ class ReadOptions:
     keep: KeepLimits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Source:
-    """One file: its number, and a way to open it from the start as often as it takes."""
+    """One file: its number, and a way to open it from the start as often as it takes.
+
+    `damage` is what a look at the whole content met, behind which nothing was read.
+    """
 
     file_no: int
     open: Callable[[], IO[bytes]]
+    damage: StreamDamage | None = None
 
     def kept(self, limits: KeepLimits) -> Kept:
         """Return the file's own bytes, compressed if it is, as far as they are kept."""
@@ -49,8 +54,8 @@ class Source:
             try:
                 for block in without_mark(blocks(stream, options.stream)):
                     keeper.add(block)
-            except StreamDamage:
-                pass  # reported by the reader that met it first
+            except StreamDamage as damage:
+                self.damage = damage
         return keeper.kept()
 
 
@@ -118,7 +123,10 @@ ReadContent = Callable[[Source, Content, Pieces, ReadOptions], Iterator[None]]
 
 
 def read_files(
-    batches: Iterable[pa.RecordBatch], options: ReadOptions, read_content: ReadContent, extra: tuple[pa.Field, ...]
+    batches: Iterable[pa.RecordBatch],
+    options: ReadOptions,
+    read_content: ReadContent,
+    extra: tuple[pa.Field, ...],
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of whole files, in the order of each file, whatever container it has.
 
@@ -151,7 +159,12 @@ def _opener(path: bytes, content: bytes | None) -> Callable[[], IO[bytes]]:
 
 
 def _read_file(
-    source: Source, part: int, until: int | None, pieces: Pieces, options: ReadOptions, read_content: ReadContent
+    source: Source,
+    part: int,
+    until: int | None,
+    pieces: Pieces,
+    options: ReadOptions,
+    read_content: ReadContent,
 ) -> Iterator[None]:
     with source.open() as stream:
         try:
@@ -160,11 +173,21 @@ def _read_file(
             else:
                 content = Content(_from(stream, part), part=part, until=until)
             yield from read_content(source, content, pieces, options)
-        except StreamDamage as damage:
+        except StreamDamage as met:
+            source.damage = met
+        damage = source.damage
+        if damage is not None:
             evidence = encode_evidence({damage.reason: {"cause": damage.cause, "offset": damage.offset}})
             kept = source.kept(options.keep)
             pieces.add(
-                source.file_no, 0, DAMAGE_FRAME, damage.offset, 0, kept, damage=damage.reason, evidence=evidence
+                source.file_no,
+                0,
+                DAMAGE_FRAME,
+                damage.offset,
+                0,
+                kept,
+                damage=damage.reason,
+                evidence=evidence,
             )
             yield
 

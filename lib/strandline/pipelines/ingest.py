@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.contracts.reasons import rules_version
 from strandline.dialects.base import Admission, AdmitRequest, Dialect
-from strandline.frames.quarantine import as_quarantine
+from strandline.frames.quarantine import as_quarantine, identified
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
@@ -58,7 +58,10 @@ def run(
     if request.require_manifest:
         require_manifests(selection)
     lake.require(store, init.design(InitOptions(default_buckets=settings.tables.buckets), (dialect,)))
-    with RunStage(context.progress) as stage:
+    work_bytes = sum(file.size for file in selection.files)
+    if request.from_quarantine or request.drop_rejected_before is not None:
+        work_bytes += store.stored_bytes("quarantine")
+    with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
         return _Ingest(store, dialect, request, settings, context, stage, selection).run()
 
 
@@ -77,7 +80,6 @@ class _Ingest:
         self._stage = stage
         self._selection = selection
         self._written: dict[str, Written] = {}
-        self._seen_at = F.lit(context.started_at)
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
@@ -143,35 +145,36 @@ class _Ingest:
         found = [] if admission is None or admission.findings is None else [admission.findings]
         if manifests.findings is not None:
             found.append(manifests.findings)
-        rows = None
         reasons: dict[str, int] = {}
         examples: dict[str, dict[str, str]] = {}
+        rows: DataFrame | None = None
         if found:
-            findings = found[0]
-            for more in found[1:]:
-                findings = findings.unionByName(more)
-            findings = self._stage.keep(findings, "quarantine")
-            counted = findings.select(F.explode("reasons").alias("reason")).groupBy("reason").count().collect()
-            reasons = {row["reason"]: row["count"] for row in sorted(counted, key=lambda row: str(row["reason"]))}
-        if reasons:
-            shaped = as_quarantine(
-                findings, dialect=self._dialect.name, buckets=self._store.buckets, rules_version=rules_version(),
-                run_id=self._context.run_id, seen_at=self._seen_at,
-            )  # fmt: skip
-            rows = self._stage.keep(shaped, "quarantine rows")
-            [row] = rows.agg(F.collect_set("bucket").alias("buckets")).collect()
-            self._written["quarantine"] = self._store.upsert("quarantine", rows, tuple(row["buckets"]))
-            examples = _examples(rows)
+            union = found[0] if len(found) == 1 else found[0].unionByName(found[1])
+            named = identified(union, dialect=self._dialect.name, buckets=self._store.buckets)
+            rows = self._stage.settle(named, "quarantine")
+            told = _told_by_reason(rows)
+            reasons = {row["reason"]: row["rows"] for row in told}
+            frequent = sorted(told, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
+            examples = {row["reason"]: row["example"].asDict() for row in frequent}
+            buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))
+            if buckets:
+                shaped = as_quarantine(
+                    rows, dialect=self._dialect.name, rules_version=rules_version(), run_id=self._context.run_id,
+                    seen_at=F.lit(self._context.started_at),
+                )  # fmt: skip
+                self._context.progress.stage("quarantine")
+                self._written["quarantine"] = self._store.upsert("quarantine", shaped, buckets)
         self._delete(None if admission is None else admission.admitted)
         if replay is not None:
             judged = replay.select("quarantine_id", "bucket")
-            self._delete(judged if rows is None else judged.join(rows.select("quarantine_id"), "quarantine_id", "left_anti"))
+            stays = None if rows is None else rows.select("quarantine_id")
+            self._delete(judged if stays is None else judged.join(stays, "quarantine_id", "left_anti"))
         return reasons, examples
 
     def _delete(self, keys: DataFrame | None) -> None:
         if keys is None:
             return
-        keys = self._stage.keep(keys.select("quarantine_id", "bucket"), "settled rows")
+        keys = self._stage.settle(keys.select("quarantine_id", "bucket"), "settled rows")
         [row] = keys.agg(F.collect_set("bucket").alias("buckets")).collect()
         if row["buckets"]:
             deleted = self._store.delete("quarantine", keys, tuple(row["buckets"]))
@@ -192,7 +195,7 @@ class _Ingest:
         if request.namespace is not None:
             named = [request.namespace, *(f"{kind}:{request.namespace}" for kind in self._dialect.kinds)]
             rows = rows.where(F.col("namespace").isin(*named))
-        kept = self._stage.keep(rows, "rejected rows")
+        kept = self._stage.settle(rows, "rejected rows")
         return kept if kept.head(1) else None
 
     def _replay_members(self, replay: DataFrame | None) -> dict[str, object]:
@@ -255,13 +258,13 @@ def _counts(admission: Admission | None, new: int, readmitted: int, refused: int
     }
 
 
-def _examples(rows: DataFrame) -> dict[str, dict[str, str]]:
-    """Return an example of each of the most frequent reasons: its id and its evidence."""
-    exploded = rows.select(F.explode("reasons").alias("reason"), F.lower(F.hex("quarantine_id")).alias("id"), "evidence")
-    frequent = (
-        exploded.groupBy("reason")
-        .agg(F.count(F.lit(1)).alias("rows"), F.min(F.struct("id", "evidence")).alias("example"))
-        .orderBy(F.desc("rows"), "reason")
-        .limit(EXAMPLES_SHOWN)
+def _told_by_reason(rows: DataFrame) -> list[Row]:
+    """Return, by reason, how many records it was given, an example, and the buckets of its rows."""
+    example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("id"), "evidence"))
+    return (
+        rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
+        .groupBy("reason")
+        .agg(F.count(F.lit(1)).alias("rows"), example.alias("example"), F.collect_set("bucket").alias("buckets"))
+        .orderBy("reason")
+        .collect()
     )
-    return {row["reason"]: {"id": row["example"]["id"], "evidence": row["example"]["evidence"]} for row in frequent.collect()}

@@ -52,7 +52,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, 
     lake.require(store, init.design(InitOptions(), dialects))
     done = _Done()
     for dialect in dialects:
-        with RunStage(context.progress) as stage:
+        with store.sized(store.stored_bytes(dialect.record_table)), RunStage(context.progress) as stage:
             _reduce(store, dialect, request, context, stage, done)
     return finished(
         store, context, outcome="found" if done.differences else "ok", counts=done.counts, namespaces=done.namespaces,
@@ -90,7 +90,7 @@ def _reduce(
 def _write(
     store: TableStore, dialect: Dialect, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
 ) -> None:
-    states = stage.keep(reduction.states, "states")
+    states = stage.settle(reduction.states, "states")
     found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
     if not found["rows"]:
         return
@@ -148,7 +148,7 @@ def _delete_strays(store: TableStore, dialect: Dialect, again: Reduction, stage:
     """Delete stored rows that no record gives."""
     for table in (*dialect.reduced, STATES):
         rows = again.states if table == STATES else again.tables.get(table)
-        strays = stage.keep(_differing(store, dialect, table, rows).where("is_stray"), "stray rows")
+        strays = stage.settle(_differing(store, dialect, table, rows).where("is_stray"), "stray rows")
         buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
             store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))

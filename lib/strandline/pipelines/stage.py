@@ -24,10 +24,22 @@ class RunStage:
         self._kept.append(kept)
         return kept
 
+    def settle(self, frame: DataFrame, name: str) -> DataFrame:
+        """Return the same rows, computed at their first use and kept, without the plan that they came from.
+
+        For frames of steps that build on each other: the text of a plan over kept plans doubles with each step, and
+        Spark writes it at every change of plan (measured: minutes, then no memory, at the seventh step).
+        """
+        return self.keep(frame.localCheckpoint(eager=False), name)
+
     def one(self, frame: DataFrame) -> Row:
         """Return the single row of an aggregate."""
         [row] = frame.collect()
         return row
+
+    def has_rows(self, frame: DataFrame) -> bool:
+        """Return whether the frame has a row."""
+        return bool(frame.head(1))
 
     def drop(self, frame: DataFrame) -> None:
         """Forget what `keep` computed."""

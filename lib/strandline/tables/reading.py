@@ -73,11 +73,6 @@ class FileReading:
         """True if Spark's splitting reader takes some file."""
         return any(_is_text(route) for route in self._routes)
 
-    @property
-    def is_split(self) -> bool:
-        """True if a text file may come in several parts."""
-        return any(_is_text(route) and route.file.size > self._plan.split_bytes for route in self._routes)
-
     def lines(self) -> DataFrame:
         """Return the lines of the files that Spark's reader takes, in the order of each part.
 

@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from strandline.core.errors import UsageError
+from strandline.tables.paths import HIDDEN, is_inside, no_file, path_text, roots, walk
 
 MANIFEST_SUFFIX: Final = b".manifest.json"
-_HIDDEN: Final = (b".", b"_")
-_WILD: Final = ("*", "?", "[")
+
+FoundBy = Literal["folder", "given", "beside"]
+_CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file of the input. `file_no` ascends with the paths; `path` as the file system spells it; `size` in bytes."""
+    """One file of the input. `file_no` ascends with the paths; `path` as the file system spells it; `size` in bytes.
+
+    `real` is the path without links: two files are one if it is equal.
+    """
 
     file_no: int
     path: bytes
     size: int
+    real: bytes
 
     @property
     def source(self) -> str:
         """The path as text; bytes that are not UTF-8 show as `\\xNN`."""
-        return self.path.decode("utf-8", "backslashreplace")
+        return path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestFile:
+    """A file named as a manifest. `found_by`: in a folder that was given, given itself, or beside a file given."""
+
+    path: bytes
+    found_by: FoundBy
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The input of a run: files to read, manifests beside them, links that lead outside of their root."""
+    """The input of a run: files to read, manifests that speak of them, links that lead outside of their root."""
 
     files: tuple[InputFile, ...]
-    manifests: tuple[bytes, ...]
+    manifests: tuple[ManifestFile, ...]
     refused: tuple[tuple[bytes, bytes], ...]
     """(path of the link, where it leads)"""
 
@@ -43,92 +56,103 @@ def select(sources: Iterable[str], *, most: int) -> Selection:
     """Return the files that `sources` name: files, folders (recursive) and globs, in any order.
 
     - Names that start with `.` or `_` are skipped inside folders, not where they are given.
-    - A link is followed inside the root that was given; one that leads outside is refused and reported.
+    - A link is followed inside the root that was given (of a glob: the folder before its first wild sign); one that
+      leads outside, or nowhere, is refused and reported. A link that is given itself is followed.
     - A file given twice is read once. `*.manifest.json` are manifests, no input.
 
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI that
-            tasks cannot open by path), TOO_MANY_FILES (over `most`).
+            tasks cannot open by path), SOURCE_NOT_A_FILE (a pipe, a socket or a device), TOO_MANY_FILES (over `most`).
     """
-    found: dict[bytes, bytes] = {}
-    manifests: dict[bytes, bytes] = {}
-    refused: dict[bytes, bytes] = {}
+    found = _Found(most)
     for source in sources:
-        for root in _roots(source):
-            for path, real in _walk(root):
-                if real is None:
-                    refused.setdefault(path, os.path.realpath(path))
-                elif path.endswith(MANIFEST_SUFFIX):
-                    manifests.setdefault(real, path)
-                else:
-                    found.setdefault(real, path)
-                if len(found) > most:
-                    raise UsageError(
-                        code="TOO_MANY_FILES",
-                        message=f"The input has more than {most} files.",
-                        next="Ingest it folder by folder, or raise limits.files.",
-                    )
-    ordered = sorted(found.values())
-    files = tuple(InputFile(number, path, os.path.getsize(path)) for number, path in enumerate(ordered))
-    return Selection(files, tuple(sorted(manifests.values())), tuple(sorted(refused.items())))
+        for root, inside in roots(source):
+            if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
+                found.walk(root, os.path.realpath(root) if inside is None else inside)
+            else:
+                found.file(root, inside)
+    return found.selection()
 
 
-def _roots(source: str) -> list[bytes]:
-    if source.startswith("file:/"):
-        source = "/" + source.removeprefix("file:").lstrip("/")
-    elif "://" in source:
-        raise UsageError(
-            code="SOURCE_NOT_LOCAL",
-            message=f"The source {source} is a URI that tasks cannot open by path.",
-            next="Mount it (a volume, /dbfs, a network folder) and give the mounted path.",
-        )
-    raw = os.fsencode(source)
-    if os.path.lexists(raw):
-        return [raw]
-    if any(sign in source for sign in _WILD):
-        matches = sorted(os.fsencode(match) for match in glob.glob(source, recursive=True))
-        if matches:
-            return matches
-        raise UsageError(
-            code="SOURCE_MISSING",
-            message=f"No file matches {source}.",
-            next="Quote the pattern so that the shell leaves it alone, and check it with ls.",
-        )
-    raise UsageError(
-        code="SOURCE_MISSING",
-        message=f"The source {source} does not exist.",
-        next="Give a file, a folder or a quoted glob that exists.",
+def numbered(files: Iterable[tuple[bytes, bytes]]) -> tuple[InputFile, ...]:
+    """Return input files, given as (path, real path), in the order of their paths."""
+    return tuple(
+        InputFile(number, path, os.path.getsize(path), real)
+        for number, (path, real) in enumerate(sorted(files))
     )
 
 
-def _walk(root: bytes) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield (path, real path) of the files below `root`; the real path is None for a link that leads outside."""
-    if not os.path.isdir(root):
-        yield root, os.path.realpath(root)
-        return
-    inside = os.path.realpath(root)
-    seen: set[bytes] = set()
-    folders = [root]
-    while folders:
-        folder = folders.pop()
+@dataclass(slots=True)
+class _Found:
+    """What a selection has found so far, each file by its real path."""
+
+    most: int
+    files: dict[bytes, bytes] = field(default_factory=dict)
+    manifests: dict[bytes, ManifestFile] = field(default_factory=dict)
+    refused: dict[bytes, bytes] = field(default_factory=dict)
+    looked_beside: set[bytes] = field(default_factory=set)
+
+    def walk(self, root: bytes, inside: bytes) -> None:
+        """Take all files below a folder."""
+        for path, real in walk(root, inside):
+            if real is None:
+                self.refused.setdefault(path, os.path.realpath(path))
+            else:
+                self._take(path, real, "folder")
+
+    def file(self, path: bytes, inside: bytes | None) -> None:
+        """Take one file, given itself or matched by a glob below `inside`, and look for manifests beside it."""
+        real = os.path.realpath(path)
+        if inside is not None and not is_inside(real, inside):
+            self.refused.setdefault(path, real)
+        elif os.path.isfile(path):
+            self._take(path, real, "given")
+            if not path.endswith(MANIFEST_SUFFIX):
+                self._look_beside(path)
+        elif inside is None:
+            raise no_file(path)
+        elif os.path.islink(path):
+            self.refused.setdefault(path, real)
+
+    def selection(self) -> Selection:
+        """Return all that was found, in order."""
+        files = numbered((path, real) for real, path in self.files.items())
+        manifests = sorted(self.manifests.values(), key=lambda each: each.path)
+        return Selection(files, tuple(manifests), tuple(sorted(self.refused.items())))
+
+    def _take(self, path: bytes, real: bytes, found_by: FoundBy) -> None:
+        if path.endswith(MANIFEST_SUFFIX):
+            self._manifest(path, found_by)
+        else:
+            # Not the first: then the order of the sources would tell.
+            self.files[real] = min(path, self.files.get(real, path))
+        if max(len(self.files), len(self.manifests)) > self.most:
+            raise UsageError(
+                code="TOO_MANY_FILES",
+                message=f"The input has more than {self.most} files.",
+                next="Ingest it folder by folder, or raise limits.files.",
+            )
+
+    def _manifest(self, path: bytes, found_by: FoundBy) -> None:
+        # A manifest speaks of the files in the folder where it lies, so a link to one is one of its own.
+        folder, name = os.path.split(path)
+        here = os.path.join(os.path.realpath(folder), name)
+        before = self.manifests.get(here)
+        if before is None or _CLOSEST.index(found_by) < _CLOSEST.index(before.found_by):
+            self.manifests[here] = ManifestFile(path, found_by)
+
+    def _look_beside(self, path: bytes) -> None:
+        folder = os.path.dirname(path)
         here = os.path.realpath(folder)
-        if here in seen:
-            continue
-        seen.add(here)
-        with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda each: each.name, reverse=True):
-                if entry.name.startswith(_HIDDEN):
-                    continue
-                real = os.path.realpath(entry.path)
-                if not _is_inside(real, inside):
-                    yield entry.path, None
-                elif entry.is_dir():
-                    folders.append(entry.path)
-                elif entry.is_file():
-                    yield entry.path, real
-                elif entry.is_symlink():
-                    yield entry.path, None
-
-
-def _is_inside(path: bytes, root: bytes) -> bool:
-    return path == root or path.startswith(root.rstrip(b"/") + b"/")
+        if here in self.looked_beside:
+            return
+        self.looked_beside.add(here)
+        try:
+            names = os.listdir(here)
+        except PermissionError:
+            return  # a folder that may be passed but not listed tells of no manifest
+        for name in names:
+            beside = os.path.join(folder, name)
+            is_named_so = name.endswith(MANIFEST_SUFFIX) and not name.startswith(HIDDEN)
+            if is_named_so and os.path.isfile(beside) and is_inside(os.path.realpath(beside), here):
+                self._take(beside, beside, "beside")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -18,6 +19,9 @@ from strandline.contracts.model import Contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
 from strandline.tables.location import Location
+
+SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
+INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 Bounds = Mapping[str, tuple[int, int]]
 
@@ -82,6 +86,23 @@ class TableStore:
         """Return the table's properties."""
         [row] = self.spark.sql(_detail(self.target(table))).select("properties").collect()
         return dict(row["properties"])
+
+    def stored_bytes(self, table: str) -> int:
+        """Return the bytes of the table's live data files."""
+        [row] = self.spark.sql(_detail(self.target(table))).select("sizeInBytes").collect()
+        return int(row["sizeInBytes"] or 0)
+
+    @contextmanager
+    def sized(self, work_bytes: int, split_bytes: int | None = None) -> Iterator[None]:
+        """Fit Spark's settings to the work of the block: bytes to do, and bytes of a split of a file.
+
+        Compiling a plan costs most of a second on a fresh JVM, more than interpreting it costs on a few megabytes.
+        """
+        settings = dict(INTERPRETED) if work_bytes <= SMALL_WORK_BYTES else {}
+        if split_bytes is not None:
+            settings["spark.sql.files.maxPartitionBytes"] = str(split_bytes)
+        with session_settings(self.spark, settings):
+            yield
 
     @cached_property
     def buckets(self) -> int:

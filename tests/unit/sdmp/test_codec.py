@@ -37,6 +37,10 @@ def test_the_rules_of_a_node_are_those_of_its_profile():
         assert rules.link(journal[1])
         assert rules.canonical(journal[1])
         assert journal[2][: rules.id_chars].decode() == rules.hash(journal[1])
+        for tail in (b"\n", b"\r", b" ", "\u2028".encode()):
+            assert not rules.link(journal[1] + tail)
+            assert not rules.first(journal[0] + tail)
+            assert not rules.link(tail + journal[1])
     for node in (None, "", "../../x"):
         rules = codec.rules_of(node)
         assert not any(test(line) for test in (rules.link, rules.first) for line in (b"", *J, *K))

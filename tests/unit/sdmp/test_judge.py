@@ -228,6 +228,7 @@ def test_a_refused_announcement_is_one_row_per_element_of_its_node():
         (("NOT_OWN_NODE",), b'{"author":"a","resource":"r"}', NODE)
     ] * 2
     assert [damage.evidence["NOT_OWN_NODE"]["position"] for damage in damages] == [1, 2]
+    assert {damage.evidence["NOT_OWN_NODE"]["actual"] for damage in damages} == {NODE}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.counters import journal_counters
+from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
 from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames import findings, heads, records
 from strandline.dialects.sdmp.types import DIALECT
@@ -39,7 +39,7 @@ class Batch:
 def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
     """Judge one batch: which lines are accepted, rejected or deferred."""
     facts, measured, reading = _facts(reading, stage, request)
-    delivered = stage.keep(heads.segments(facts, tables.buckets), "segments")
+    delivered = stage.settle(heads.segments(facts, tables.buckets), "segments")
     waiting = _waiting(delivered, tables, stage)
     every = delivered
     if waiting is not None:
@@ -58,10 +58,10 @@ def _facts(reading: Reading, stage: Stage, request: AdmitRequest) -> tuple[DataF
         facts = stage.keep(el.with_line_facts(_elements(reading, request), strict=reading.options.strict), "lines")
         if not reading.has_text:
             return facts, None, reading
-        measured = stage.keep(el.parts(facts), "parts")
+        measured = stage.settle(el.parts(facts), "parts")
         whole = reading.rerouted(measured.groupBy("file_no").agg(F.sum("bytes").alias("bytes")))
         if whole is None:
-            if not reading.is_split:
+            if not stage.has_rows(measured.where("part > 0")):
                 return facts, None, reading
             return el.with_borders_checked(facts, measured), measured, reading
         stage.drop(facts)
@@ -88,24 +88,24 @@ def _waiting(delivered: DataFrame, tables: Tables, stage: Stage) -> DataFrame | 
     deferred = tables.read("quarantine").where(
         (F.col("dialect") == DIALECT) & (F.col("status") == "deferred") & F.col("namespace").isNotNull()
     )
+    if not stage.has_rows(deferred):
+        return None
     touched = delivered.select("namespace").distinct()
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
-    waiting = stage.keep(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
-    return waiting if stage.one(waiting.agg(F.count(F.lit(1)).alias("rows")))["rows"] else None
+    waiting = stage.settle(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
+    return waiting if stage.has_rows(waiting) else None
 
 
 def _resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) -> DataFrame:
     """Return the heads with attached_n, held, n and overlaps, kept."""
-    buckets = _buckets(stage.one(every.agg(F.collect_set("bucket").alias("buckets"))))
-    touched = every.select("namespace").distinct()
-    journals = tables.read(JOURNALS).where(F.col("bucket").isin(*buckets)).join(touched, "namespace", "left_semi")
-    attached = stage.keep(
-        heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads"
-    )
+    place = ["bucket", "namespace"]
+    journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
+    attached = stage.settle(heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads")
     is_open = F.col("attached_n").isNull()
-    if not stage.one(attached.agg(F.count(F.when(is_open, 1)).alias("open")))["open"]:
-        return stage.keep(heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions")
-    parented = stage.keep(attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents")
+    told = stage.one(attached.agg(F.count(F.when(is_open, 1)).alias("open"), F.collect_set("bucket").alias("buckets")))
+    if not told["open"]:
+        return stage.settle(heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions")
+    parented = stage.settle(attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents")
     is_root = is_open & F.col("parent_id").isNull()
     counted = stage.one(
         parented.agg(
@@ -113,9 +113,9 @@ def _resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) 
         )
     )
     if counted["roots"]:
-        stored = tables.read(LINES).where(F.col("bucket").isin(*buckets)).select("namespace", "line_hash", "n")
+        stored = tables.read(LINES).where(F.col("bucket").isin(*_buckets(told))).select("namespace", "line_hash", "n")
         lines = heads.attached_to_lines(parented.where(is_root).select("head_id", "namespace", "number"), stored)
-        parented = stage.keep(
+        parented = stage.settle(
             parented.join(lines, "head_id", "left")
             .withColumn("attached_n", F.coalesce("attached_n", "line_n"))
             .withColumn("held", F.col("held") | F.col("line_n").isNotNull())
@@ -126,7 +126,7 @@ def _resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) 
         placed = parented.join(heads.positions(parented), "head_id", "left")
     else:
         placed = parented.withColumn("n", F.col("attached_n") + 1)
-    return stage.keep(heads.with_overlaps(placed.drop("parent_id", "parent_offset")), "positions")
+    return stage.settle(heads.with_overlaps(placed.drop("parent_id", "parent_offset")), "positions")
 
 
 def _buckets(row: Row) -> tuple[int, ...]:
@@ -142,17 +142,7 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
             F.count(F.when(F.col("damage") == "INTERNAL_ERROR", 1)).alias("faults"),
         )
     )
-    is_in = F.col("n").isNotNull()
-    found = stage.one(
-        batch.heads.agg(
-            F.sum(F.when(delivered & is_in, F.col("lines")).otherwise(0)).alias("accepted"),
-            F.sum(F.when(delivered & ~is_in, F.col("lines")).otherwise(0)).alias("deferred"),
-            F.min("n").alias("low"),
-            F.max(F.col("n") + F.col("lines") - 1).alias("high"),
-            F.collect_set(F.when(is_in, F.col("bucket"))).alias("buckets"),
-            F.count_distinct("namespace").alias("namespaces"),
-        )
-    )
+    found = _told_by_heads(batch, stage)
     buckets = _buckets(found)
     deferred = found["deferred"] or 0
     limited = _over_limit(batch, tables, stage, request) if deferred else None
@@ -162,10 +152,16 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         "accepted": found["accepted"] or 0,
         "rejected": totals["refused"] - totals["faults"] + turned_away,
         "deferred": deferred + totals["faults"] - turned_away,
-        **journal_counters(batch.facts, batch.heads, tables, stage, buckets),
+        "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, stage, buckets) if found["frames"] else 0,
+        "shorter_journals": shorter_journals(batch.facts, batch.heads, tables, stage, buckets, found["low_end"]),
     }
-    lines, has_implied = _lines(batch, tables, stage, buckets, request.run_id)
-    low = 1 if has_implied else found["low"]
+    implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
+    accepted = records.accepted(batch.facts, batch.heads)
+    lines = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
+    if implied is not None:
+        first_lines = records.as_node_journal_line(records.implied(implied), origin="implied", run_id=request.run_id)
+        lines = lines.unionByName(first_lines)
+    low = found["low"] if implied is None else 1
     return Admission(
         records=lines if buckets else None,
         buckets=buckets,
@@ -173,32 +169,47 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
-        implied=has_implied,
+        implied=implied is not None,
         admitted=_admitted(batch),
         faults=totals["faults"],
+        damaged=findings.first_breaks(batch.facts.where(delivered), batch.heads, batch.measured, batch.sources)
+        if totals["refused"]
+        else None,
     )
 
 
-def _lines(
-    batch: Batch, tables: Tables, stage: Stage, buckets: tuple[int, ...], run_id: str
-) -> tuple[DataFrame, bool]:
-    """Return the rows for `node_journal_line`, and whether implied first lines are among them."""
-    accepted = records.accepted(batch.facts, batch.heads)
-    received = records.as_node_journal_line(accepted, origin="received", run_id=run_id)
-    is_in = batch.heads.where("n IS NOT NULL")
+def _told_by_heads(batch: Batch, stage: Stage) -> Row:
+    """Return, from the heads alone, the counts of lines, the literals of the MERGE, and what need not be looked for."""
+    delivered, is_in = F.col("file_no") < el.RECALL_FILE_NO, F.col("n").isNotNull()
+    end = F.col("n") + F.col("lines") - 1
+    is_text = F.col("frame") == kernels.TEXT_FRAME
+    return stage.one(
+        batch.heads.agg(
+            F.sum(F.when(delivered & is_in, F.col("lines")).otherwise(0)).alias("accepted"),
+            F.sum(F.when(delivered & ~is_in, F.col("lines")).otherwise(0)).alias("deferred"),
+            F.min("n").alias("low"),
+            F.max(end).alias("high"),
+            F.min(F.when(delivered & is_text, end)).alias("low_end"),
+            F.count(F.when(delivered & is_in & F.col("since").isNotNull(), 1)).alias("frames"),
+            F.collect_set(F.when(is_in, F.col("bucket"))).alias("buckets"),
+            F.count_distinct("namespace").alias("namespaces"),
+            F.count_distinct(F.when(is_in, F.col("namespace"))).alias("in_namespaces"),
+            F.count_distinct(F.when(is_in & ((F.col("n") == 1) | F.col("held")), F.col("namespace"))).alias("rooted"),
+        )
+    )
+
+
+def _implied(batch: Batch, tables: Tables, stage: Stage, buckets: tuple[int, ...]) -> DataFrame | None:
+    """Return the nodes whose line 1 nobody delivered and of which nothing is held, or None."""
     bare = (
-        is_in.groupBy("namespace", "bucket", "node")
+        batch.heads.where("n IS NOT NULL")
+        .groupBy("namespace", "bucket", "node")
         .agg(F.max("held").alias("held"), F.min("n").alias("low"))
         .where("NOT held AND low > 1")
     )
-    if not buckets or not stage.one(bare.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
-        return received, False
-    first_lines = tables.read(LINES).where(F.col("bucket").isin(*buckets) & (F.col("n") == 1)).select("namespace")
-    implied = stage.keep(bare.join(first_lines, "namespace", "left_anti"), "first lines")
-    if not stage.one(implied.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
-        return received, False
-    rows = records.as_node_journal_line(records.implied(implied), origin="implied", run_id=run_id)
-    return received.unionByName(rows), True
+    stored = tables.read(LINES).where(F.col("bucket").isin(*buckets) & (F.col("n") == 1)).select("namespace")
+    implied = stage.settle(bare.join(stored, "namespace", "left_anti"), "first lines")
+    return implied if stage.has_rows(implied) else None
 
 
 def _admitted(batch: Batch) -> DataFrame | None:
@@ -222,10 +233,10 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
     full = news.join(before, "namespace", "left").select(
         "namespace", F.greatest(F.lit(limit) - F.coalesce("waits", F.lit(0)), F.lit(0)).alias("room"), "news"
     )
-    full = stage.keep(full.where("news > room"), "limit of waiting records")
-    if not stage.one(full.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
+    full = stage.settle(full.where("news > room"), "limit of waiting records")
+    if not stage.has_rows(full):
         return None
-    return stage.keep(findings.beyond(batch.facts, delivered_open, full, waiting), "records over the limit")
+    return stage.settle(findings.beyond(batch.facts, delivered_open, full, waiting), "records over the limit")
 
 
 def _findings(batch: Batch, limited: DataFrame | None, has_refused: bool, has_deferred: bool) -> DataFrame | None:

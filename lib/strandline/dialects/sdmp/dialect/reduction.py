@@ -38,7 +38,7 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not tell hashes.
     """
     fresh = stage.keep(news.select(*rd.LINE_COLUMNS), "news")
-    touched = stage.keep(rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals")
+    touched = stage.settle(rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals")
     buckets = tuple(sorted(stage.one(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
     old = tables.read("node_journal").where(F.col("bucket").isin(*buckets)).join(touched, ["namespace", "bucket"], "left_semi")
     stored = (
@@ -48,7 +48,7 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     told = old.withColumn("own_hash", rd.state_hash(old)).join(stored, "namespace", "full_outer")
     is_sound = F.coalesce(F.col("own_hash") == F.col("stored_hash"), F.lit(False))
     tells_leaves = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
-    judged = stage.keep(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
+    judged = stage.settle(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
     unsound = judged.where("NOT sound").select("namespace")
     parts: list[_Folded] = []
     good = fresh
@@ -62,7 +62,7 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
 
 
 def _of_all(lines: DataFrame, stage: Stage) -> _Folded:
-    counts = stage.keep(rd.counted(lines), "lines of journals")
+    counts = stage.settle(rd.counted(lines), "lines of journals")
     is_forked = F.col("line_count") > F.col("top_n")
     ends = lines.join(
         counts.where(~is_forked).select("namespace", F.col("top_n").alias("n")), ["namespace", "n"], "left_semi"
@@ -71,9 +71,9 @@ def _of_all(lines: DataFrame, stage: Stage) -> _Folded:
     if stage.one(counts.agg(F.count(F.when(is_forked, 1)).alias("rows")))["rows"]:
         torn = lines.join(counts.where(is_forked).select("namespace"), "namespace", "left_semi")
         ends = ends.unionByName(rd.leaves(torn, torn))
-        forks = stage.keep(rd.forks(rd.siblings(torn), torn), "forks")
+        forks = stage.settle(rd.forks(rd.siblings(torn), torn), "forks")
         fork_counts = _fork_counts(forks)
-    ends = stage.keep(rd.as_tip(ends).drop("author_fp", "resource_id"), "leaves")
+    ends = stage.settle(rd.as_tip(ends).drop("author_fp", "resource_id"), "leaves")
     journals = (
         counts.join(rd.tips(ends), "namespace")
         .join(rd.folded_leaves(ends), "namespace")
@@ -111,8 +111,8 @@ def _of_news(
         *(F.when(is_tip, F.col(name)).otherwise(null).alias(name) for name in ("tip_number", "tip_line", "tip_hash")),
     )
     columns = candidates.columns
-    candidates = stage.keep(candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves")
-    ends = stage.keep(rd.leaves(candidates, news), "leaves")
+    candidates = stage.settle(candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves")
+    ends = stage.settle(rd.leaves(candidates, news), "leaves")
     forks = _forks_of_news(news, candidates, buckets, tables, stage, scope)
     fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
     before = old.select(
@@ -166,7 +166,7 @@ def _forks_of_news(
     numbers = news.where("line_number IS NOT NULL").select("namespace", "line_number", "n")
     late = numbers.join(parents, ["namespace", "line_number"], "left_anti")
     twins = numbers.join(rd.siblings(news), ["namespace", "line_number"], "left_semi")
-    forked = stage.keep(late.unionByName(twins).distinct(), "forked lines")
+    forked = stage.settle(late.unionByName(twins).distinct(), "forked lines")
     span = stage.one(forked.agg(F.min("n").alias("low"), F.max("n").alias("high")))
     if span["low"] is None:
         return None
@@ -175,7 +175,7 @@ def _forks_of_news(
         .where(F.col("bucket").isin(*buckets) & F.col("n").between(span["low"] - 1, span["high"]))
         .select(*rd.LINE_COLUMNS)
     )
-    return stage.keep(rd.forks(forked.drop("n"), lines), "forks")
+    return stage.settle(rd.forks(forked.drop("n"), lines), "forks")
 
 
 def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
@@ -194,7 +194,7 @@ def _reduction(parts: list[_Folded], stage: Stage, scope: ReduceScope) -> Reduct
     journals = shaped[0]
     for more in shaped[1:]:
         journals = journals.unionByName(more)
-    journals = stage.keep(journals, "journals")
+    journals = stage.settle(journals, "journals")
     forks = [rd.as_equivocation(part.forks) for part in parts if part.forks is not None]
     tables = {"node_journal": journals}
     if forks:

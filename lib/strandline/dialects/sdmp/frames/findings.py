@@ -113,6 +113,45 @@ def _placed_evidence(reason: str, position: Column, since: Column) -> Column:
     )
 
 
+def first_breaks(facts: DataFrame, heads: DataFrame, measured: DataFrame | None, sources: DataFrame) -> DataFrame:
+    """Tell, per damaged file, where it first breaks.
+
+    Reads:  the delivered elements with their facts; heads with n.
+    Gives:  source, node, position, reason bits, expected, actual, damage, accepted_before (lines of the file accepted
+            before the break).
+    Rows:   one per file that has a rejected element, by file.
+    """
+    bad = _placed(facts.where(~is_candidate()), measured)
+    position = F.col("base_lines") + F.col("idx") + 1
+    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
+    breaks = bad.groupBy("file_no").agg(
+        F.min(
+            F.struct(
+                "part", "frame", "idx", position.alias("position"), "node", "code", "expected",
+                F.when(F.col("expected").isNotNull(), number).alias("actual"), "damage",
+            )
+        ).alias("first")
+    )  # fmt: skip
+    first = breaks.select("file_no", "first.*")
+    accepted = heads.where("n IS NOT NULL").select(
+        "file_no", F.struct("part", "frame", "head").alias("at"), F.col("lines").alias("accepted_lines")
+    )
+    here = F.struct(F.col("part"), F.col("frame"), F.col("idx").alias("head"))
+    before = (
+        first.select("file_no", here.alias("broken")).join(accepted, "file_no").where("at < broken")
+        .groupBy("file_no").agg(F.sum("accepted_lines").alias("accepted_before"))
+    )  # fmt: skip
+    return (
+        first.join(before, "file_no", "left")
+        .join(F.broadcast(sources), "file_no", "left")
+        .orderBy("file_no")
+        .select(
+            "source", "node", "position", "code", "expected", "actual", "damage",
+            F.coalesce("accepted_before", F.lit(0)).alias("accepted_before"),
+        )  # fmt: skip
+    )
+
+
 def _placed(elements: DataFrame, measured: DataFrame | None) -> DataFrame:
     """Add base_lines (lines of the file before the part) and source_offset (bytes, in the decompressed stream)."""
     if measured is None:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from strandline.dialects.sdmp.codec import line_hash, parse_line, profile_of
+from strandline.dialects.sdmp.codec import line_hash, profile_of
 from strandline.dialects.sdmp.types import Line
 
 
@@ -43,10 +43,7 @@ def root_of(node: str) -> Link:
     profile = profile_of(node)
     if profile is None:
         raise ValueError("node must be a fingerprint of one of the profiles")
-    line = parse_line(node.encode("ascii"), profile)
-    if isinstance(line, str):
-        raise ValueError("node must be a fingerprint of one of the profiles")
-    return link_of(line)
+    return link_of(Line(profile, node.encode("ascii"), None, None, None))
 
 
 def positions(root: Link, links: Iterable[Link]) -> dict[bytes, int]:

@@ -114,7 +114,7 @@ def judge(
         deferred=statuses.count("deferred"),
         readmitted=len(readmitted),
         since_mismatch=_since_mismatches(checked, root, [links[raw] for raw in after]),
-        shorter_journals=_shorter_journals(checked, stored, held_links),
+        shorter_journals=_shorter_journals(checked, held_links),
     )
 
 
@@ -156,12 +156,13 @@ def _since_mismatches(checked: Iterable[Checked], root: Link, accepted: Iterable
     return count
 
 
-def _shorter_journals(checked: Sequence[Checked], stored: set[bytes], held: Iterable[Link]) -> int:
+def _shorter_journals(checked: Sequence[Checked], held: Iterable[Link]) -> int:
+    # What covers a line is held only together with it.
     covered = {link.number for link in held}
     count = 0
     for at, delivery in enumerate(checked):
         is_last = at + 1 == len(checked) or checked[at + 1].frame != delivery.frame
         link = delivery.candidate
         if is_last and delivery.since is None and link is not None:
-            count += link.raw in stored and link.hash in covered
+            count += link.hash in covered
     return count

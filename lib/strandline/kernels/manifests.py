@@ -1,0 +1,198 @@
+"""Manifests as untrusted bytes: what somebody outside states of files, and what their content is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.verdict import Evidence, shown
+
+MANIFEST_MEMBER: Final = "strandline_manifest"
+VERSION: Final = 1
+MAX_MANIFEST_BYTES: Final = 16 * 1024 * 1024
+MAX_NESTING: Final = 32
+MAX_COUNT: Final = 2**63 - 1
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_NOT_IN_A_NAME: Final = re.compile(r"[/\\\0]")
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFile:
+    """What a manifest states of one file: of its decompressed content. `sha256` is lower-case hex."""
+
+    name: str
+    records: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNamespace:
+    """What a manifest states of one namespace: of the distinct record ids in its files. Digests in lower-case hex."""
+
+    namespace: str
+    records: int
+    set_hash: str
+    heads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A manifest of the right form. `namespaces` is None if it states nothing of them."""
+
+    files: tuple[StatedFile, ...]
+    namespaces: tuple[StatedNamespace, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """Why a file is a manifest, and none that can be relied on (MANIFEST_INVALID)."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class NotAManifest:
+    """A file that has only the name of one."""
+
+
+class _WrongField(Exception):  # noqa: N818 - a verdict on the bytes, no error of the program
+    def __init__(self, field: str, expected: str, actual: Any) -> None:
+        super().__init__(field)
+        self.evidence: Evidence = {"field": field, "expected": expected, "actual": _told(actual)}
+
+
+def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Invalid | NotAManifest:
+    """Return what the bytes of a `*.manifest.json` state.
+
+    `head` are its bytes up to 16 MiB, `length` the number of all of them. These hold for a statement:
+    - it has at most 16 MiB (`too_large`) and is one strict JSON value, nested at most 32 deep (cause of the reader);
+    - `strandline_manifest` is 1 and `dialect` the run's;
+    - `files` is a list; each has a plain `name` (no separator, not `.` or `..`, no NUL), once in the list, `records` and
+      `bytes` in 0..2^63-1, `sha256` as 64 lower-case hex characters;
+    - `namespaces`, if it is there, is a list; each has a `namespace`, once, `records`, `set_hash`, and distinct `heads`.
+
+    Bytes that cannot be read as JSON are a manifest, an invalid one, if the name of the member is in them.
+    """
+    if length > MAX_MANIFEST_BYTES:
+        return _unread(head, {"cause": "too_large", "expected": MAX_MANIFEST_BYTES, "actual": length})
+    try:
+        value = strict_json(head, nesting=MAX_NESTING)
+    except JsonRefused as refused:
+        return _unread(head, {"cause": refused.cause})
+    if not isinstance(value, dict) or MANIFEST_MEMBER not in value:
+        return NotAManifest()
+    try:
+        return _statement(value, dialect)
+    except _WrongField as wrong:
+        return Invalid(wrong.evidence)
+
+
+def _unread(head: bytes, evidence: Evidence) -> Invalid | NotAManifest:
+    return Invalid(evidence) if f'"{MANIFEST_MEMBER}"'.encode("ascii") in head else NotAManifest()
+
+
+def _statement(value: Mapping[str, Any], dialect: str) -> Statement:
+    version = value[MANIFEST_MEMBER]
+    if not _is_integer(version) or version != VERSION:
+        raise _WrongField(MANIFEST_MEMBER, str(VERSION), version)
+    if value.get("dialect") != dialect:
+        raise _WrongField("dialect", dialect, value.get("dialect"))
+    files = tuple(_file(each, place) for each, place in _objects(value, "files"))
+    _once(((file.name, f"files[{at}].name") for at, file in enumerate(files)))
+    if "namespaces" not in value:
+        return Statement(files, None)
+    namespaces = tuple(_namespace(each, place) for each, place in _objects(value, "namespaces"))
+    _once(((each.namespace, f"namespaces[{at}].namespace") for at, each in enumerate(namespaces)))
+    return Statement(files, namespaces)
+
+
+def _objects(value: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    for at, each in enumerate(_field(value, name, name, "list", lambda found: isinstance(found, list))):
+        place = f"{name}[{at}]"
+        if not isinstance(each, dict):
+            raise _WrongField(place, "object", each)
+        yield each, place
+
+
+def _file(value: Mapping[str, Any], place: str) -> StatedFile:
+    return StatedFile(
+        name=_field(value, "name", f"{place}.name", "plain file name", _is_plain_name),
+        records=_count(value, "records", place),
+        bytes=_count(value, "bytes", place),
+        sha256=_digest(value, "sha256", place),
+    )
+
+
+def _namespace(value: Mapping[str, Any], place: str) -> StatedNamespace:
+    heads = _field(value, "heads", f"{place}.heads", "list", lambda found: isinstance(found, list))
+    for at, head in enumerate(heads):
+        if not _is_digest(head):
+            raise _WrongField(f"{place}.heads[{at}]", "64 lower-case hex characters", head)
+    _once((head, f"{place}.heads[{at}]") for at, head in enumerate(heads))
+    is_text: Callable[[Any], bool] = lambda found: isinstance(found, str)  # noqa: E731
+    return StatedNamespace(
+        namespace=_field(value, "namespace", f"{place}.namespace", "text", is_text),
+        records=_count(value, "records", place),
+        set_hash=_digest(value, "set_hash", place),
+        heads=tuple(sorted(heads)),
+    )
+
+
+def _count(value: Mapping[str, Any], name: str, place: str) -> int:
+    def fits(found: Any) -> bool:
+        return _is_integer(found) and 0 <= found <= MAX_COUNT
+
+    count: int = _field(value, name, f"{place}.{name}", "integer in 0..2^63-1", fits)
+    return count
+
+
+def _digest(value: Mapping[str, Any], name: str, place: str) -> str:
+    digest: str = _field(value, name, f"{place}.{name}", "64 lower-case hex characters", _is_digest)
+    return digest
+
+
+def _field(
+    value: Mapping[str, Any], name: str, place: str, expected: str, fits: Callable[[Any], bool]
+) -> Any:
+    found = value.get(name)
+    if not fits(found):
+        raise _WrongField(place, expected, found)
+    return found
+
+
+def _once(found: Iterator[tuple[str, str]]) -> None:
+    seen: set[str] = set()
+    for text, place in found:
+        if text in seen:
+            raise _WrongField(place, "each once", text)
+        seen.add(text)
+
+
+def _is_integer(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool)
+
+
+def _is_digest(found: Any) -> bool:
+    return isinstance(found, str) and _DIGEST.fullmatch(found) is not None
+
+
+def _is_plain_name(found: Any) -> bool:
+    return isinstance(found, str) and found not in ("", ".", "..") and not _NOT_IN_A_NAME.search(found)
+
+
+def _told(actual: Any) -> str | int | None:
+    """Return an untrusted value as evidence holds it."""
+    if isinstance(actual, str):
+        return shown(actual)
+    if actual is None or isinstance(actual, bool):
+        return actual
+    if isinstance(actual, int):
+        return actual if abs(actual) <= MAX_COUNT else shown(f"integer of {actual.bit_length()} bits")
+    if isinstance(actual, list | dict):
+        return "list" if isinstance(actual, list) else "object"
+    return shown(str(actual.text))

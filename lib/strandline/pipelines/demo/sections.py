@@ -1,0 +1,87 @@
+"""What the demo says, from reports and rows: a title, then lines, a table or both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from strandline.contracts.reasons import reasons
+from strandline.pipelines.demo.journals import Journal
+from strandline.pipelines.report import Report
+
+Section = dict[str, Any]
+
+_SHOWN_ID: Final = 16
+_HEALTH: Final = ("health", "namespace", "records", "waiting", "rejected", "forks", "state_hash")
+
+
+def landed(folder: str, journals: Sequence[Journal]) -> Section:
+    """Say which files were landed."""
+    return {
+        "title": f"Journals in {folder}",
+        "columns": ["file", "records", "what it is"],
+        "rows": [[journal.name, journal.records, journal.what] for journal in journals],
+    }
+
+
+def counts(ingest: Report, reduce: Report) -> Section:
+    """Say what became of every record, and where each damaged file first breaks."""
+    found = ingest.counts
+    fates = ("new", "known", "rejected", "deferred")
+    lines = [f"read {found['read']:,} = " + " + ".join(f"{fate} {found[fate]:,}" for fate in fates)]
+    lines += [
+        f"{count:>8,}  {code}"
+        for code, count in sorted(ingest.reasons.items(), key=lambda one: (-one[1], one[0]))
+    ]
+    lines.append(f"{reduce.namespaces:,} namespaces reduced to their state")
+    return {"title": "Every record has one fate", "lines": lines}
+
+
+def health(status: Report) -> Section:
+    """Show how each namespace fares, worst first."""
+    rows = [[_short(name, row[name]) for name in _HEALTH] for row in status.members["rows"]]
+    return {"title": "Health, worst first", "columns": list(_HEALTH), "rows": rows}
+
+
+def rejected(record: Mapping[str, Any], *, accepted_before: int, file: str) -> Section:
+    """Explain one rejected record: what was expected there, what was found, what it means, what to do.
+
+    `record` is a record of `quarantine show`, rejected for LINE_NUMBER_MISMATCH.
+    """
+    code = "LINE_NUMBER_MISMATCH"
+    told, evidence = reasons()[code], record["evidence"][code]
+    return {
+        "title": f"Line {evidence['position']} of {file} was rejected",
+        "lines": [
+            f"reason    {code}",
+            f"before    {accepted_before} lines of the file were accepted",
+            f"position  {evidence['position']}",
+            f"expected  {evidence['expected']}",
+            f"actual    {evidence['actual']}",
+            f"note      {evidence['note']}",
+            f"meaning   {told.meaning}",
+            f"advice    {told.advice}",
+            f"all of it strandline quarantine show {record['quarantine_id'][:12]}",
+        ],
+    }
+
+
+def query(text: str, result: Report) -> Section:
+    """Show a query and its rows."""
+    return {
+        "title": "One query",
+        "lines": text.splitlines(),
+        "columns": result.members["columns"],
+        "rows": result.members["rows"],
+    }
+
+
+def next_commands(commands: Sequence[str]) -> Section:
+    """Say what to try next."""
+    return {"title": "Try next", "lines": list(commands)}
+
+
+def _short(name: str, value: Any) -> Any:
+    if name == "namespace":
+        return f"{value[: _SHOWN_ID + 5]}…"
+    return value[:_SHOWN_ID] if name == "state_hash" and value is not None else value

@@ -1,1 +1,0 @@
-"""`sql`: one query over tables and views. It changes nothing."""

@@ -1,0 +1,48 @@
+"""Rows of a query as JSON values: nothing is rounded, nothing depends on this machine's time zone."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from strandline.pipelines.report import utc_text
+
+
+def json_rows(found: pa.Table) -> list[list[Any]]:
+    """Return the rows as lists of JSON values, in the order of the columns; names may come twice."""
+    columns = [
+        [json_value(value, field.type) for value in found.column(at).to_pylist()]
+        for at, field in enumerate(found.schema)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def json_value(value: Any, kind: pa.DataType) -> Any:
+    """Return a value of the type `kind` as JSON.
+
+    Binary is lower-case hex, a decimal is text, a timestamp ISO 8601 in UTC (`..Z`; without a zone if it has none), a
+    number that JSON lacks (`NaN`) is text, a map and a struct are objects.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime):
+        return value.isoformat() if value.tzinfo is None else utc_text(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if pa.types.is_map(kind):
+        return {str(json_value(key, kind.key_type)): json_value(item, kind.item_type) for key, item in value}
+    if pa.types.is_struct(kind):
+        return {field.name: json_value(value[field.name], field.type) for field in kind}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [json_value(each, kind.value_type) for each in value]
+    return str(value)

@@ -1,0 +1,155 @@
+"""Manifests beside the input: read as strictly as any input, and written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from strandline.core.errors import FaultError, UsageError
+from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.containers import StreamLimits, blocks
+from strandline.kernels.lines import Keeper, KeepLimits, Kept
+from strandline.kernels.manifests import (
+    MANIFEST_MEMBER,
+    MAX_MANIFEST_BYTES,
+    VERSION,
+    Invalid,
+    NotAManifest,
+    Statement,
+    parse_manifest,
+)
+from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered, path_text
+
+_OUR_OWN: Final = StreamLimits(decompressed_bytes=2**62, ratio=2**62)
+"""Whoever writes a manifest vouches for the files: they are no bombs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest that was found, its bytes as far as they are kept, and what it states or why that cannot be told."""
+
+    path: bytes
+    found_by: FoundBy
+    raw: Kept
+    content: Statement | Invalid
+
+    @property
+    def folder(self) -> bytes:
+        """The folder whose files it names, without links."""
+        return os.path.realpath(os.path.dirname(self.path))
+
+    @property
+    def source(self) -> str:
+        """The path as text; bytes that are not UTF-8 show as `\\xNN`."""
+        return path_text(self.path)
+
+
+def load_manifests(
+    selection: Selection, *, dialect: str, keep: KeepLimits
+) -> tuple[Selection, tuple[Manifest, ...]]:
+    """Return the selection with all its input files, and its manifests read.
+
+    A `*.manifest.json` that is no manifest, having no member `strandline_manifest`, is input like any other file; one
+    that merely lies beside a file that was given is left alone.
+
+    Raises:
+        FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
+    """
+    manifests: list[Manifest] = []
+    inputs: dict[bytes, bytes] = {}
+    for file in selection.manifests:
+        kept, head = _read(file, keep)
+        content = parse_manifest(head, kept.length, dialect=dialect)
+        if not isinstance(content, NotAManifest):
+            manifests.append(Manifest(file.path, file.found_by, kept, content))
+        elif file.found_by != "beside":
+            inputs.setdefault(os.path.realpath(file.path), file.path)
+    if inputs:
+        files = {**inputs, **{each.real: each.path for each in selection.files}}
+        selection = replace(selection, files=numbered((path, real) for real, path in files.items()))
+    return selection, tuple(manifests)
+
+
+def _read(file: ManifestFile, keep: KeepLimits) -> tuple[Kept, bytes]:
+    """Return what is kept of a file, and its first bytes, as many as a manifest may have."""
+    keeper = Keeper(keep)
+    head = bytearray()
+    try:
+        with open(file.path, "rb") as stream:
+            while block := stream.read(BLOCK_BYTES):
+                keeper.add(block)
+                head += block[: MAX_MANIFEST_BYTES - len(head)]
+    except OSError as error:
+        raise FaultError(
+            "SOURCE_UNREADABLE",
+            f"The manifest {path_text(file.path)} cannot be read: {error.strerror}.",
+            "Mend that, and run the command again.",
+        ) from error
+    return keeper.kept(), bytes(head)
+
+
+def write_manifest(
+    paths: Iterable[str | Path], *, dialect: str, records_in: Callable[[bytes], int], name: str | None = None
+) -> Path:
+    """Write the manifest of files that lie in one folder, beside them, and return its path.
+
+    `records_in` counts the records of decompressed content. The manifest is `<name>.manifest.json`; without `name`, of
+    one file its own name, of several that of their folder. A reader sees the manifest before, or all of the new one.
+
+    Raises:
+        UsageError: MANIFEST_REFUSED (no file, files of several folders, names that JSON cannot tell, a damaged file).
+    """
+    files = sorted({Path(path) for path in paths})
+    folder, stem = _place(files, name)
+    members = {
+        MANIFEST_MEMBER: VERSION,
+        "dialect": dialect,
+        "files": [_stated(file, records_in) for file in files],
+    }
+    target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished.write_bytes(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
+    unfinished.replace(target)
+    return target
+
+
+def _place(files: Sequence[Path], name: str | None) -> tuple[Path, str]:
+    folders = {file.parent.resolve() for file in files}
+    if len(folders) != 1:
+        raise _refused("It names no file." if not files else "Its files lie in several folders.")
+    for file in files:
+        if not _is_utf8(file.name):
+            raise _refused(f"The name {path_text(os.fsencode(file))} is not UTF-8, so JSON cannot tell it.")
+    [real] = folders
+    return files[0].parent, name or (files[0].name if len(files) == 1 else real.name or "files")
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _stated(file: Path, records_in: Callable[[bytes], int]) -> dict[str, object]:
+    try:
+        with file.open("rb") as stream:
+            content = b"".join(blocks(stream, _OUR_OWN))
+    except StreamDamage as damage:
+        raise _refused(f"{file} is damaged: {damage.cause}.") from None
+    return {
+        "name": file.name,
+        "records": records_in(content),
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def _refused(why: str) -> UsageError:
+    return UsageError("MANIFEST_REFUSED", f"No manifest was written. {why}", "Give whole files of one folder.")

@@ -1,0 +1,100 @@
+"""Paths of untrusted folders: what a source names, and what lies below it without leaving it."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from strandline.core.errors import UsageError
+
+HIDDEN: Final = (b".", b"_")
+"""How names begin that are skipped inside folders."""
+
+_WILD: Final = ("*", "?", "[")
+
+
+def path_text(path: bytes) -> str:
+    """Return a path as text; bytes that are not UTF-8 show as `\\xNN`."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def roots(source: str) -> list[tuple[bytes, bytes | None]]:
+    """Return what a source names: (path, folder that links below must not leave; None: the path itself)."""
+    if source.startswith("file:/"):
+        source = "/" + source.removeprefix("file:").lstrip("/")
+    elif "://" in source:
+        raise UsageError(
+            code="SOURCE_NOT_LOCAL",
+            message=f"The source {source} is a URI that tasks cannot open by path.",
+            next="Mount it (a volume, /dbfs, a network folder) and give the mounted path.",
+        )
+    raw = os.fsencode(source)
+    if os.path.lexists(raw):
+        return [(raw, None)]
+    if any(sign in source for sign in _WILD):
+        inside = os.path.realpath(_folder_before_wild(raw))
+        matches = sorted(os.fsencode(match) for match in glob.glob(source, recursive=True))
+        if matches:
+            return [(match, inside) for match in matches]
+        raise UsageError(
+            code="SOURCE_MISSING",
+            message=f"No file matches {source}.",
+            next="Quote the pattern so that the shell leaves it alone, and check it with ls.",
+        )
+    raise UsageError(
+        code="SOURCE_MISSING",
+        message=f"The source {source} does not exist.",
+        next="Give a file, a folder or a quoted glob that exists.",
+    )
+
+
+def _folder_before_wild(pattern: bytes) -> bytes:
+    first = min(place for sign in _WILD if (place := pattern.find(os.fsencode(sign))) >= 0)
+    return os.path.dirname(pattern[:first]) or b"."
+
+
+def no_file(path: bytes) -> UsageError:
+    if os.path.exists(path):
+        return UsageError(
+            code="SOURCE_NOT_A_FILE",
+            message=f"The source {path_text(path)} is a pipe, a socket or a device.",
+            next="Write what it gives to a file, and give that.",
+        )
+    return UsageError(
+        code="SOURCE_MISSING",
+        message=f"The source {path_text(path)} is a link that leads to nothing.",
+        next="Give a file, a folder or a quoted glob that exists.",
+    )
+
+
+def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield (path, real path) of the files below `root`; None for a link that leads out of `inside`, or to nothing."""
+    seen: set[bytes] = set()
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        here = os.path.realpath(folder)
+        if here in seen:
+            continue
+        seen.add(here)
+        with os.scandir(folder) as entries:
+            for entry in sorted(entries, key=lambda each: each.name, reverse=True):
+                if entry.name.startswith(HIDDEN):
+                    continue
+                is_link = entry.is_symlink()
+                real = os.path.realpath(entry.path) if is_link else os.path.join(here, entry.name)
+                if not is_inside(real, inside):
+                    yield entry.path, None
+                # Not the entry's own is_dir and is_file: they raise on a link to itself.
+                elif os.path.isdir(entry.path) if is_link else entry.is_dir():
+                    folders.append(entry.path)
+                elif os.path.isfile(entry.path) if is_link else entry.is_file():
+                    yield entry.path, real
+                elif is_link:
+                    yield entry.path, None
+
+
+def is_inside(path: bytes, root: bytes) -> bool:
+    return path == root or path.startswith(root.rstrip(b"/") + b"/")

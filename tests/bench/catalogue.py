@@ -1,0 +1,143 @@
+"""What is measured, against what, and the bar that was set for it before anything was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The ratio promised: at most `most`, at least `least`; `aim` is what would be good. None: not set."""
+
+    most: float | None = None
+    least: float | None = None
+    aim: float | None = None
+
+    def is_met(self, ratio: float) -> bool:
+        """Return whether a ratio keeps to the bar; the numbers themselves are compared, nothing is rounded."""
+        return (self.most is None or ratio <= self.most) and (self.least is None or ratio >= self.least)
+
+    @property
+    def is_set(self) -> bool:
+        """True if anything is promised."""
+        return self.most is not None or self.least is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One figure before it is measured: `work` is divided by `against`; `how` tells what exactly is timed."""
+
+    slug: str
+    work: str
+    against: str
+    bar: Bar
+    how: str
+
+
+CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
+    {
+        1: Described(
+            "verified-ingest",
+            "verified ingest into Delta",
+            "unverified `spark.read.text` into Delta of the same files",
+            Bar(most=3, aim=2),
+            "`ingest` into a lake whose tables are there and empty; the other side writes the one column of text "
+            "to a new Delta table.",
+        ),
+        2: Described(
+            "admission",
+            "admission: hashes, segments, joins, no Delta write",
+            "a Python loop that hashes and compares the same lines",
+            Bar(most=15),
+            "The rows that would be merged are computed whole and thrown away. The loop reads the same file and "
+            "compares each number with the hash of the line before.",
+        ),
+        3: Described(
+            "line-facts",
+            "hash and claims with the pandas UDF",
+            "the same with `sha2` and a window",
+            Bar(most=3),
+            "Both read the same lines through Spark's text reader and compute form, hash and claim of each; the "
+            "columns are computed whole and thrown away.",
+        ),
+        4: Described(
+            "shape",
+            "admission of one long journal",
+            "admission of many journals with as many lines",
+            Bar(most=3, least=1 / 3),
+            "Large files are split by Spark's text reader; the many small ones are read whole by the tasks.",
+        ),
+        5: Described(
+            "tip",
+            "adding lines at the tip of a long held journal",
+            "adding as many at the tip of a short one",
+            Bar(most=1.5),
+            "`ingest` of one frame into a lake that holds the journal, reduced. The `reduce` that follows is shown "
+            "beside.",
+        ),
+        6: Described(
+            "growth",
+            "ingest of twice the lines",
+            "ingest of the lines",
+            Bar(most=2.5),
+            "`ingest` of many journals, and of twice as many, into lakes whose tables are there and empty.",
+        ),
+        7: Described(
+            "union-merge",
+            "union merge of 1 % news",
+            "a `MERGE` of the same rows written by hand, into a table of the same layout",
+            Bar(most=1.2, aim=1.0),
+            "The news are whole journals of all buckets, so that their range of n skips no file and every stored key "
+            "is looked at. The statement by hand names the buckets and the range as the store does, and takes the rows "
+            "as they are stored. Source rows lie in Parquet, targets are copies of one table.",
+        ),
+        8: Described(
+            "tip-merge",
+            "union merge of 1 % news at the tips of journals of 2 of 16 buckets",
+            "a naive `MERGE` on the key alone, into an unpartitioned table of the same rows",
+            Bar(most=0.5, aim=0.2),
+            "Source rows lie in Parquet, targets are copies of one table each.",
+        ),
+        9: Described(
+            "incremental-reduce",
+            "incremental `reduce` of 1 % news in 1 % of the journals",
+            "`reduce --full` of the same lake",
+            Bar(most=0.2, aim=0.1),
+            "`--full` runs where nothing new is left, so that it reduces everything exactly once. A `reduce` of one "
+            "new line is shown beside: what its commits cost whatever came.",
+        ),
+        10: Described(
+            "known",
+            "ingest of known lines",
+            "their first ingest",
+            Bar(most=0.9, aim=0.6),
+            "The same files again, into the lake that has just taken them.",
+        ),
+        11: Described(
+            "bytes",
+            "bytes of the live data files of `node_journal_line`",
+            "bytes of the text",
+            Bar(most=1.2, aim=1.0),
+            "After one ingest; sizes as the Delta log states them.",
+        ),
+        12: Described(
+            "worker-memory",
+            "peak memory of the largest Python worker, ten times the lines",
+            "the same, the lines",
+            Bar(most=1.2, aim=1.0),
+            "Resident memory of the processes forked from `pyspark.daemon`, its high-water mark read from /proc every "
+            "tenth of a second while `ingest` runs; both ingests in one JVM of fixed heap.",
+        ),
+        13: Described(
+            "one-process",
+            "verified ingest with Spark",
+            "the same work in one process: a Python loop verifies, polars shapes, delta-rs merges",
+            Bar(),
+            "One machine is the other side's home: no session, no processes, no shuffle. Its merge goes into an empty "
+            "table of the same columns and partitions.",
+        ),
+    }
+)

@@ -1,0 +1,29 @@
+"""The figures, in groups that share their data: what each group measures, in the order in which a full run does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bench.bench import Bench
+from bench.figures import admission, ingest, large, tip
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Figures that one function measures; `chunks` of the input must be there."""
+
+    numbers: frozenset[int]
+    measure: Callable[[Bench], None]
+    chunks: int
+    has_long: bool
+
+
+GROUPS: Final = (
+    # First, so that the workers whose memory is watched have done little before.
+    Group(frozenset({7, 8, 9, 12}), large.measure, 10, False),
+    Group(frozenset({1, 6, 10, 11, 13}), ingest.measure, 2, True),
+    Group(frozenset({2, 3, 4}), admission.measure, 1, True),
+    Group(frozenset({5}), tip.measure, 1, True),
+)

@@ -1,0 +1,94 @@
+"""Figures on ten million lines: 7, 8, 9, 12. The large lake is built once, by an ingest that figure 12 watches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.bench import Bench
+from bench.figures.merges import naive_copy, tip_merges, union_merges
+from bench.measure import Run, alternate, median_run, seconds_case, seconds_side
+from bench.results import Case, Side
+from bench.rows import TABLE
+from bench.sizes import CHUNKS
+from bench.workers import PeakOfWorkers, is_readable
+
+MIB = 2**20
+NEWS, FULL, ONE_LINE = "reduce of the news", "reduce --full", "reduce of one line"
+
+
+def measure(bench: Bench) -> None:
+    """Build the large lake, and measure on copies of it what is wanted."""
+    lake = _watched_build(bench)
+    engine = bench.engine
+    if bench.wants(7):
+        union_merges(bench, lake / TABLE)
+    if bench.wants(8):
+        naive = naive_copy(engine, lake / TABLE)
+        tip_merges(bench, lake / TABLE, naive)
+        engine.drop(naive)
+    if bench.wants(9):
+        _reductions(bench, lake)
+    engine.drop(lake)
+
+
+def _watched_build(bench: Bench) -> Path:
+    """Return a lake that holds all chunks; if asked, with the workers' memory watched, and of one chunk before."""
+    engine, data, sizes = bench.engine, bench.data, bench.data.sizes
+    if not (bench.wants(12) and is_readable()):
+        if bench.wants(12):
+            print("figure 12 is left out: this system has no /proc", flush=True)
+        lake = engine.empty_lake()
+        engine.ingest(lake, data.many(CHUNKS), new=sizes.large_lines)
+        return lake
+    small = engine.empty_lake()
+    with PeakOfWorkers() as of_one:
+        one = engine.ingest(small, data.many(), new=sizes.lines).run
+    engine.drop(small)
+    lake = engine.empty_lake()
+    with PeakOfWorkers() as of_all:
+        every = engine.ingest(lake, data.many(CHUNKS), new=sizes.large_lines).run
+    case = Case(
+        f"{sizes.many(CHUNKS)} / {sizes.many()}",
+        Side("largest worker, all", "MiB", (of_all.bytes / MIB,)),
+        Side("largest worker, one chunk", "MiB", (of_one.bytes / MIB,)),
+        (Side("ingest, all", "s", (every.seconds,)), Side("ingest, one chunk", "s", (one.seconds,))),
+        every.stages,
+    )
+    note = f"Workers seen: {len(of_one.seen)} with one chunk, {len(of_all.seen)} with all; they live on between runs."
+    bench.keep(12, (case,), 1, (note,))
+    return lake
+
+
+def _reductions(bench: Bench, lake: Path) -> None:
+    engine, data, sizes = bench.engine, bench.data, bench.data.sizes
+    first = engine.reduce(lake, new=None).run
+    grown = engine.copy(lake)
+    engine.ingest(grown, (data.more_of(data.touched(), "news"),), new=sizes.news_lines)
+    touched_once = engine.copy(lake)
+    engine.ingest(touched_once, (data.more_of((2,), "one-line", lines=1),), new=1)
+    reduced: list[Path] = []
+
+    def of_news() -> Run:
+        reduced.append(engine.copy(grown))
+        return engine.reduce(reduced[-1], new=sizes.news_lines).run
+
+    def full() -> Run:
+        done = engine.reduce(reduced[-1], full=True, new=0).run
+        engine.drop(reduced[-1])
+        return done
+
+    def of_one_line() -> Run:
+        here = engine.copy(touched_once)
+        done = engine.reduce(here, new=1).run
+        engine.drop(here)
+        return done
+
+    runs = alternate({NEWS: of_news, FULL: full, ONE_LINE: of_one_line}, bench.large_repetitions)
+    engine.drop(grown, touched_once)
+    name = f"{sizes.news_lines:,} lines in {sizes.touched:,} of {sizes.many(CHUNKS)}"
+    beside = (seconds_side(ONE_LINE, runs[ONE_LINE]), seconds_side("first reduce of all", (first,)))
+    case = seconds_case(name, (NEWS, runs[NEWS]), (FULL, runs[FULL]), *beside)
+    note = "Stages of the reduce of one line: " + ", ".join(
+        f"{stage} {took:.1f} s" for stage, took in median_run(runs[ONE_LINE]).stages.items()
+    )
+    bench.keep(9, (case,), bench.large_repetitions, (note + ".",))

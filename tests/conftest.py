@@ -1,0 +1,61 @@
+"""One Spark session for all tests that need one, one empty lake made once and copied."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.lakes import Lake
+
+SPARK_TIERS = ("spark", "delta", "jobs")
+
+
+def pytest_collection_modifyitems(items):
+    """Tests without a JVM come first: what they find is told in seconds."""
+    items.sort(key=lambda item: any(f"/tests/{tier}/" in str(item.path) for tier in SPARK_TIERS))
+
+
+@pytest.fixture(scope="session")
+def settings():
+    from strandline.config import defaults, with_home
+
+    return with_home(defaults(), str(Path.home()))
+
+
+@pytest.fixture(scope="session")
+def spark(settings, tmp_path_factory):
+    from strandline.session import open_session
+
+    # Tests run many small plans once: the second compiler and a parallel collector cost more than they give.
+    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def empty_lakes(spark, settings, tmp_path_factory) -> dict[bool, Path]:
+    """An empty lake by strictness; a table costs a second to make, a copy nothing."""
+    made = {}
+    for strict in (False, True):
+        path = tmp_path_factory.mktemp("empty") / "lake"
+        Lake(spark, settings, path).init(strict=strict)
+        made[strict] = path
+    return made
+
+
+@pytest.fixture
+def new_lake(spark, settings, empty_lakes, tmp_path) -> Callable[..., Lake]:
+    """Makes a copy of the empty lake; at the end all invariants of every lake made are checked."""
+    lakes = []
+
+    def make(name: str = "lake", *, strict: bool = False, **changed: dict[str, object]) -> Lake:
+        path = tmp_path / name
+        shutil.copytree(empty_lakes[strict], path)
+        lakes.append(Lake(spark, settings, path, changed))
+        return lakes[-1]
+
+    yield make
+    for lake in lakes:
+        lake.assert_sound()

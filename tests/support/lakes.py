@@ -1,0 +1,114 @@
+"""A lake under test: the pipelines called as the command line calls them, and its tables as plain values."""
+
+import os
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from strandline.pipelines.faults import Faults
+from strandline.pipelines.run_context import RunContext
+
+
+class Lake:
+    """One lake in a folder. `changed` are settings by section, as `{"read": {"lines_min_bytes": 1}}`."""
+
+    def __init__(self, spark, settings, path: Path, changed: Mapping[str, Mapping[str, object]] | None = None) -> None:
+        self.spark = spark
+        self.path = path
+        self.settings = settings
+        for section, values in (changed or {}).items():
+            part = getattr(settings, section).model_copy(update=dict(values))
+            self.settings = self.settings.model_copy(update={section: part})
+
+    def store(self):
+        from strandline.tables.commits import Retry
+        from strandline.tables.location import Location
+        from strandline.tables.store import TableStore
+
+        return TableStore(self.spark, Location.lake(str(self.path)), Retry(self.settings.merge), run_id=uuid.uuid4().hex)
+
+    @staticmethod
+    def context(store, command: str, faults: Faults | None = None) -> RunContext:
+        began = time.monotonic()
+        return RunContext(
+            store.run_id, command, "0.0.0", datetime.now(UTC), faults=faults or Faults(),
+            elapsed=lambda: time.monotonic() - began,
+        )  # fmt: skip
+
+    def init(self, *, strict: bool = False, buckets: int | None = None):
+        from strandline.pipelines import init
+
+        store = self.store()
+        options = init.InitOptions(buckets=buckets, dialect_options={"strict": "true"} if strict else {})
+        return init.run(store, options, self.context(store, "init"))
+
+    def ingest(self, *sources: Path | str, faults: Faults | None = None, **request):
+        from strandline.dialects import dialect
+        from strandline.pipelines import ingest
+
+        store = self.store()
+        asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
+        return ingest.run(store, dialect("sdmp"), asked, self.settings, self.context(store, "ingest", faults))
+
+    def reduce(self, *, full: bool = False, faults: Faults | None = None):
+        from strandline.dialects import every
+        from strandline.pipelines import reduce
+
+        store = self.store()
+        return reduce.run(store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults))
+
+    def rows(self, table: str, *columns: str) -> list[tuple]:
+        """All rows of a table, ascending, without what tells which delivery came first."""
+        from strandline.contracts.load import contract
+
+        names = columns or contract(table).compared
+        return sorted((plain(row) for row in self.store().read(table).select(*names).collect()), key=repr)
+
+    def tables(self) -> dict[str, list[tuple]]:
+        """Every table but `run`, as `rows` gives it."""
+        from strandline.contracts.load import tables
+
+        return {table: self.rows(table) for table in tables() if table != "run"}
+
+    def assert_sound(self) -> None:
+        """Every invariant of schemas/checks holds."""
+        from strandline.contracts.load import tables
+        from strandline.contracts.views import checks
+
+        store = self.store()
+        with store.sized(0):
+            for table in tables():
+                store.read(table).createOrReplaceTempView(table)
+            broken = {}
+            for name, check in checks(buckets=store.buckets).items():
+                rows = self.spark.sql(check.select).limit(3).collect()
+                if rows:
+                    broken[name] = rows
+            for table in tables():
+                self.spark.catalog.dropTempView(table)
+        assert not broken, broken
+
+
+def plain(value):
+    """A row as values that compare and print: tuples and bytes."""
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, (tuple, list)):
+        return tuple(plain(each) for each in value)
+    return value
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> Path:
+    """Write files, folders in their names made."""
+    for name, content in files.items():
+        path = folder / name
+        os.makedirs(path.parent, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def counted(report, names: Iterable[str]) -> dict[str, int]:
+    """The counts of a report by these names."""
+    return {name: report.counts.get(name, 0) for name in names}

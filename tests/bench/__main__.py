@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from bench.bench import Bench
@@ -16,10 +18,10 @@ from bench.catalogue import CATALOGUE
 from bench.data import Data, cache_folder
 from bench.engine import Engine
 from bench.environment import environment, load_average
-from bench.figures import GROUPS
+from bench.figures import GROUPS, Group
 from bench.page import write_page
 from bench.results import Case, Figure, write_figures
-from bench.sizes import WARM, Sizes
+from bench.sizes import Sizes
 from strandline.cli.invocation import Invocation, Options
 from strandline.session import open_session
 
@@ -34,13 +36,16 @@ def main() -> None:
         write_page(DOCS)
         return
     began = time.monotonic()
+    # A stop from outside unwinds like an error: gigabytes of lakes must not stay behind.
+    signal.signal(signal.SIGTERM, _stopped)
     sizes = Sizes.of(asked.scale)
     groups = [group for group in GROUPS if group.numbers & asked.only]
-    data, warm = (Data.of(each, cache_folder()) for each in (sizes, WARM))
-    for each in (data, warm):
-        each.many(max(group.chunks for group in groups))
-        if any(group.has_long for group in groups):
-            each.one()
+    data = Data.of(sizes, cache_folder())
+    for group in groups:
+        for each in (data, _warm(group, sizes)):
+            each.many(group.chunks)
+            if group.has_long:
+                each.one()
     _say(began, f"input is in {data.folder}")
     folder = Path(tempfile.mkdtemp(prefix="strandline-bench-lakes-"))
     try:
@@ -62,7 +67,7 @@ def main() -> None:
 
         for group in groups:
             wanted = group.numbers & asked.only
-            group.measure(Bench(engine, warm, wanted, 1, 1, forget))
+            group.measure(Bench(engine, _warm(group, sizes), wanted, 1, 1, forget))
             group.measure(Bench(engine, data, wanted, asked.repetitions, asked.large_repetitions, keep))
         spark.stop()
     finally:
@@ -72,6 +77,10 @@ def main() -> None:
     elif asked.out == DOCS / "bench":
         write_page(DOCS)
     _say(began, "done")
+
+
+def _stopped(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _arguments() -> argparse.Namespace:
@@ -103,6 +112,11 @@ def _numbers(text: str) -> frozenset[int]:
             f"there is no figure {unknown[0]}; there are {', '.join(map(str, CATALOGUE))}"
         )
     return found
+
+
+def _warm(group: Group, sizes: Sizes) -> Data:
+    """Return the input of the untimed run: little, and no more than is measured."""
+    return Data.of(min(group.warm, sizes, key=lambda each: each.lines), cache_folder())
 
 
 def _how(asked: argparse.Namespace, sizes: Sizes, repetitions: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from bench.data import text_bytes
 from bench.measure import Run, Stages
 from strandline.config import Settings
 from strandline.dialects import dialect, every
@@ -101,13 +102,14 @@ class Engine:
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
         return Reported(run, report)
 
-    def admit(self, lake: Path, sources: Iterable[str | Path], *, lines: int) -> Run:
+    def admit(self, lake: Path, sources: Sequence[str | Path], *, lines: int) -> Run:
         """Judge the sources as `ingest` does, compute the rows it would merge, and write nothing."""
         store, stages = self.store(lake), Stages()
         limit = self.settings.limits.deferred_per_namespace
         began = time.perf_counter()
         reading = self.reading(sources)
-        with RunStage(stages) as stage:
+        split_bytes = self.settings.read.split_bytes
+        with store.sized(text_bytes(sources), split_bytes), RunStage(stages) as stage:
             request = AdmitRequest(run_id=store.run_id, deferred_per_namespace=limit)
             admission = SDMP.admit(reading, store, stage, request)
             stages.stage("rows")

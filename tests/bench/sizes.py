@@ -54,5 +54,8 @@ class Sizes:
         return f"1 journal of {self.lines:,} lines"
 
 
-WARM = Sizes(50, 450)
-"""The untimed runs: small, yet the long journal is large enough for Spark's splitting reader (4 MiB)."""
+WARM = Sizes(100, 900)
+"""Untimed runs of work on one chunk: large enough that the product lets Spark compile its plans (16 MiB)."""
+
+WARM_LARGE = Sizes(50, 450)
+"""Untimed runs of work on all chunks."""

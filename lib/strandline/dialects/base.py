@@ -106,7 +106,9 @@ class Admission:
     `records` may hold rows that nobody delivered (origin `implied`). `findings` are FINDING_COLUMNS of
     `frames.quarantine`. `admitted` are the waiting rows that this batch lets in (quarantine_id, bucket, namespace,
     record_id), or None. `records` is None if nothing was accepted. `faults` counts records that met a fault of
-    ours. `damaged` tells, per damaged file, where it first breaks.
+    ours. `damaged` tells, per damaged file, where it first breaks. `per_file` has file_no, records (what each file adds
+    to `read`; without a row: none) and `claims` every record with an id, good or not: file_no, namespace, record_id,
+    name (as others call it), follows (ARRAY<STRING>, the names of those it follows). Both are lazy.
     """
 
     records: DataFrame | None
@@ -119,6 +121,8 @@ class Admission:
     admitted: DataFrame | None = None
     faults: int = 0
     damaged: DataFrame | None = None
+    per_file: DataFrame | None = None
+    claims: DataFrame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class Dialect:
 
     `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
     `namespace_state`), `kinds` the kinds of its namespaces, `contracts` all tables it adds to the shared ones.
-    `plain` looks at the head and tail of a file; `admit` judges a batch; `reduce_new` and `reduce_all` fold.
+    `plain` looks at the head and tail of a file; `records_in` counts the records of decompressed content; `admit` judges a batch; `reduce_new` and `reduce_all` fold.
     """
 
     name: str
@@ -167,6 +171,7 @@ class Dialect:
     reducer_version: str
     lake_options: tuple[LakeOption, ...]
     plain: Callable[[bytes, Callable[[], bytes], bool], PlainForm | None]
+    records_in: Callable[[bytes], int]
     admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]

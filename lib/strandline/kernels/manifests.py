@@ -72,9 +72,9 @@ def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Inv
     `head` are its bytes up to 16 MiB, `length` the number of all of them. These hold for a statement:
     - it has at most 16 MiB (`too_large`) and is one strict JSON value, nested at most 32 deep (cause of the reader);
     - `strandline_manifest` is 1 and `dialect` the run's;
-    - `files` is a list; each has a plain `name` (no separator, not `.` or `..`, no NUL), once in the list, `records` and
-      `bytes` in 0..2^63-1, `sha256` as 64 lower-case hex characters;
-    - `namespaces`, if it is there, is a list; each has a `namespace`, once, `records`, `set_hash`, and distinct `heads`.
+    - `files` is a list; each has a plain `name` (no separator, not `.` or `..`, no NUL), once in the list, `records`
+      and `bytes` in 0..2^63-1, `sha256` as 64 lower-case hex characters;
+    - `namespaces`, if it is there, is a list; each has a `namespace`, once, `records`, `set_hash`, distinct `heads`.
 
     Bytes that cannot be read as JSON are a manifest, an invalid one, if the name of the member is in them.
     """
@@ -134,9 +134,8 @@ def _namespace(value: Mapping[str, Any], place: str) -> StatedNamespace:
         if not _is_digest(head):
             raise _WrongField(f"{place}.heads[{at}]", "64 lower-case hex characters", head)
     _once((head, f"{place}.heads[{at}]") for at, head in enumerate(heads))
-    is_text: Callable[[Any], bool] = lambda found: isinstance(found, str)  # noqa: E731
     return StatedNamespace(
-        namespace=_field(value, "namespace", f"{place}.namespace", "text", is_text),
+        namespace=_field(value, "namespace", f"{place}.namespace", "text", _is_text),
         records=_count(value, "records", place),
         set_hash=_digest(value, "set_hash", place),
         heads=tuple(sorted(heads)),
@@ -175,6 +174,10 @@ def _once(found: Iterator[tuple[str, str]]) -> None:
 
 def _is_integer(found: Any) -> bool:
     return isinstance(found, int) and not isinstance(found, bool)
+
+
+def _is_text(found: Any) -> bool:
+    return isinstance(found, str)
 
 
 def _is_digest(found: Any) -> bool:

@@ -74,6 +74,9 @@ class Content:
         self.offset = part
         if not part:
             self._drop_mark()
+        if until is not None:
+            # A split that ends inside the mark still has the first line.
+            self.until = max(until, self.offset)
 
     def _drop_mark(self) -> None:
         head = b""

@@ -24,6 +24,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import finished
 from strandline.pipelines.stage import RunStage
 from strandline.tables import lake
+from strandline.tables.findings import as_findings, refused_links
+from strandline.tables.manifests import Manifest, load_manifests
 from strandline.tables.reading import FileReading, ReadPlan
 from strandline.tables.sources import Selection, select
 from strandline.tables.store import TableStore, Written
@@ -54,15 +56,18 @@ def run(
 
     Raises: UsageError (a source that does not exist, a lake that is not ours), FaultError WRITE_CONFLICT.
     """
-    selection = select(request.sources, most=settings.limits.files)
+    limits = settings.limits
+    keep = KeepLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head)
+    found = select(request.sources, most=limits.files)
+    selection, manifests = load_manifests(found, dialect=dialect.name, keep=keep)
     if request.require_manifest:
-        require_manifests(selection)
+        require_manifests(selection, manifests)
     lake.require(store, init.design(InitOptions(default_buckets=settings.tables.buckets), (dialect,)))
     work_bytes = sum(file.size for file in selection.files)
     if request.from_quarantine or request.drop_rejected_before is not None:
         work_bytes += store.stored_bytes("quarantine")
     with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
-        return _Ingest(store, dialect, request, settings, context, stage, selection).run()
+        return _Ingest(store, dialect, request, settings, context, stage, selection, manifests).run()
 
 
 class _Ingest:
@@ -70,7 +75,7 @@ class _Ingest:
 
     def __init__(
         self, store: TableStore, dialect: Dialect, request: IngestRequest, settings: Settings, context: RunContext,
-        stage: RunStage, selection: Selection,
+        stage: RunStage, selection: Selection, manifests: tuple[Manifest, ...],
     ) -> None:  # fmt: skip
         self._store = store
         self._dialect = dialect
@@ -79,6 +84,7 @@ class _Ingest:
         self._context = context
         self._stage = stage
         self._selection = selection
+        self._manifests = manifests
         self._written: dict[str, Written] = {}
 
     def run(self) -> Report:
@@ -99,10 +105,10 @@ class _Ingest:
         self._context.faults.reach("ingest.read")
         new, readmitted = self._merge_records(admission)
         self._context.faults.reach("ingest.records")
-        manifests = check_manifests(selection, admission, self._store, self._stage, options, self._dialect.name)
+        manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
-        counts = _counts(admission, new, readmitted, len(selection.refused)) | manifests.counts
+        counts = {**_counts(admission, new, readmitted, len(selection.refused)), **manifests.counts}
         if dropped is not None:
             counts["dropped"] = dropped
         members = {"examples": examples, "damaged_files": self._damaged(admission), **self._replay_members(replay)}
@@ -143,8 +149,10 @@ class _Ingest:
     ) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
         """Write what was not accepted, delete what was admitted. Return counts by reason, and an example of each."""
         found = [] if admission is None or admission.findings is None else [admission.findings]
-        if manifests.findings is not None:
-            found.append(manifests.findings)
+        of_files = (*manifests.findings, *refused_links(self._selection))
+        told_of_files = as_findings(self._store.spark, of_files, found[0] if found else None)
+        if told_of_files is not None:
+            found.append(told_of_files)
         reasons: dict[str, int] = {}
         examples: dict[str, dict[str, str]] = {}
         rows: DataFrame | None = None
@@ -189,6 +197,7 @@ class _Ingest:
         rows = self._store.read("quarantine").where(
             (F.col("dialect") == self._dialect.name)
             & (F.col("status") == "rejected") & (F.col("scope") == "record") & F.col("raw_whole")
+            & ~F.array_contains("reasons", "PATH_REFUSED")
         )  # fmt: skip
         if request.reason is not None:
             rows = rows.where(F.array_contains("reasons", request.reason))

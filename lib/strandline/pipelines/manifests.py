@@ -1,37 +1,209 @@
-"""Manifests beside the input: what somebody outside says that the files hold."""
+"""Manifests beside the input: what somebody outside says that the files hold, and whether they do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row, SparkSession
 
-from strandline.dialects.base import Admission, Stage
-from strandline.kernels.reading import ReadOptions
-from strandline.tables.sources import Selection
-from strandline.tables.store import TableStore
+from strandline.core.errors import UsageError
+from strandline.core.verdict import MAX_EVIDENCE_BYTES, JsonValue, encode_evidence, shown
+from strandline.dialects.base import Admission
+from strandline.frames.manifests import disagreeing_files, disagreeing_namespaces
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.manifests import Invalid, StatedFile, StatedNamespace
+from strandline.tables.findings import FileFinding
+from strandline.tables.manifests import Manifest
+from strandline.tables.sources import InputFile, Selection
+from strandline.tables.stated import content_of, stated_files, stated_namespaces
+
+_EVIDENCE_BYTES = MAX_EVIDENCE_BYTES // 2 - 256
+"""What the disagreements of one reason may take; a row has at most two reasons."""
+
+Disagreement = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestFindings:
-    """Rows of scope `manifest`, the files by completeness, and how many manifests or files disagree."""
+    """Rows of scope `manifest`, the files by completeness, and how many manifests are invalid or disagree."""
 
-    findings: DataFrame | None
+    findings: tuple[FileFinding, ...]
     counts: Mapping[str, int]
     disagreements: int
 
     @staticmethod
     def none() -> ManifestFindings:
         """Return what there is to say where nothing was read."""
-        return ManifestFindings(None, {}, 0)
+        return ManifestFindings((), {}, 0)
 
 
-def require_manifests(selection: Selection) -> None:
-    return None
+@dataclass(slots=True)
+class _Checked:
+    """One manifest, the files of the run that it names (by number), and what disagrees with it.
+
+    `namespaces` is None if it states nothing of them, or of files too that were not given. `disagreeing` counts the
+    files and namespaces that are not as stated: of many the first are among `mismatches`.
+    """
+
+    manifest: Manifest
+    named: Mapping[int, StatedFile] = field(default_factory=dict)
+    namespaces: tuple[StatedNamespace, ...] | None = None
+    missing: list[Disagreement] = field(default_factory=list)
+    mismatches: list[Disagreement] = field(default_factory=list)
+    disagreeing: dict[str, int] = field(default_factory=dict)
+
+    def finding(self) -> FileFinding | None:
+        """Return its row, or None if all agrees."""
+        content = self.manifest.content
+        evidence: dict[str, JsonValue] = {}
+        if isinstance(content, Invalid):
+            evidence["MANIFEST_INVALID"] = content.evidence
+        if self.missing:
+            evidence["MANIFEST_FILE_MISSING"] = _evidence(self.missing, {"files": len(self.missing)})
+        if self.mismatches:
+            evidence["MANIFEST_MISMATCH"] = _evidence(self.mismatches, self.disagreeing)
+        if not evidence:
+            return None
+        raw, source = self.manifest.raw, self.manifest.source
+        return FileFinding("manifest", tuple(sorted(evidence)), raw, encode_evidence(evidence), source)
+
+
+def require_manifests(selection: Selection, manifests: Sequence[Manifest]) -> None:
+    """Pass if every input file is named by a manifest that can be relied on.
+
+    Raises:
+        UsageError: MANIFEST_REQUIRED, naming the first file that none names.
+    """
+    named = {file_no for each in _paired(selection, manifests) for file_no in each.named}
+    for file in selection.files:
+        if file.file_no not in named:
+            raise UsageError(
+                "MANIFEST_REQUIRED",
+                f"No manifest names {file.source}, so nobody can tell whether it is whole.",
+                "Fetch its *.manifest.json and put it beside the file, or leave out --require-manifest.",
+            )
 
 
 def check_manifests(
-    selection: Selection, admission: Admission | None, store: TableStore, stage: Stage, options: ReadOptions, dialect: str
-) -> ManifestFindings:
-    return ManifestFindings.none()
+    selection: Selection, manifests: Sequence[Manifest], admission: Admission | None, spark: SparkSession,
+    limits: StreamLimits,
+) -> ManifestFindings:  # fmt: skip
+    """Compare the files with what manifests state of them, in one Spark action; in none where no file is named.
+
+    Each file is `complete` (every manifest that names it agrees), `damaged` or `open_ended` (none names it). Where a
+    manifest disagrees about namespaces, and all that it names is there and as it says, none of it is called complete.
+    """
+    checked = _paired(selection, manifests)
+    damaged = _compare(checked, selection, admission, spark, limits)
+    named = {file_no for each in checked for file_no in each.named}
+    found = tuple(finding for each in checked if (finding := each.finding()) is not None)
+    counts = {
+        "complete": len(named - damaged),
+        "damaged": len(damaged),
+        "open_ended": len(selection.files) - len(named),
+    }
+    return ManifestFindings(found, counts, len(found))
+
+
+def _paired(selection: Selection, manifests: Sequence[Manifest]) -> list[_Checked]:
+    """Return each manifest with the files of the run that it names, and those that it names in vain."""
+    by_path = {file.real: file for file in selection.files} if manifests else {}
+    return [_pair(manifest, by_path) for manifest in manifests]
+
+
+def _pair(manifest: Manifest, by_path: Mapping[bytes, InputFile]) -> _Checked:
+    content = manifest.content
+    if isinstance(content, Invalid):
+        return _Checked(manifest)
+    named: dict[int, StatedFile] = {}
+    missing: list[Disagreement] = []
+    folder, is_partial = manifest.folder, False
+    for stated in content.files:
+        path = os.path.join(folder, stated.name.encode("utf-8"))
+        file = by_path.get(os.path.realpath(path))
+        if file is not None:
+            named[file.file_no] = stated
+        elif (why := _why_missing(manifest, path)) is not None:
+            missing.append(_disagreement("file", stated.name, "name", "a file beside the manifest", why))
+        else:
+            is_partial = True
+    return _Checked(manifest, named, None if is_partial else content.namespaces, missing)
+
+
+def _why_missing(manifest: Manifest, path: bytes) -> str | None:
+    """Return why a file that was not read counts as missing, or None if it merely was not given."""
+    if manifest.found_by == "beside":
+        return None
+    if not os.path.lexists(path):
+        return "absent"
+    return "not read: a hidden name, a refused link or no file" if manifest.found_by == "folder" else None
+
+
+def _compare(
+    checked: Sequence[_Checked], selection: Selection, admission: Admission | None, spark: SparkSession,
+    limits: StreamLimits,
+) -> set[int]:  # fmt: skip
+    """Note in each manifest what disagrees with it, and return the numbers of the damaged files."""
+    disagreements = _disagreements(checked, selection, admission, spark, limits)
+    if disagreements is None:
+        return set()
+    rows = sorted(disagreements.collect(), key=_order)
+    damaged = {row["file_no"] for row in rows if row["file_no"] is not None}
+    unexplained: set[int] = set()
+    for row in rows:
+        each, file_no = checked[row["manifest_no"]], row["file_no"]
+        if file_no is None and not each.missing and not damaged.intersection(each.named):
+            unexplained.update(each.named)
+        each.disagreeing["namespaces" if file_no is None else "files"] = row["disagreeing"]
+        if row["found"] is not None:
+            about = ("namespace", row["namespace"]) if file_no is None else ("file", each.named[file_no].name)
+            each.mismatches.extend(_disagreement(*about, *found) for found in row["found"])
+    return damaged | unexplained
+
+
+def _order(row: Row) -> tuple[int, bool, int, str]:
+    return row["manifest_no"], row["file_no"] is None, row["file_no"] or 0, row["namespace"] or ""
+
+
+def _disagreements(
+    checked: Sequence[_Checked], selection: Selection, admission: Admission | None, spark: SparkSession,
+    limits: StreamLimits,
+) -> DataFrame | None:  # fmt: skip
+    """Return, lazily, what is not as stated (`frames.manifests.DISAGREEMENTS`), or None if no file is named."""
+    if admission is None or admission.per_file is None or not any(each.named for each in checked):
+        return None
+    numbered = list(enumerate(checked))
+    named = {file_no for each in checked for file_no in each.named}
+    stated = stated_files(spark, [(number, each.named) for number, each in numbered])
+    content = content_of(spark, [file for file in selection.files if file.file_no in named], limits)
+    files = disagreeing_files(stated, content, admission.per_file)
+    tells = [
+        (number, each.namespaces) for number, each in numbered if each.named and each.namespaces is not None
+    ]
+    if not tells or admission.claims is None:
+        return files
+    of_these = stated_files(spark, [(number, checked[number].named) for number, _ in tells])
+    places = of_these.select("manifest_no", "file_no")
+    return files.unionByName(
+        disagreeing_namespaces(stated_namespaces(spark, tells), admission.claims, places)
+    )
+
+
+def _disagreement(subject: str, name: str, field: str, expected: str, actual: str | None) -> Disagreement:
+    told: Disagreement = {subject: shown(name), "field": field, "expected": expected}
+    return {**told, "actual": None if actual is None else shown(actual)}
+
+
+def _evidence(disagreements: Sequence[Disagreement], disagreeing: Mapping[str, int]) -> JsonValue:
+    """Return the first disagreement, as many more as there is room for, and the number of files and namespaces."""
+    first, *others = disagreements
+    more: list[JsonValue] = []
+    room = _EVIDENCE_BYTES - len(encode_evidence(first))
+    for other in others:
+        room -= len(encode_evidence(other)) + 1
+        if room < 0:
+            break
+        more.append(other)
+    return {**first, **({"more": more} if more else {}), "disagreeing": dict(disagreeing)}

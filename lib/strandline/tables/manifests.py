@@ -23,7 +23,8 @@ from strandline.kernels.manifests import (
     Statement,
     parse_manifest,
 )
-from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered, path_text
+from strandline.tables.paths import path_text
+from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
 _OUR_OWN: Final = StreamLimits(decompressed_bytes=2**62, ratio=2**62)
 """Whoever writes a manifest vouches for the files: they are no bombs."""
@@ -152,4 +153,6 @@ def _stated(file: Path, records_in: Callable[[bytes], int]) -> dict[str, object]
 
 
 def _refused(why: str) -> UsageError:
-    return UsageError("MANIFEST_REFUSED", f"No manifest was written. {why}", "Give whole files of one folder.")
+    return UsageError(
+        "MANIFEST_REFUSED", f"No manifest was written. {why}", "Give whole files of one folder."
+    )

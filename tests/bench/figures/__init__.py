@@ -8,22 +8,24 @@ from typing import Final
 
 from bench.bench import Bench
 from bench.figures import admission, ingest, large, tip
+from bench.sizes import CHUNKS, WARM, WARM_LARGE, Sizes
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Figures that one function measures; `chunks` of the input must be there."""
+    """Figures that one function measures, warmed up at the sizes `warm`; `chunks` of the input must be there."""
 
     numbers: frozenset[int]
     measure: Callable[[Bench], None]
     chunks: int
     has_long: bool
+    warm: Sizes
 
 
 GROUPS: Final = (
     # First, so that the workers whose memory is watched have done little before.
-    Group(frozenset({7, 8, 9, 12}), large.measure, 10, False),
-    Group(frozenset({1, 6, 10, 11, 13}), ingest.measure, 2, True),
-    Group(frozenset({2, 3, 4}), admission.measure, 1, True),
-    Group(frozenset({5}), tip.measure, 1, True),
+    Group(frozenset({7, 8, 9, 12}), large.measure, CHUNKS, False, WARM_LARGE),
+    Group(frozenset({1, 6, 10, 11, 13}), ingest.measure, 2, True, WARM),
+    Group(frozenset({2, 3, 4}), admission.measure, 1, True, WARM),
+    Group(frozenset({5}), tip.measure, 1, True, WARM_LARGE),
 )

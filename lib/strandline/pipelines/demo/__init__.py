@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql import SparkSession
 
@@ -14,7 +15,7 @@ from strandline.dialects import dialect, every, record_tables
 from strandline.pipelines import ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
 from strandline.pipelines.demo.folder import make_anew, write_journals
-from strandline.pipelines.demo.journals import DIALECT, journals
+from strandline.pipelines.demo.journals import DIALECT, Journal, journals
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
 from strandline.tables.commits import Retry
@@ -23,6 +24,9 @@ from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 
 LAKE: Final = "demo-lake"
+
+SMALL_BYTES: Final = 1 << 20
+"""More than the demo's journals have."""
 
 PRINTED: Final = "published-0.9-printed.journal"
 
@@ -45,7 +49,7 @@ def run(spark: SparkSession, location: Location, settings: Settings, context: Ru
     """
     landed = journals()
     folder = make_anew(location.local_path())
-    write_journals(folder, landed)
+    write_journals(folder, landed, records_in=dialect(DIALECT).records_in)
     return _Demo(spark, location, settings, context).run(folder, landed)
 
 
@@ -60,18 +64,18 @@ class _Demo:
         self._settings = settings
         self._context = context
 
-    def run(self, folder: Path, landed: tuple[Any, ...]) -> Report:
+    def run(self, folder: Path, landed: tuple[Journal, ...]) -> Report:
         ingested = self._ingested(folder)
         reduced = self._reduced()
         light = open_light(self._location)
         state = status.run(light, record_tables(), status.StatusRequest(all=True), self._part("status"))
-        answered = sql.run(self._store(self._context), sql.SqlRequest(QUERY), self._part("sql"))
-        where = f"--lake {LAKE}"
+        answered = self._answered()
+        where = self._where()
         shown = [
-            sections.landed(f"{LAKE}/{folder.relative_to(self._location.local_path())}", landed),
+            sections.landed(folder, landed),
             sections.counts(ingested, reduced),
             sections.health(state),
-            self._explained(light, ingested),
+            self._explained(light, ingested, where),
             sections.query(QUERY, answered),
             sections.next_commands(
                 (
@@ -100,14 +104,24 @@ class _Demo:
         part = self._part("reduce")
         return reduce.run(self._store(part), every(), reduce.ReduceRequest(), part)
 
-    def _explained(self, light: LightLake, ingested: Report) -> sections.Section:
+    def _explained(self, light: LightLake, ingested: Report, where: str) -> sections.Section:
         """Explain line 3 of the published example as it was printed."""
         [row] = light.query(_REJECTED, ("quarantine",))
         record = quarantine.show(light, row["quarantine_id"].hex(), self._part("quarantine")).members[
             "record"
         ]
         [broken] = [each for each in ingested.members["damaged_files"] if each["source"].endswith(PRINTED)]
-        return sections.rejected(record, accepted_before=broken["accepted_before"], file=PRINTED)
+        return sections.rejected(record, accepted_before=broken["accepted_before"], file=PRINTED, where=where)
+
+    def _answered(self) -> Report:
+        store = self._store(self._context)
+        with store.sized(SMALL_BYTES):
+            return sql.run(store, sql.SqlRequest(QUERY), self._part("sql"))
+
+    def _where(self) -> str:
+        """Return the option that names the demo's lake in commands: short where it is the usual one."""
+        name = LAKE if self._location == Location.lake(LAKE) else self._location.describe()
+        return f"--lake {shlex.quote(name)}"
 
     def _store(self, context: RunContext) -> TableStore:
         return TableStore(self._spark, self._location, Retry(self._settings.merge), run_id=context.run_id)

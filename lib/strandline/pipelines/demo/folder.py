@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import UsageError
-from strandline.pipelines.demo.journals import Journal
+from strandline.pipelines.demo.journals import DIALECT, Journal
+from strandline.tables.manifests import write_manifest
 
 # Names that begin with a dot are nobody's table.
 OWN: Final = ".demo"
@@ -42,10 +43,12 @@ def make_anew(lake: Path) -> Path:
     return folder
 
 
-def write_journals(folder: Path, journals: Iterable[Journal]) -> None:
-    """Write the journals as files."""
-    for journal in journals:
-        (folder / journal.name).write_bytes(journal.content)
+def write_journals(folder: Path, journals: Sequence[Journal], *, records_in: Callable[[bytes], int]) -> None:
+    """Write the journals as files, and beside them the manifest that says what they hold."""
+    paths = [folder / journal.name for journal in journals]
+    for path, journal in zip(paths, journals, strict=True):
+        path.write_bytes(journal.content)
+    write_manifest(paths, dialect=DIALECT, records_in=records_in)
 
 
 def _appear(lake: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from strandline.contracts.reasons import reasons
@@ -15,10 +16,10 @@ _SHOWN_ID: Final = 16
 _HEALTH: Final = ("health", "namespace", "records", "waiting", "rejected", "forks", "state_hash")
 
 
-def landed(folder: str, journals: Sequence[Journal]) -> Section:
+def landed(folder: Path, journals: Sequence[Journal]) -> Section:
     """Say which files were landed."""
     return {
-        "title": f"Journals in {folder}",
+        "title": f"Journals, in {folder}",
         "columns": ["file", "records", "what it is"],
         "rows": [[journal.name, journal.records, journal.what] for journal in journals],
     }
@@ -43,10 +44,11 @@ def health(status: Report) -> Section:
     return {"title": "Health, worst first", "columns": list(_HEALTH), "rows": rows}
 
 
-def rejected(record: Mapping[str, Any], *, accepted_before: int, file: str) -> Section:
+def rejected(record: Mapping[str, Any], *, accepted_before: int, file: str, where: str) -> Section:
     """Explain one rejected record: what was expected there, what was found, what it means, what to do.
 
-    `record` is a record of `quarantine show`, rejected for LINE_NUMBER_MISMATCH.
+    `record` is a record of `quarantine show`, rejected for LINE_NUMBER_MISMATCH; `where` is the option that names the
+    lake.
     """
     code = "LINE_NUMBER_MISMATCH"
     told, evidence = reasons()[code], record["evidence"][code]
@@ -54,14 +56,13 @@ def rejected(record: Mapping[str, Any], *, accepted_before: int, file: str) -> S
         "title": f"Line {evidence['position']} of {file} was rejected",
         "lines": [
             f"reason    {code}",
-            f"before    {accepted_before} lines of the file were accepted",
-            f"position  {evidence['position']}",
+            f"position  {evidence['position']}; {accepted_before} lines of the file before it were accepted",
             f"expected  {evidence['expected']}",
             f"actual    {evidence['actual']}",
             f"note      {evidence['note']}",
             f"meaning   {told.meaning}",
             f"advice    {told.advice}",
-            f"all of it strandline quarantine show {record['quarantine_id'][:12]}",
+            f"more      strandline quarantine show {record['quarantine_id'][:12]} {where}",
         ],
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import FaultError, UsageError
@@ -59,7 +60,7 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
             count = write_parquet(rows, request.out, context.run_id)
             members["out"] = str(request.out)
         else:
-            found = json_rows(rows.limit(most + 1).toArrow())
+            found = json_rows(_collected(rows.limit(most + 1)))
             members |= {"rows": found[:most], "truncated": len(found) > most}
             count = len(members["rows"])
     if members["truncated"]:
@@ -75,6 +76,18 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
         counts={"rows": count},
         members=members,
     )
+
+
+def _collected(rows: DataFrame) -> pa.Table:
+    """Return the rows in this process. Raises: UsageError QUERY_INVALID for a column that Arrow has no type for."""
+    try:
+        return rows.toArrow()
+    except ValueError as error:
+        raise UsageError(
+            "QUERY_INVALID",
+            f"the rows hold a value that cannot be shown: {error}",
+            "give it as text: CAST(x AS STRING)",
+        ) from None
 
 
 def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:

@@ -35,6 +35,9 @@ _LOOKS: Final = ("Show", "Describe", "Explain")
 _PLACE: Final = re.compile(r"line (?P<line>\d+),? (?:(?P<from0>pos)|position) (?P<at>\d+)")
 """A place in a query, counted from 0 (`pos`) or from 1 (`position`)."""
 
+_TAIL: Final = re.compile(r";(\s|--[^\n]*|/\*.*?\*/)*\Z", re.DOTALL)
+"""A semicolon with nothing but comments behind it."""
+
 _STARTS_PROCESSES: Final = "ScriptTransformation"
 _CALLS_JAVA: Final = frozenset({"reflect", "java_method", "try_reflect"})
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -105,8 +108,12 @@ def _parsed(spark: SparkSession, text: str) -> Any:
 
 
 def _stands_in_parentheses(spark: SparkSession, text: str) -> bool:
-    # On lines of its own, so that a comment at the end of the text does not swallow the closing parenthesis.
-    body = text.rstrip().rstrip(";")
+    bodies = {text.rstrip().rstrip(";"), _TAIL.sub("", text)}
+    return any(_parses(spark, body) for body in bodies)
+
+
+def _parses(spark: SparkSession, body: str) -> bool:
+    # On lines of its own, so that a comment at the end does not swallow the closing parenthesis.
     try:
         _parsed(spark, f"SELECT * FROM (\n{body}\n)")
     except ParseException:

@@ -30,6 +30,12 @@ def plain(head: bytes, tail: Callable[[], bytes], strict: bool) -> PlainForm | N
     return None
 
 
+def records_in(content: bytes) -> int:
+    """Return how many records the decompressed content of a file is, bad ones too: what it adds to `read`."""
+    source = codec.parse_source(content)
+    return len(source.damages) + sum(len(frame.elements) for _, frame in source.frames)
+
+
 SDMP = Dialect(
     name=DIALECT,
     kinds=("node",),
@@ -38,6 +44,7 @@ SDMP = Dialect(
     reducer_version=REDUCER_VERSION,
     lake_options=(LakeOption("strict", "node_journal_line", "strandline.sdmp.reading", ("weak", "strict")),),
     plain=plain,
+    records_in=records_in,
     admit=admit,
     reduce_new=reduce_new,
     reduce_all=reduce_all,

@@ -175,6 +175,8 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         damaged=findings.first_breaks(batch.facts.where(delivered), batch.heads, batch.measured, batch.sources)
         if totals["refused"]
         else None,
+        per_file=batch.facts.where(delivered).groupBy("file_no").agg(F.count(F.lit(1)).alias("records")),
+        claims=_claims(batch.facts.where(delivered)),
     )
 
 
@@ -249,3 +251,16 @@ def _findings(batch: Batch, limited: DataFrame | None, has_refused: bool, has_de
     if not found:
         return None
     return found[0] if len(found) == 1 else found[0].unionByName(found[1])
+
+
+def _claims(facts: DataFrame) -> DataFrame:
+    """Return what each element with the form of a line names (its hash) and follows (its number), good or not."""
+    follows = F.array(heads.number_of(F.col("raw"), F.col("node")))
+    is_first = F.length("raw") == F.length("node")
+    return facts.where(F.col("hash").isNotNull()).select(
+        "file_no",
+        heads.namespace().alias("namespace"),
+        F.unhex(F.sha2("raw", 256)).alias("record_id"),
+        F.col("hash").alias("name"),
+        F.when(is_first, F.array().cast("array<string>")).otherwise(follows).alias("follows"),
+    )

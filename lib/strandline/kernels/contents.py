@@ -1,0 +1,50 @@
+"""Files to what their decompressed content is: its length and its digest, in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from strandline.kernels.codecs import StreamDamage
+from strandline.kernels.containers import StreamLimits, blocks
+
+CONTENT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("file_no", pa.int64(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("sha256", pa.string(), nullable=False),
+        pa.field("damage", pa.string()),
+    ]
+)
+CONTENT_DDL: Final = "file_no BIGINT, bytes BIGINT, sha256 STRING, damage STRING"
+
+
+def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterator[pa.RecordBatch]:
+    """Yield what the decompressed content of files is, byte order marks too.
+
+    Reads: file_no, path (BINARY, as the file system spells it).
+    Gives: CONTENT_SCHEMA; sha256 in lower-case hex. If the stream is damaged, `damage` tells the reason, and the other
+    two are of what came before it.
+    """
+    for batch in batches:
+        for file_no, path in zip(
+            batch.column("file_no").to_pylist(), batch.column("path").to_pylist(), strict=True
+        ):
+            size, digest, damage = _content(path, limits)
+            columns = {"file_no": [file_no], "bytes": [size], "sha256": [digest], "damage": [damage]}
+            yield pa.RecordBatch.from_pydict(columns, schema=CONTENT_SCHEMA)
+
+
+def _content(path: bytes, limits: StreamLimits) -> tuple[int, str, str | None]:
+    digest, size = hashlib.sha256(), 0
+    with open(path, "rb") as stream:
+        try:
+            for block in blocks(stream, limits):
+                digest.update(block)
+                size += len(block)
+        except StreamDamage as damage:
+            return size, digest.hexdigest(), damage.reason
+    return size, digest.hexdigest(), None

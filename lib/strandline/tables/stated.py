@@ -1,0 +1,92 @@
+"""What manifests state, and what the files they name hold, as frames that can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from strandline.core.hashing import set_hash
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.contents import CONTENT_DDL, contents
+from strandline.kernels.manifests import StatedFile, StatedNamespace
+from strandline.tables.sources import InputFile
+
+_TASK_BYTES: Final = 32 * 1024 * 1024
+_TASK_FILES: Final = 500
+
+_FILES: Final = pa.schema(
+    [
+        pa.field("manifest_no", pa.int32(), nullable=False),
+        pa.field("file_no", pa.int64(), nullable=False),
+        pa.field("records", pa.int64(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("sha256", pa.string(), nullable=False),
+    ]
+)
+_NAMESPACES: Final = pa.schema(
+    [
+        pa.field("manifest_no", pa.int32(), nullable=False),
+        pa.field("namespace", pa.string(), nullable=False),
+        pa.field("records", pa.int64(), nullable=False),
+        pa.field("set_hash", pa.string(), nullable=False),
+        pa.field("heads", pa.int64(), nullable=False),
+        pa.field("heads_hash", pa.string()),
+        pa.field("least_head", pa.string()),
+    ]
+)
+_PATHS: Final = pa.schema(
+    [pa.field("file_no", pa.int64(), nullable=False), pa.field("path", pa.binary(), nullable=False)]
+)
+
+Stated = Sequence[tuple[int, Mapping[int, StatedFile]]]
+"""(manifest_no, what it states of the files of the run, by number)."""
+
+
+def stated_files(spark: SparkSession, stated: Stated) -> DataFrame:
+    """Return manifest_no, file_no, records, bytes, sha256 (hex): one row per file and manifest that names it."""
+    rows = [
+        (number, file_no, file.records, file.bytes, file.sha256)
+        for number, files in stated
+        for file_no, file in files.items()
+    ]
+    return _frame(spark, rows, _FILES)
+
+
+def stated_namespaces(
+    spark: SparkSession, stated: Sequence[tuple[int, Sequence[StatedNamespace]]]
+) -> DataFrame:
+    """Return what manifests state of namespaces, one row for each of both.
+
+    Gives: manifest_no, namespace, records, set_hash, heads (their number), heads_hash (their set_hash; null: no head),
+    least_head. Digests are hex.
+    """
+    rows = [
+        (
+            number, each.namespace, each.records, each.set_hash, len(each.heads),
+            set_hash(map(bytes.fromhex, each.heads)).hex() if each.heads else None, min(each.heads, default=None),
+        )
+        for number, namespaces in stated
+        for each in namespaces
+    ]  # fmt: skip
+    return _frame(spark, rows, _NAMESPACES)
+
+
+def content_of(spark: SparkSession, files: Sequence[InputFile], limits: StreamLimits) -> DataFrame:
+    """Return file_no, bytes, sha256 (hex), damage of the decompressed content of files; the tasks open the paths."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return contents(batches, limits)
+
+    total = sum(file.size for file in files)
+    tasks = max(1, min(len(files), max(total // _TASK_BYTES, len(files) // _TASK_FILES, 2)))
+    paths = _frame(spark, [(file.file_no, file.path) for file in files], _PATHS)
+    return paths.repartition(tasks).mapInArrow(read, CONTENT_DDL)
+
+
+def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> DataFrame:
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+    return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=schema))

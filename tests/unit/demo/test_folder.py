@@ -1,0 +1,79 @@
+"""The demo's folder is made anew, and never one that somebody else made."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.pipelines.demo.folder import MARKER, OWN, make_anew, write_journals
+from strandline.pipelines.demo.journals import Journal
+
+
+def test_a_new_folder_holds_the_marker_and_an_empty_folder_for_the_input(tmp_path: Path) -> None:
+    folder = make_anew(tmp_path / "demo-lake")
+    assert list(folder.iterdir()) == []
+    assert (tmp_path / "demo-lake" / OWN / MARKER).is_file()
+    assert [each.name for each in tmp_path.iterdir()] == ["demo-lake"]
+
+
+def test_what_an_earlier_demo_left_is_removed(tmp_path: Path) -> None:
+    lake = tmp_path / "demo-lake"
+    (make_anew(lake) / "old.journal").write_bytes(b"x")
+    (lake / "run" / "_delta_log").mkdir(parents=True)
+    (lake / "stray").write_bytes(b"x")
+    folder = make_anew(lake)
+    assert list(folder.iterdir()) == []
+    assert [each.name for each in lake.iterdir()] == [OWN]
+
+
+def test_a_demo_that_was_killed_while_it_cleaned_can_be_run_again(tmp_path: Path) -> None:
+    lake = tmp_path / "demo-lake"
+    make_anew(lake).rmdir()
+    assert make_anew(lake).is_dir()
+
+
+@pytest.mark.parametrize("content", [None, "README.md", f"{OWN}/notes"])
+def test_a_folder_that_demo_did_not_make_is_refused_and_stays_as_it_is(
+    tmp_path: Path, content: str | None
+) -> None:
+    lake = tmp_path / "demo-lake"
+    lake.mkdir()
+    if content is not None:
+        (lake / content).parent.mkdir(exist_ok=True)
+        (lake / content).write_text("mine")
+    with pytest.raises(UsageError) as refused:
+        make_anew(lake)
+    assert refused.value.code == "DEMO_FOLDER_FOREIGN"
+    assert content is None or (lake / content).read_text() == "mine"
+
+
+def test_a_link_and_a_file_of_that_name_are_refused(tmp_path: Path) -> None:
+    make_anew(tmp_path / "elsewhere")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "file").write_text("mine")
+    for name in ("link", "file"):
+        with pytest.raises(UsageError):
+            make_anew(tmp_path / name)
+
+
+def test_a_link_inside_is_removed_and_not_followed(tmp_path: Path) -> None:
+    lake = tmp_path / "demo-lake"
+    make_anew(lake)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "kept").write_text("mine")
+    (lake / "link").symlink_to(tmp_path / "mine")
+    make_anew(lake)
+    assert (tmp_path / "mine" / "kept").read_text() == "mine"
+    assert not (lake / "link").exists()
+
+
+def test_journals_lie_beside_a_manifest_that_states_them(tmp_path: Path) -> None:
+    made = (Journal("a.journal", "a", 2, b"x\ny"), Journal("b.journal", "b", 1, b"z"))
+    write_journals(tmp_path, made, records_in=lambda content: content.count(b"\n") + 1)
+    [manifest] = tmp_path.glob("*.manifest.json")
+    files = json.loads(manifest.read_text())["files"]
+    assert [(each["name"], each["records"], each["bytes"]) for each in files] == [
+        ("a.journal", 2, 3),
+        ("b.journal", 1, 1),
+    ]

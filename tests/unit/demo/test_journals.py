@@ -1,0 +1,97 @@
+"""The demo's journals are what their names say, by the reference."""
+
+import hashlib
+
+import pytest
+
+from strandline.dialects.sdmp import codec
+from strandline.dialects.sdmp.verify import judge
+from strandline.pipelines import demo
+from strandline.pipelines.demo.journals import (
+    NODE,
+    PRINTED_NUMBER_3,
+    RIGHT_NUMBER_3,
+    damaged,
+    forked,
+    journals,
+    published,
+    published_12,
+)
+
+
+def _judged(content: bytes):
+    source = codec.parse_source(content)
+    assert source.damages == ()
+    frames = [frame for _, frame in source.frames]
+    [node] = {frame.node for frame in frames}
+    return judge(node, frames)
+
+
+def _fates(content: bytes) -> list[tuple[int, str, tuple[str, ...]]]:
+    return [(each.pos, each.status, each.reasons) for each in _judged(content).verdicts]
+
+
+@pytest.mark.parametrize(
+    ("content", "size", "digest"),
+    [
+        (
+            published(PRINTED_NUMBER_3),
+            454,
+            "2f0733f5a0f2c26a0e9add85a0a18a57e79922ee437548c5e0f217007197ae9b",
+        ),
+        (published(RIGHT_NUMBER_3), 454, "f7174016003d8a1e7bed5995f8ab3e74329108507933b0f949c3c1282be17199"),
+        (published_12(), 869, "5ff3e75b5c9c3fa644ada09ecdef1b2ecda56815492e0e839f91b46dd698326e"),
+    ],
+    ids=["0.9 as printed", "0.9 corrected", "0.12"],
+)
+def test_published_journals_are_the_published_bytes(content: bytes, size: int, digest: str) -> None:
+    assert (len(content), hashlib.sha256(content).hexdigest()) == (size, digest)
+
+
+def test_of_the_printed_example_two_lines_are_accepted_and_line_3_names_both_numbers() -> None:
+    found = _judged(published(PRINTED_NUMBER_3))
+    assert [(each.pos, each.status, each.reasons) for each in found.verdicts] == [
+        (1, "accepted", ()),
+        (2, "accepted", ()),
+        (3, "rejected", ("LINE_NUMBER_MISMATCH",)),
+    ]
+    evidence = found.verdicts[2].evidence["LINE_NUMBER_MISMATCH"]
+    assert (evidence["expected"], evidence["actual"]) == (RIGHT_NUMBER_3, PRINTED_NUMBER_3)
+
+
+def test_the_demo_asks_for_rejected_lines_of_the_published_node() -> None:
+    assert f"namespace = 'node:{NODE}'" in demo._REJECTED
+
+
+@pytest.mark.parametrize(
+    "content", [published(RIGHT_NUMBER_3), published_12()], ids=["0.9 corrected", "0.12"]
+)
+def test_of_the_others_every_line_is_accepted(content: bytes) -> None:
+    assert {status for _, status, _ in _fates(content)} == {"accepted"}
+
+
+def test_the_damaged_journal_breaks_behind_its_altered_line_and_the_rest_waits() -> None:
+    fates = _fates(damaged(4, 40))
+    assert {status for pos, status, _ in fates if pos <= 20} == {"accepted"}
+    assert fates[20] == (21, "rejected", ("LINE_NUMBER_MISMATCH",))
+    assert {(status, reasons) for pos, status, reasons in fates if pos > 21} == {
+        ("deferred", ("PREDECESSOR_UNKNOWN",))
+    }
+
+
+def test_the_forked_journal_is_accepted_whole_and_has_the_known_other_line_4() -> None:
+    found = _judged(forked())
+    assert {each.status for each in found.verdicts} == {"accepted"}
+    hashes = {hashlib.sha256(line).hexdigest() for line in found.lines.values()}
+    assert "a24097b7402b935bb6e77950503c60206fd6bec425b193932241ed19eb4ff43a" in hashes
+
+
+def test_each_journal_holds_as_many_records_as_it_says() -> None:
+    for journal in journals():
+        source = codec.parse_source(journal.content)
+        assert sum(len(frame.elements) for _, frame in source.frames) == journal.records, journal.name
+
+
+def test_journals_are_the_same_on_every_call_and_by_name() -> None:
+    assert journals() == journals()
+    assert [each.name for each in journals()] == sorted(each.name for each in journals())

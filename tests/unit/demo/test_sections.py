@@ -1,0 +1,58 @@
+"""What the demo says: every fate, every number in full, commands that can be typed as they stand."""
+
+from pathlib import Path
+
+from strandline.contracts.reasons import reasons
+from strandline.pipelines.demo import QUERY, sections
+from strandline.pipelines.demo.journals import journals
+from strandline.pipelines.report import Report
+
+WHERE = "--lake demo-lake"
+
+
+def _report(**members) -> Report:
+    counts = {"read": 1259, "new": 1236, "known": 2, "rejected": 2, "deferred": 19}
+    return Report("ingest", "r", counts=counts, reasons={"B": 2, "A": 19}, namespaces=7, members=members)
+
+
+def test_every_file_is_told() -> None:
+    told = sections.landed(Path("demo-lake/.demo/input"), journals())
+    assert [row[0] for row in told["rows"]] == [journal.name for journal in journals()]
+
+
+def test_counts_add_up_on_one_line_and_reasons_follow_most_frequent_first() -> None:
+    lines = sections.counts(_report(), _report())["lines"]
+    assert lines[0] == "read 1,259 = new 1,236 + known 2 + rejected 2 + deferred 19"
+    assert [line.split() for line in lines[1:3]] == [["19", "A"], ["2", "B"]]
+
+
+def test_a_rejected_line_is_told_with_both_numbers_in_full_and_the_words_of_its_reason() -> None:
+    evidence = {"position": 3, "expected": "e" * 64, "actual": "a" * 64, "note": "either of two"}
+    record = {"quarantine_id": "ab" * 32, "evidence": {"LINE_NUMBER_MISMATCH": evidence}}
+    told = sections.rejected(record, accepted_before=2, file="printed.journal", where=WHERE)
+    text = "\n".join(told["lines"])
+    words = reasons()["LINE_NUMBER_MISMATCH"]
+    for part in (
+        "e" * 64,
+        "a" * 64,
+        "either of two",
+        words.meaning,
+        words.advice,
+        "2 lines of the file before it",
+    ):
+        assert part in text
+    assert told["lines"][-1].endswith(f"strandline quarantine show abababababab {WHERE}")
+
+
+def test_the_query_is_shown_as_it_was_asked_with_its_rows() -> None:
+    told = sections.query(QUERY, _report(columns=["a"], rows=[[1]]))
+    assert ("\n".join(told["lines"]), told["columns"], told["rows"]) == (QUERY, ["a"], [[1]])
+
+
+def test_health_is_shown_with_names_cut_and_marked_as_cut() -> None:
+    row = {
+        "health": "ok", "namespace": "node:" + "a" * 64, "records": 3, "waiting": 0, "rejected": 0, "forks": 0,
+        "state_hash": "b" * 64,
+    }  # fmt: skip
+    [shown] = sections.health(_report(rows=[row]))["rows"]
+    assert shown == ["ok", "node:" + "a" * 16 + "…", 3, 0, 0, 0, "b" * 16]

@@ -1,0 +1,66 @@
+"""README and other pages: they list what there is, link to what exists, and tell to type what parses."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from strandline.cli.app import app, command_names
+from strandline.config.settings import keys
+from strandline.contracts.listing import table_list, view_list
+from strandline.contracts.load import contracts
+from strandline.contracts.views import views
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+GROUP = typer.main.get_command(app)
+
+
+def _commands(text: str) -> list[list[str]]:
+    """Every `strandline ..` line of the page's shell blocks, as words."""
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("strandline ")]
+
+
+def test_the_readme_lists_the_tables_and_views_that_there_are() -> None:
+    assert table_list(contracts()) in README
+    assert view_list(views()) in README
+
+
+def test_the_readme_lists_every_command() -> None:
+    listed = re.findall(r"^\| `strandline (\w+)", README, re.MULTILINE)
+    assert sorted(listed) == sorted(command_names())
+
+
+def test_the_readme_asks_every_view_something() -> None:
+    asked = "\n".join(words[2] for words in _commands(README) if words[1] == "sql")
+    assert [view for view in views() if not re.search(rf"FROM\s+{view}\b", asked)] == []
+
+
+@pytest.mark.parametrize("words", _commands(README), ids=" ".join)
+def test_every_command_of_the_readme_has_a_name_and_options_that_exist(words: list[str]) -> None:
+    options = {option for parameter in GROUP.commands[words[1]].params for option in parameter.opts}
+    assert [
+        word for word in words[2:] if word.startswith("-") and word.partition("=")[0] not in options
+    ] == []
+
+
+def test_settings_that_the_readme_names_exist() -> None:
+    named = re.findall(r"--set ([a-z_]+\.[a-z_]+)=", README)
+    assert named
+    assert [name for name in named if name not in keys()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_decisions_are_numbered_without_a_gap() -> None:
+    numbers = [int(path.name[:4]) for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))

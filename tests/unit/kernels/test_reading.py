@@ -1,0 +1,248 @@
+"""Files to elements of journals: the kernel that streams agrees with the reference that holds a whole file."""
+
+import gzip
+import json
+import random
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+
+from strandline.core.verdict import encode_evidence
+from strandline.dialects.sdmp import codec, verify
+from strandline.dialects.sdmp.author import synthetic, synthetic_id
+from strandline.dialects.sdmp.dialect import plain
+from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
+from strandline.dialects.sdmp.types import Announcement, Damage
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import KeepLimits
+from strandline.kernels.pieces import DAMAGE_FRAME
+from strandline.kernels.reading import ReadOptions, read_files
+from support import random_journals
+
+MARK = b"\xef\xbb\xbf"
+NODE = synthetic_id("node", 0)
+J = list(synthetic(0, 5))
+TEXT = codec.render(J)
+FRAME = codec.batch(NODE, NODE, J)
+READ = pa.schema(
+    [
+        ("file_no", pa.int64()),
+        ("path", pa.binary()),
+        ("content", pa.binary()),
+        ("part", pa.int64()),
+        ("until", pa.int64()),
+    ]
+)
+
+
+def options(strict: bool = False, **keep: int) -> ReadOptions:
+    kept = KeepLimits(keep.get("whole", 4 << 20), keep.get("head", 64 << 10))
+    return ReadOptions(strict=strict, stream=StreamLimits(2**36, 100), keep=kept)
+
+
+def pieces(*files: bytes, splits=None, strict: bool = False, **keep: int) -> list[dict]:
+    """The pieces of files, or of splits (start, end) of the first of them."""
+    rows = [(number, b"", content, 0, None) for number, content in enumerate(files)]
+    if splits:
+        rows = [(0, b"", files[0], start, end) for start, end in splits]
+    batches = [pa.RecordBatch.from_pylist([dict(zip(READ.names, row, strict=True))], READ) for row in rows]
+    found = read_files(batches, options(strict, **keep), read_content, ELEMENT_FIELDS)
+    return [row for batch in found for row in batch.to_pylist()]
+
+
+def told(rows: list[dict]) -> list[tuple]:
+    """What the verdicts depend on, in the order of the file."""
+    return [(row["node"], row["since"], row["raw"], row["damage"], row["evidence"]) for row in rows]
+
+
+def expected(data: bytes, *, strict: bool = False) -> list[tuple]:
+    """The same, of the reference."""
+    source = codec.parse_source(data, strict=strict)
+    found = [(offset, frame) for offset, frame in source.frames]
+    found += [(damage.offset, damage) for damage in source.damages]
+    rows: list[tuple] = []
+    for _, each in sorted(found, key=lambda pair: pair[0]):
+        if isinstance(each, Damage):
+            rows.append(_damage(each))
+        elif isinstance(each, Announcement):
+            rows += [_damage(refused) for refused in verify.refused_announcement(each)]
+        else:
+            rows += [(each.node, each.since, element, None, None) for element in each.elements]
+    return rows
+
+
+def _damage(damage: Damage) -> tuple:
+    return damage.node, None, damage.raw, ",".join(damage.reasons), encode_evidence(damage.evidence)
+
+
+SOURCES = {
+    "text": TEXT,
+    "text and LF": TEXT + b"\n",
+    "text with CRLF": TEXT.replace(b"\n", b"\r\n") + b"\r\n",
+    "two CR": TEXT.replace(b"\n", b"\r\r\n"),
+    "lone CR": TEXT.replace(b"\n", b"\r"),
+    "mark": MARK + TEXT,
+    "two marks": MARK + MARK + TEXT,
+    "mark alone": MARK,
+    "mark and LF": MARK + b"\n",
+    "0 bytes": b"",
+    "1 byte": b"\xef",
+    "empty lines": TEXT + b"\n\n\n",
+    "LF first": b"\n" + TEXT,
+    "white space": b" \t\r\n\x0b\x0c",
+    "long line": TEXT + b"\n" + b"a" * 2000 + b"\n" + J[1],
+    "second journal": TEXT + b"\n" + TEXT,
+    "not UTF-8": TEXT + b"\n\xff\xfe\n" + J[4],
+    "line 1 alone": J[0],
+    "frames": FRAME + b"\n" + FRAME + b"\n",
+    "frame without LF": FRAME,
+    "frames after white space": b"\x0b \r\n\t\n" + FRAME,
+    "mark and frames": MARK + b"\n " + FRAME,
+    "blank lines": FRAME + b"\n\n \t\r\n" + FRAME + b"\r\n\n",
+    "cut frame": FRAME + b"\n" + FRAME[:-1],
+    "cut frame and LF": FRAME[:-1] + b"\n" + FRAME,
+    "cut shape": FRAME + b'\n{"node":1}',
+    "only a brace": b"{",
+    "announcement": codec.announce(NODE, [(NODE, NODE)] * 3, 1) + b"\n" + FRAME,
+    "empty frame": codec.batch(NODE, NODE, []),
+    "bad node": b'{"node":"../../x","journal":{"since":"x","entries":["a"]}}\n' + FRAME,
+    "duplicate member": b'{"node":1,"node":2}\n' + FRAME,
+    "text below frames": FRAME + b"\n" + TEXT,
+    "frame below text": TEXT + b"\n" + FRAME,
+    "surrogate": b'{"node":"%s","journal":{"since":"%s","entries":["\\ud800"]}}' % (NODE.encode(), NODE.encode()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", SOURCES)
+def test_kernel_and_reference_read_the_same(name: str, strict: bool) -> None:
+    data = SOURCES[name]
+    assert told(pieces(data, strict=strict)) == expected(data, strict=strict)
+    assert told(pieces(gzip.compress(data), strict=strict)) == expected(data, strict=strict)
+
+
+def test_kernel_and_reference_read_the_same_of_random_files_and_their_mutations() -> None:
+    rng = random.Random(7)
+    files = [content for run in random_journals.corpus(11, 60, 1) for content in run.values()]
+    for content in files:
+        mutated = bytearray(content)
+        for _ in range(rng.randrange(4)):
+            at = rng.randrange(len(mutated) + 1)
+            mutated[at : at + rng.randrange(3)] = rng.choice(
+                [b"", b"\n", b"\r", b"{", b'"', b"\xff", MARK, b"\\"]
+            )
+        for data in (content, bytes(mutated), content[: rng.randrange(len(content) + 1)]):
+            strict = rng.random() < 0.5
+            assert told(pieces(data, strict=strict)) == expected(data, strict=strict), data
+
+
+def test_frames_keep_their_offset_and_text_where_it_begins() -> None:
+    data = MARK + b"\n" + FRAME + b"\n\n" + FRAME
+    starts = {row["offset"] for row in pieces(data)}
+    assert starts == {4, 4 + len(FRAME) + 2}
+    assert {row["offset"] for row in pieces(MARK + TEXT)} == {3}
+    assert sum(row["size"] for row in pieces(MARK + TEXT)) == len(TEXT)
+
+
+SPLIT = b"\n".join(
+    [MARK + FRAME, b"", FRAME[:-1], codec.batch(NODE, NODE, []), b"  ", FRAME, b'{"a":1}', FRAME]
+)
+
+
+@pytest.mark.parametrize("data", [SPLIT, SPLIT + b"\n", SPLIT + b"\n\n"], ids=["no LF", "LF", "blank line"])
+def test_a_file_of_frames_split_at_any_offset_gives_the_same_elements(data: bytes) -> None:
+    whole = pieces(data)
+    assert told(whole) == expected(data)
+    offsets = [row["offset"] for row in whole]
+    for cut in range(1, len(data), 41):
+        found = pieces(data, splits=[(0, cut), (cut, len(data))])
+        assert (told(found), [row["offset"] for row in found]) == (told(whole), offsets), cut
+    ends = [at for at in range(len(data)) if data[at : at + 1] == b"\n"]
+    for cut in {end + nudge for end in ends for nudge in (-1, 0, 1, 2)} & set(range(1, len(data))):
+        assert told(pieces(data, splits=[(0, cut), (cut, len(data))])) == told(whole), cut
+
+
+def test_a_file_of_frames_split_into_many_gives_the_same_elements() -> None:
+    whole = told(pieces(SPLIT))
+    for size in (1, 64, 193, 500, 1000):
+        ends = [*range(0, len(SPLIT), size), len(SPLIT)]
+        assert told(pieces(SPLIT, splits=list(pairwise(ends)))) == whole, size
+
+
+def test_a_cut_last_frame_is_never_left_to_splits() -> None:
+    def form(data: bytes):
+        return plain(data[:4096], lambda: data, False)
+
+    assert form(FRAME + b"\n" + FRAME).form == "frames"
+    assert form(FRAME + b"\n" + FRAME[:-1]) is None
+    assert form(TEXT).label == NODE
+
+
+def test_a_damaged_stream_is_one_row_behind_what_came_before_it() -> None:
+    packed = gzip.compress(TEXT + b"\n") + b"no member"
+    *lines, damage = pieces(packed)
+    assert [row["raw"] for row in lines] == J
+    assert (damage["damage"], damage["frame"]) == ("CONTAINER_DAMAGED", DAMAGE_FRAME)
+    assert damage["raw"] == packed
+    assert damage["offset"] == len(TEXT) + 1
+
+
+def test_a_line_that_the_damage_cuts_is_not_judged() -> None:
+    packed = gzip.compress(TEXT)
+    *lines, damage = pieces(packed[:-9])
+    assert damage["damage"] == "TRUNCATED"
+    assert [row["raw"] for row in lines] == J[: len(lines)]
+    assert len(lines) < 5
+
+
+def test_of_a_journal_without_line_1_the_damage_behind_it_is_told_too() -> None:
+    packed = gzip.compress(b"no journal\n" + TEXT)
+    first, damage = pieces(packed[:-3])
+    assert (first["damage"], damage["damage"]) == ("FIRST_LINE_MALFORMED", "TRUNCATED")
+
+
+def test_a_container_that_is_not_opened_is_one_row_with_the_bytes_of_the_file() -> None:
+    data = b"PK\x03\x04" + bytes(100)
+    [row] = pieces(data)
+    assert (row["damage"], row["raw"], row["raw_bytes"]) == ("CONTAINER_UNSUPPORTED", data, len(data))
+
+
+def test_of_a_large_bad_file_the_head_is_kept_and_all_of_it_told() -> None:
+    data = b"no journal " * 1000
+    [row] = pieces(data, whole=100, head=10)
+    assert (row["raw"], row["raw_bytes"], row["damage"]) == (data[:10], len(data), "FIRST_LINE_MALFORMED")
+    assert row["raw_sha256"] is not None
+
+
+def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) -> None:
+    def broken(raw: bytes):
+        raise ZeroDivisionError("holds data that nobody may see")
+
+    monkeypatch.setattr(elements.codec, "parse_frame", broken)
+    [row] = pieces(FRAME)
+    assert (row["damage"], row["raw"]) == ("INTERNAL_ERROR", FRAME)
+    through = {
+        name: row.get(name) for name in ("file_no", "part", "frame", "node", "raw", "raw_bytes", "raw_sha256")
+    }
+    described = {
+        **through,
+        "idx": 0,
+        "hash": None,
+        "source_offset": 0,
+        "code": 0,
+        "position": 1,
+        "expected": None,
+    }
+    batch = pa.RecordBatch.from_pylist(
+        [{**described, "before": None, "damage": row["damage"], "evidence": row["evidence"]}]
+    )
+    [verdict] = next(rejections([batch])).to_pylist()
+    assert (verdict["status"], verdict["reasons"], verdict["waits_for"]) == (
+        "deferred",
+        "INTERNAL_ERROR",
+        "rules:2",
+    )
+    [evidence] = json.loads(verdict["evidence"]).values()
+    assert evidence["class"] == "ZeroDivisionError"
+    assert "data" not in verdict["evidence"]

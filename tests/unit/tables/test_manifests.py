@@ -1,0 +1,131 @@
+"""Manifests as files: which are read, which are input after all, and what is written."""
+
+import gzip
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import FaultError, UsageError
+from strandline.dialects.sdmp.author import synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import announce, batch, render
+from strandline.dialects.sdmp.dialect import records_in
+from strandline.kernels.lines import KeepLimits
+from strandline.kernels.manifests import Invalid, Statement
+from strandline.tables.manifests import load_manifests, write_manifest
+from strandline.tables.sources import select
+
+KEEP = KeepLimits(4 << 20, 64 << 10)
+LINES = list(synthetic(0, 5))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.journal").write_bytes(render(LINES))
+    (tmp_path / "b.journal.gz").write_bytes(gzip.compress(render(LINES[:3])))
+    return tmp_path
+
+
+def loaded(*sources: Path, dialect: str = "sdmp"):
+    return load_manifests(select(map(str, sources), most=99), dialect=dialect, keep=KEEP)
+
+
+def written(folder: Path, *names: str, **more) -> Path:
+    return write_manifest([folder / name for name in names], dialect="sdmp", records_in=records_in, **more)
+
+
+def test_a_written_manifest_states_the_decompressed_content(folder: Path) -> None:
+    path = written(folder, "b.journal.gz", "a.journal")
+    assert path == folder / f"{folder.name}.manifest.json"
+    content = render(LINES[:3])
+    selection, [manifest] = loaded(folder)
+    assert [file.path for file in selection.files] == [
+        bytes(folder / "a.journal"),
+        bytes(folder / "b.journal.gz"),
+    ]
+    assert isinstance(manifest.content, Statement)
+    of_b = manifest.content.files[1]
+    assert (of_b.name, of_b.records, of_b.bytes) == ("b.journal.gz", 3, len(content))
+    assert of_b.sha256 == hashlib.sha256(content).hexdigest()
+    assert (manifest.raw.raw, manifest.folder) == (path.read_bytes(), os.fsencode(folder.resolve()))
+    assert manifest.source == str(path)
+
+
+def test_a_manifest_of_one_file_has_its_name_and_leaves_nothing_else_behind(folder: Path) -> None:
+    assert written(folder, "a.journal").name == "a.journal.manifest.json"
+    assert written(folder, "a.journal", name="x").name == "x.manifest.json"
+    assert written(folder, "a.journal", name="x").name == "x.manifest.json"
+    assert len(os.listdir(folder)) == 4
+
+
+def test_files_that_no_manifest_can_tell_are_refused(folder: Path) -> None:
+    (folder / "cut.gz").write_bytes(gzip.compress(b"x")[:-1])
+    (folder / "sub").mkdir()
+    (folder / "sub" / "c").write_bytes(b"")
+    unnamed = folder / os.fsdecode(b"\xff")
+    unnamed.write_bytes(b"")
+    for names in ([], ["cut.gz"], ["a.journal", "sub/c"], [unnamed.name]):
+        with pytest.raises(UsageError, match="No manifest was written"):
+            written(folder, *names)
+    assert not list(folder.glob("*.manifest.json"))
+
+
+def test_records_are_what_a_file_adds_to_read() -> None:
+    node = synthetic_id("node", 0)
+    frames = b"\n".join([batch(node, node, LINES), announce(node, [(node, node)] * 2), b"", b"{", b'{"a":1}'])
+    assert records_in(render(LINES)) == 5
+    assert records_in(frames) == 5 + 2 + 2
+    assert (records_in(b""), records_in(b"no journal\n\n")) == (0, 1)
+
+
+def test_a_file_that_only_has_the_name_of_a_manifest_is_input(folder: Path) -> None:
+    (folder / "c.manifest.json").write_bytes(batch(synthetic_id("node", 0), synthetic_id("node", 0), LINES))
+    (folder / "0.manifest.json").write_bytes(b"")
+    selection, manifests = loaded(folder)
+    assert manifests == ()
+    names = [os.path.basename(file.path) for file in selection.files]
+    assert names == [b"0.manifest.json", b"a.journal", b"b.journal.gz", b"c.manifest.json"]
+    assert [file.file_no for file in selection.files] == [0, 1, 2, 3]
+
+
+def test_such_a_file_is_no_input_where_it_merely_lies_beside_one(folder: Path) -> None:
+    (folder / "c.manifest.json").write_bytes(b"{}")
+    selection, manifests = loaded(folder / "a.journal")
+    assert (len(selection.files), manifests) == (1, ())
+    selection, manifests = loaded(folder / "c.manifest.json")
+    assert (len(selection.files), manifests) == (1, ())
+
+
+def test_an_invalid_manifest_is_kept_with_its_bytes(folder: Path) -> None:
+    raw = written(folder, "a.journal").read_bytes()[:-3]
+    (folder / "a.journal.manifest.json").write_bytes(raw)
+    _, [manifest] = loaded(folder)
+    assert manifest.content == Invalid({"cause": "syntax"})
+    assert manifest.raw.raw == raw
+
+
+def test_a_manifest_of_another_dialect_is_invalid(folder: Path) -> None:
+    written(folder, "a.journal")
+    _, [manifest] = loaded(folder, dialect="devicelog")
+    assert isinstance(manifest.content, Invalid)
+    assert manifest.content.evidence == {"field": "dialect", "expected": "devicelog", "actual": "sdmp"}
+
+
+def test_of_a_manifest_beyond_16_mib_the_head_is_kept_and_its_length_told(folder: Path) -> None:
+    content = {"strandline_manifest": 1, "dialect": "sdmp", "files": [], "x": "x" * (16 << 20)}
+    (folder / "x.manifest.json").write_text(json.dumps(content))
+    _, [manifest] = loaded(folder)
+    assert isinstance(manifest.content, Invalid)
+    assert manifest.content.evidence["cause"] == "too_large"
+    assert (len(manifest.raw.raw), manifest.raw.whole) == (64 << 10, False)
+
+
+def test_a_manifest_that_cannot_be_opened_is_a_fault_that_names_it(folder: Path) -> None:
+    selection = select([str(folder)], most=9)
+    written(folder, "a.journal")
+    selection = select([str(folder)], most=9)
+    (folder / "a.journal.manifest.json").unlink()
+    with pytest.raises(FaultError, match=r"a\.journal\.manifest\.json"):
+        load_manifests(selection, dialect="sdmp", keep=KEEP)

@@ -1,0 +1,211 @@
+"""Which files a run reads, whatever the folders hold."""
+
+import os
+import random
+import socket
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.tables.sources import Selection, select
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with files, hidden names, a folder below, and another folder beside it."""
+    root = tmp_path / "in"
+    (root / "sub" / "deep").mkdir(parents=True)
+    (root / "_hidden").mkdir()
+    (root / ".git").mkdir()
+    (tmp_path / "out").mkdir()
+    for name in (
+        "b",
+        "a",
+        "sub/c",
+        "sub/deep/d",
+        "_x",
+        ".y",
+        "_hidden/e",
+        ".git/f",
+        "sub/_z",
+        "../out/secret",
+    ):
+        (root / name).write_text(name)
+    return root
+
+
+def chosen(*sources: Path | str, most: int = 1000) -> Selection:
+    return select([str(source) for source in sources], most=most)
+
+
+def names(selection: Selection, root: Path) -> list[str]:
+    return [os.path.relpath(os.fsdecode(file.path), root) for file in selection.files]
+
+
+def code_of(*sources: Path | str, most: int = 1000) -> tuple[str, str]:
+    with pytest.raises(UsageError) as caught:
+        chosen(*sources, most=most)
+    assert caught.value.exit_code == 2
+    assert caught.value.next
+    return caught.value.code, caught.value.message
+
+
+def test_a_folder_gives_its_files_all_the_way_down_in_the_order_of_their_paths(folder: Path) -> None:
+    selection = chosen(folder)
+    assert names(selection, folder) == ["a", "b", "sub/c", "sub/deep/d"]
+    assert [file.file_no for file in selection.files] == [0, 1, 2, 3]
+    assert [file.size for file in selection.files] == [1, 1, 5, 10]
+
+
+def test_hidden_names_are_read_where_they_are_given(folder: Path) -> None:
+    assert names(chosen(folder / "_x", folder / ".git"), folder) == [".git/f", "_x"]
+
+
+def test_globs_and_files_in_any_order_are_read_once_and_give_one_selection(folder: Path) -> None:
+    sources = [
+        f"{folder}/*",
+        f"{folder}/**/d",
+        str(folder),
+        f"{folder}/sub/../a",
+        f"{folder}//b",
+        f"file:{folder}/a",
+    ]
+    expected = chosen(*sources)
+    once = chosen(folder, folder / "_x", folder / "_hidden")
+    assert {file.real for file in expected.files} == {file.real for file in once.files}
+    assert len(expected.files) == len(once.files) == 6
+    for seed in range(6):
+        random.Random(seed).shuffle(sources)
+        assert chosen(*sources) == expected
+
+
+def test_a_name_with_wild_signs_that_exists_is_that_file(folder: Path) -> None:
+    (folder / "[ab]").write_text("")
+    assert names(chosen(folder / "[ab]"), folder) == ["[ab]"]
+
+
+def test_what_does_not_exist_is_named(folder: Path) -> None:
+    assert code_of(folder / "gone") == ("SOURCE_MISSING", f"The source {folder}/gone does not exist.")
+    assert code_of(f"{folder}/*.gz") == ("SOURCE_MISSING", f"No file matches {folder}/*.gz.")
+    assert code_of("s3://bucket/x")[0] == "SOURCE_NOT_LOCAL"
+
+
+def test_more_files_than_the_limit_are_refused(folder: Path) -> None:
+    assert code_of(folder, most=3)[0] == "TOO_MANY_FILES"
+    assert len(chosen(folder, folder, most=4).files) == 4
+
+
+def test_pipes_and_sockets_are_refused_where_given_and_passed_over_in_folders(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        before = os.getcwd()
+        os.chdir(folder)  # a socket's path is short
+        try:
+            listening.bind("socket")
+        finally:
+            os.chdir(before)
+        for name in ("pipe", "socket"):
+            code, message = code_of(folder / name)
+            assert code == "SOURCE_NOT_A_FILE"
+            assert str(folder / name) in message
+        assert code_of("/dev/null")[0] == "SOURCE_NOT_A_FILE"
+        selection = chosen(folder, f"{folder}/*")
+        assert not {"pipe", "socket"} & set(names(selection, folder))
+        assert selection.refused == ()
+
+
+def test_links_inside_the_root_are_followed_and_their_files_read_once(folder: Path) -> None:
+    (folder / "link").symlink_to("sub/c")
+    (folder / "again").symlink_to("sub")
+    (folder / "sub" / "up").symlink_to("..")
+    selection = chosen(folder)
+    assert len({file.real for file in selection.files}) == len(selection.files) == 4
+    assert selection.refused == ()
+
+
+def test_links_that_leave_the_root_are_refused_with_where_they_lead(folder: Path) -> None:
+    (folder / "leak").symlink_to("../out/secret")
+    (folder / "sub" / "leaks").symlink_to("../../out")
+    (folder / "etc").symlink_to("/etc")
+    selection = chosen(folder)
+    assert names(selection, folder) == ["a", "b", "sub/c", "sub/deep/d"]
+    assert [os.path.relpath(os.fsdecode(path), folder) for path, _ in selection.refused] == [
+        "etc",
+        "leak",
+        "sub/leaks",
+    ]
+    assert dict(selection.refused)[os.fsencode(folder / "leak")] == os.fsencode(
+        folder.parent / "out" / "secret"
+    )
+
+
+def test_a_sibling_whose_name_begins_like_the_root_is_outside(folder: Path) -> None:
+    (folder.parent / "inner").mkdir()
+    (folder.parent / "inner" / "x").write_text("")
+    (folder / "leak").symlink_to("../inner/x")
+    assert len(chosen(folder).refused) == 1
+
+
+def test_a_glob_does_not_lead_out_of_the_folder_before_its_first_wild_sign(folder: Path) -> None:
+    (folder / "leak").symlink_to("../out/secret")
+    (folder / "leaks").symlink_to("../out")
+    (folder / "inside").symlink_to("a")
+    selection = chosen(f"{folder}/*")
+    assert not any(b"secret" in file.real for file in selection.files)
+    assert len(selection.refused) == 2
+    assert names(chosen(f"{folder.parent}/*/leak"), folder) == ["leak"]
+
+
+def test_a_link_that_is_given_itself_is_followed(folder: Path) -> None:
+    link = folder / "leak"
+    link.symlink_to("../out/secret")
+    (folder.parent / "root").symlink_to("in")
+    assert names(chosen(link), folder) == ["leak"]
+    assert len(chosen(folder.parent / "root").files) == 4
+
+
+def test_links_to_nothing_and_to_themselves_end_no_run(folder: Path) -> None:
+    (folder / "dangling").symlink_to("nowhere")
+    (folder / "loop").symlink_to("loop")
+    assert len(chosen(folder).refused) == 2
+    assert code_of(folder / "dangling")[0] == "SOURCE_MISSING"
+    assert code_of(folder / "loop")[0] == "SOURCE_MISSING"
+
+
+def test_names_that_are_not_utf_8_are_read_and_shown(folder: Path) -> None:
+    path = os.fsencode(folder) + b"/n\xffm\n"
+    with open(path, "wb"):
+        pass
+    [file] = [file for file in chosen(folder).files if file.size == 0]
+    assert file.path == path
+    assert file.source == f"{folder}/n\\xffm\n"
+    assert chosen(os.fsdecode(path)).files[0].path == path
+
+
+def found(selection: Selection) -> list[tuple[str, str]]:
+    return [(os.path.basename(os.fsdecode(file.path)), file.found_by) for file in selection.manifests]
+
+
+def test_manifests_are_no_input_and_it_is_known_how_they_were_found(folder: Path) -> None:
+    for name in ("all.manifest.json", "sub/c.manifest.json", "_no.manifest.json"):
+        (folder / name).write_text("{}")
+    assert found(chosen(folder)) == [("all.manifest.json", "folder"), ("c.manifest.json", "folder")]
+    assert found(chosen(folder / "a", folder / "b")) == [("all.manifest.json", "beside")]
+    assert found(chosen(folder / "a", folder / "all.manifest.json")) == [("all.manifest.json", "given")]
+    assert found(chosen(f"{folder}/[ab]", f"{folder}/sub/c")) == [
+        ("all.manifest.json", "beside"),
+        ("c.manifest.json", "beside"),
+    ]
+    assert found(chosen(folder / "a", folder, folder / "all.manifest.json"))[0] == (
+        "all.manifest.json",
+        "folder",
+    )
+    assert names(chosen(folder), folder) == ["a", "b", "sub/c", "sub/deep/d"]
+
+
+def test_a_manifest_beside_is_not_followed_out_of_the_folder(folder: Path) -> None:
+    (folder.parent / "out" / "x.manifest.json").write_text("{}")
+    (folder / "x.manifest.json").symlink_to("../out/x.manifest.json")
+    assert found(chosen(folder / "a")) == []
+    assert len(chosen(folder).refused) == 1

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from support.lakes import Lake
 
 SPARK_TIERS = ("spark", "delta", "jobs")

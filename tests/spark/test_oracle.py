@@ -3,18 +3,20 @@
 from dataclasses import astuple, fields
 
 import pytest
+
+from strandline.core.ids import bucket_of
 from support.lakes import counted, write_files
 from support.random_journals import corpus
 from support.reference import Counts, ReferenceLake
-
-from strandline.core.ids import bucket_of
 
 NAMES = [field.name for field in fields(Counts)]
 
 
 def expected_lines(reference):
     return sorted(
-        (name, id_, n, state.lines[id_]) for name, state in reference.namespaces.items() for id_, n in state.n.items()
+        (name, id_, n, state.lines[id_])
+        for name, state in reference.namespaces.items()
+        for id_, n in state.n.items()
     )
 
 
@@ -56,7 +58,9 @@ def assert_reduced_equal(lake, reference):
 
 CASES = [
     pytest.param(7, 250, {}, id="250 journals, whole files"),
-    pytest.param(8, 12, {"read": {"lines_min_bytes": 1, "split_bytes": 256}}, id="12 journals, splits of 256 bytes"),
+    pytest.param(
+        8, 12, {"read": {"lines_min_bytes": 1, "split_bytes": 256}}, id="12 journals, splits of 256 bytes"
+    ),
 ]
 
 

@@ -14,7 +14,9 @@ from strandline.pipelines.run_context import RunContext
 class Lake:
     """One lake in a folder. `changed` are settings by section, as `{"read": {"lines_min_bytes": 1}}`."""
 
-    def __init__(self, spark, settings, path: Path, changed: Mapping[str, Mapping[str, object]] | None = None) -> None:
+    def __init__(
+        self, spark, settings, path: Path, changed: Mapping[str, Mapping[str, object]] | None = None
+    ) -> None:
         self.spark = spark
         self.path = path
         self.settings = settings
@@ -27,7 +29,9 @@ class Lake:
         from strandline.tables.location import Location
         from strandline.tables.store import TableStore
 
-        return TableStore(self.spark, Location.lake(str(self.path)), Retry(self.settings.merge), run_id=uuid.uuid4().hex)
+        return TableStore(
+            self.spark, Location.lake(str(self.path)), Retry(self.settings.merge), run_id=uuid.uuid4().hex
+        )
 
     @staticmethod
     def context(store, command: str, faults: Faults | None = None) -> RunContext:
@@ -57,7 +61,9 @@ class Lake:
         from strandline.pipelines import reduce
 
         store = self.store()
-        return reduce.run(store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults))
+        return reduce.run(
+            store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults)
+        )
 
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""

@@ -1,4 +1,4 @@
-"""Random journals: trees of lines, cut into files and frames, edited, spread over runs. Seeded, so they can be had again."""
+"""Random journals: trees of lines, cut into files and frames, edited, spread over runs; the same for a seed."""
 
 import random
 from collections.abc import Iterator
@@ -14,9 +14,12 @@ def tree(rng: random.Random, number: int) -> list[bytes]:
     profile = rng.choice(["0.9", "0.12"])
     lines = [synthetic_id("node", number, profile).encode()]
     forks = rng.random() < 0.5
-    for k in range(rng.randrange(0, 14)):
+    for _ in range(rng.randrange(0, 14)):
         before = rng.choice(lines) if forks and rng.random() < 0.3 else lines[-1]
-        pair = (synthetic_id("author", rng.randrange(3), profile), synthetic_id("resource", rng.randrange(9), profile))
+        pair = (
+            synthetic_id("author", rng.randrange(3), profile),
+            synthetic_id("resource", rng.randrange(9), profile),
+        )
         line = next(append(before, [pair], profile))
         if line not in lines:
             lines.append(line)
@@ -37,7 +40,9 @@ def edited(rng: random.Random, lines: list[bytes], all_lines: list[bytes]) -> li
     """Some lines with one thing wrong."""
     lines = list(lines)
     at = rng.randrange(len(lines))
-    edit = rng.choice(["delete", "alter", "cut", "empty", "duplicate", "insert", "swap", "upper", "first", "bytes"])
+    edit = rng.choice(
+        ["delete", "alter", "cut", "empty", "duplicate", "insert", "swap", "upper", "first", "bytes"]
+    )
     if edit == "delete":
         del lines[at]
     elif edit == "alter":
@@ -107,14 +112,19 @@ def deliveries(rng: random.Random, number: int) -> Iterator[tuple[str, bytes]]:
             chosen = edited(rng, path, lines) if rng.random() < 0.4 else path
             yield f"{number:04}-{part}.journal", text(rng, chosen)
         elif kind < 0.95:
-            frames = [frame(rng, lines, path_to(lines, rng.choice(lines))) for _ in range(rng.randrange(1, 4))]
+            frames = [
+                frame(rng, lines, path_to(lines, rng.choice(lines))) for _ in range(rng.randrange(1, 4))
+            ]
             if rng.random() < 0.1:
                 frames.insert(rng.randrange(len(frames)), rng.choice(DAMAGED_FRAMES))
             if rng.random() < 0.2:
                 frames.append(b"")
             yield f"{number:04}-{part}.jsonl", b"\n".join(frames) + (b"\n" if rng.random() < 0.7 else b"")
         else:
-            yield f"{number:04}-{part}.bad", rng.choice([b"", b"\n", b"no journal\n", b"\r\n\r\n", MARK, MARK + b"x"])
+            yield (
+                f"{number:04}-{part}.bad",
+                rng.choice([b"", b"\n", b"no journal\n", b"\r\n\r\n", MARK, MARK + b"x"]),
+            )
 
 
 DAMAGED_FRAMES = (

@@ -85,7 +85,9 @@ class Stage(Protocol):
         """Return the same rows, computed once and kept until the run ends; `name` is shown as progress."""
 
     def settle(self, frame: DataFrame, name: str) -> DataFrame:
-        """Return the same rows as `keep` does, and cut the plan they came from: for small frames that follow another."""
+        """Return the same rows as `keep` does, and cut the plan they came from: for small frames that follow
+        another.
+        """
 
     def one(self, frame: DataFrame) -> Row:
         """Return the single row of an aggregate."""
@@ -127,7 +129,9 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class ReduceScope:
-    """What a reduction is of: the record table up to version `last`; `before` is the version reduced before, or None."""
+    """What a reduction is of: the record table up to version `last`; `before` is the version reduced
+    before, or None.
+    """
 
     before: int | None
     last: int
@@ -161,7 +165,8 @@ class Dialect:
 
     `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
     `namespace_state`), `kinds` the kinds of its namespaces, `contracts` all tables it adds to the shared ones.
-    `plain` looks at the head and tail of a file; `records_in` counts the records of decompressed content; `admit` judges a batch; `reduce_new` and `reduce_all` fold.
+    `plain` looks at the head and tail of a file; `records_in` counts the records of decompressed content;
+    `admit` judges a batch; `reduce_new` and `reduce_all` fold.
     """
 
     name: str

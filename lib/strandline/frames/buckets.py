@@ -11,7 +11,9 @@ def bucket_of(namespace: Column, buckets: int) -> Column:
 
     Equals `core.ids.bucket_of`; the CHECK constraint of every table repeats it.
     """
-    return (F.conv(F.substring(F.sha2(namespace, 256), 1, 4), 16, 10).cast("int") % F.lit(buckets)).cast("int")
+    return (F.conv(F.substring(F.sha2(namespace, 256), 1, 4), 16, 10).cast("int") % F.lit(buckets)).cast(
+        "int"
+    )
 
 
 def bucket_of_id(digest: Column, buckets: int) -> Column:

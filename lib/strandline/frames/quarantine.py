@@ -35,7 +35,10 @@ def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
     tag = F.concat(F.lit(b"strandline/quarantine/1"), F.lit(ZERO), bound)
     named = findings.withColumn("quarantine_id", F.unhex(F.sha2(tag, 256)))
     unknown = F.col("namespace").isNull()
-    of_id, of_namespace = bucket_of_id(F.col("quarantine_id"), buckets), bucket_of(F.col("namespace"), buckets)
+    of_id, of_namespace = (
+        bucket_of_id(F.col("quarantine_id"), buckets),
+        bucket_of(F.col("namespace"), buckets),
+    )
     return named.withColumn("bucket", F.when(unknown, of_id).otherwise(of_namespace))
 
 

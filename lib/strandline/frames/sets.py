@@ -21,7 +21,9 @@ def set_hashes(values: DataFrame) -> DataFrame:
         values.select("namespace", "value").distinct().withColumn("first", split)
         .repartition("namespace", "first").sortWithinPartitions("namespace", "first", "value")
     )  # fmt: skip
-    parts = sorted_values.mapInArrow(bucket_digests, "namespace STRING, first BINARY, digest BINARY, size BIGINT")
+    parts = sorted_values.mapInArrow(
+        bucket_digests, "namespace STRING, first BINARY, digest BINARY, size BIGINT"
+    )
     return (
         parts.repartition("namespace").sortWithinPartitions("namespace", "first")
         .mapInArrow(set_digests, "namespace STRING, set_hash BINARY, size BIGINT")

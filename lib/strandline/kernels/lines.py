@@ -90,7 +90,9 @@ def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def stream_lines(blocks: Iterable[bytes], *, limit: int, keep: KeepLimits, offset: int = 0) -> Iterator[StreamLine]:
+def stream_lines(
+    blocks: Iterable[bytes], *, limit: int, keep: KeepLimits, offset: int = 0
+) -> Iterator[StreamLine]:
     """Yield the lines of a stream: what stands before each LF, and what follows the last if that is not empty.
 
     A line over `limit` bytes is read on to its LF without being kept whole; it comes with `over_limit`.

@@ -68,8 +68,13 @@ def set_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield _batch([(here, set_hash_of_buckets(size, digests), size)], SET_SCHEMA)
 
 
-def _batch(rows: list[tuple[str, bytes, bytes, int]] | list[tuple[str, bytes, int]], schema: pa.Schema) -> pa.RecordBatch:
+def _batch(
+    rows: list[tuple[str, bytes, bytes, int]] | list[tuple[str, bytes, int]], schema: pa.Schema
+) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
-        [pa.array(column, type=field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)],
+        [
+            pa.array(column, type=field.type)
+            for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+        ],
         schema=schema,
     )

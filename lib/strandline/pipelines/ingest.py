@@ -94,7 +94,9 @@ class _Ingest:
         selection = self._selection
         replay = self._replayed()
         if not selection.files and not selection.refused and not selection.manifests and replay is None:
-            return self._report({}, {}, ManifestFindings.none(), {"dropped": dropped} if dropped is not None else {}, 0, 0)
+            return self._report(
+                {}, {}, ManifestFindings.none(), {"dropped": dropped} if dropped is not None else {}, 0, 0
+            )
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
         limit = self._settings.limits.deferred_per_namespace
@@ -111,9 +113,15 @@ class _Ingest:
         counts = {**_counts(admission, new, readmitted, len(selection.refused)), **manifests.counts}
         if dropped is not None:
             counts["dropped"] = dropped
-        members = {"examples": examples, "damaged_files": self._damaged(admission), **self._replay_members(replay)}
+        members = {
+            "examples": examples,
+            "damaged_files": self._damaged(admission),
+            **self._replay_members(replay),
+        }
         namespaces = 0 if admission is None else admission.namespaces
-        return self._report(counts, reasons, manifests, members, namespaces, 0 if admission is None else admission.faults)
+        return self._report(
+            counts, reasons, manifests, members, namespaces, 0 if admission is None else admission.faults
+        )
 
     def _read_options(self) -> ReadOptions:
         limits = self._settings.limits
@@ -216,7 +224,9 @@ class _Ingest:
             .groupBy(F.array_join("reasons", ",").alias("reasons"))
             .agg(F.count(F.lit(1)).alias("rows"), F.count("stays").alias("unchanged"))
         )
-        by_reasons = {row["reasons"]: {"rows": row["rows"], "unchanged": row["unchanged"]} for row in told.collect()}
+        by_reasons = {
+            row["reasons"]: {"rows": row["rows"], "unchanged": row["unchanged"]} for row in told.collect()
+        }
         return {"replayed": dict(sorted(by_reasons.items()))}
 
     def _drop_old(self) -> int | None:
@@ -224,7 +234,9 @@ class _Ingest:
         if day is None:
             return None
         old = self._store.read("quarantine").where(
-            (F.col("dialect") == self._dialect.name) & (F.col("status") == "rejected") & (F.col("last_seen") < F.lit(day))
+            (F.col("dialect") == self._dialect.name)
+            & (F.col("status") == "rejected")
+            & (F.col("last_seen") < F.lit(day))
         )
         before = self._stage.keep(old.select("quarantine_id", "bucket"), "old rows")
         rows = before.count()
@@ -233,7 +245,7 @@ class _Ingest:
 
     def _damaged(self, admission: Admission | None) -> list[dict[str, object]]:
         return [] if admission is None or admission.damaged is None else [
-            {name: value for name, value in row.asDict().items()}
+            row.asDict()
             for row in admission.damaged.limit(DAMAGED_FILES_SHOWN).collect()
         ]  # fmt: skip
 
@@ -273,7 +285,11 @@ def _told_by_reason(rows: DataFrame) -> list[Row]:
     return (
         rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
         .groupBy("reason")
-        .agg(F.count(F.lit(1)).alias("rows"), example.alias("example"), F.collect_set("bucket").alias("buckets"))
+        .agg(
+            F.count(F.lit(1)).alias("rows"),
+            example.alias("example"),
+            F.collect_set("bucket").alias("buckets"),
+        )
         .orderBy("reason")
         .collect()
     )

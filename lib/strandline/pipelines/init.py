@@ -20,7 +20,9 @@ DEFAULT_BUCKETS = 16
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
-    """What `init` was asked for: N, and choices of dialects by option (`strict`: "true"); what is left out may be any."""
+    """What `init` was asked for: N, and choices of dialects by option (`strict`: "true"); what is left
+    out may be any.
+    """
 
     buckets: int | None = None
     dialect_options: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +68,9 @@ def _value(option: LakeOption, options: InitOptions) -> str:
     return option.values[1] if given == "true" else given
 
 
-def _check_agrees(store: TableStore, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]) -> None:
+def _check_agrees(
+    store: TableStore, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]
+) -> None:
     made_with = lake.design_of(state)
     if options.buckets is not None and options.buckets != made_with.buckets:
         raise _contradicts(store, f"{made_with.buckets} buckets", f"--buckets {options.buckets}")

@@ -42,7 +42,9 @@ class _Done:
     differences: dict[str, list[str]] = field(default_factory=dict)
 
 
-def run(store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext) -> Report:
+def run(
+    store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
+) -> Report:
     """Reduce what came since the last time; with `full` then everything again, which must change no row.
 
     Writes a MERGE a table, `namespace_state` last: views join on it, so that no reader sees a namespace half updated.
@@ -62,7 +64,12 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, 
 
 
 def _reduce(
-    store: TableStore, dialect: Dialect, request: ReduceRequest, context: RunContext, stage: RunStage, done: _Done
+    store: TableStore,
+    dialect: Dialect,
+    request: ReduceRequest,
+    context: RunContext,
+    stage: RunStage,
+    done: _Done,
 ) -> None:
     last = store.version(dialect.record_table)
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
@@ -71,24 +78,24 @@ def _reduce(
     scope = ReduceScope(before, last, context.run_id, context.started_at)
     if before is None:
         reduction = dialect.reduce_all(store, stage, scope)
-        _write(store, dialect, reduction, context, stage, done)
+        _write(store, reduction, context, stage, done)
     elif last > before:
         news = stage.keep(store.changes(dialect.record_table, before + 1, last), "change feed")
         found = stage.one(news.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         if found:
             done.counts["new_records"] += found
-            _write(store, dialect, dialect.reduce_new(news, store, stage, scope), context, stage, done)
+            _write(store, dialect.reduce_new(news, store, stage, scope), context, stage, done)
     if request.full and before is not None:
         again = dialect.reduce_all(store, stage, scope)
-        differing = _differences(store, dialect, again, stage)
+        differing = _differences(store, dialect, again)
         if differing:
             done.differences.update(differing)
-            _write(store, dialect, again, context, stage, done)
+            _write(store, again, context, stage, done)
             _delete_strays(store, dialect, again, stage)
 
 
 def _write(
-    store: TableStore, dialect: Dialect, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
+    store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
 ) -> None:
     states = stage.settle(reduction.states, "states")
     found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
@@ -111,13 +118,16 @@ def _add(done: _Done, table: str, written: Written) -> None:
     done.written[table] = Written(written.version, before.inserted + written.inserted)
 
 
-def _differences(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> dict[str, list[str]]:
+def _differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[str, list[str]]:
     """Return, by table, the first namespaces whose stored rows are not those that all records give."""
     found: dict[str, list[str]] = {}
     for table in (*dialect.reduced, STATES):
         rows = again.states if table == STATES else again.tables.get(table)
         differing = _differing(store, dialect, table, rows)
-        names = [row["namespace"] for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()]
+        names = [
+            row["namespace"]
+            for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()
+        ]
         if names:
             found[table] = sorted(names)
     return found
@@ -128,7 +138,9 @@ def _differing(store: TableStore, dialect: Dialect, table: str, rows: DataFrame 
     described = contract(table)
     stored = _stored(store, dialect, table).select(*described.compared)
     given = stored.limit(0) if rows is None else rows.select(*described.compared)
-    unequal: list[Column] = [~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared]
+    unequal: list[Column] = [
+        ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
+    ]
     keys = [F.col(f"s.{name}") == F.col(f"g.{name}") for name in ("bucket", *described.key)]
     joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")
     differing = joined.where(fold(Column.__or__, unequal))

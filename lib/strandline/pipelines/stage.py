@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Self
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
@@ -46,7 +47,7 @@ class RunStage:
         frame.unpersist()
         self._kept = [kept for kept in self._kept if kept is not frame]
 
-    def __enter__(self) -> RunStage:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -62,7 +62,9 @@ class Retry:
             except CONFLICTS as conflict:
                 if tried == tries:
                     raise _lost(table, buckets, tries, conflict) from conflict
-                longest = min(self.policy.max_delay_seconds, self.policy.base_delay_seconds * 2 ** (tried - 1))
+                longest = min(
+                    self.policy.max_delay_seconds, self.policy.base_delay_seconds * 2 ** (tried - 1)
+                )
                 self.sleep(longest * self.jitter())
         raise ValueError("merge.attempts is at least 1")
 

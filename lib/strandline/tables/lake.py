@@ -60,19 +60,23 @@ def _inspect_folder(store: TableStore) -> LakeState:
         return LakeState({}, {}, ())
     if not root.is_dir():
         raise UsageError(
-            code="LAKE_NO_FOLDER", message=f"The lake {root} is no folder.", next="Give --lake a folder or a new path."
+            code="LAKE_NO_FOLDER",
+            message=f"The lake {root} is no folder.",
+            next="Give --lake a folder or a new path.",
         )
     found: dict[str, Mapping[str, str]] = {}
     versions: dict[str, int] = {}
     for table in tables():
         try:
-            opened = DeltaTable(str(root / table), without_files=True)
+            opened = DeltaTable(str(root / table))
         except (TableNotFoundError, OSError):
             continue
-        found[table] = {name: value for name, value in opened.metadata().configuration.items() if value is not None}
+        found[table] = dict(opened.metadata().configuration)
         versions[table] = opened.version()
     ours = {*tables(), *_OURS_BESIDE_TABLES}
-    foreign = tuple(sorted(name for name in os.listdir(root) if name not in ours and not name.startswith(".")))
+    foreign = tuple(
+        sorted(name for name in os.listdir(root) if name not in ours and not name.startswith("."))
+    )
     return LakeState(found, versions, foreign)
 
 

@@ -56,7 +56,12 @@ class FileReading:
     """The input of one run (`dialects.base.Reading`)."""
 
     def __init__(
-        self, spark: SparkSession, files: Iterable[InputFile], options: ReadOptions, plan: ReadPlan, plain: Plain
+        self,
+        spark: SparkSession,
+        files: Iterable[InputFile],
+        options: ReadOptions,
+        plan: ReadPlan,
+        plain: Plain,
     ) -> None:
         self._spark = spark
         self._options = options
@@ -83,7 +88,10 @@ class FileReading:
         limit = max(route.plain.line_bytes for route in routes if route.plain is not None)
         paths = [route.file.path.decode("ascii") for route in routes]
         read = self._spark.read.option(_MAX_LINE, limit + 1).text(paths, lineSep="\n")
-        named = [("file:" + path, route.file.file_no, _label(route), route.mark) for path, route in zip(paths, routes, strict=True)]
+        named = [
+            ("file:" + path, route.file.file_no, _label(route), route.mark)
+            for path, route in zip(paths, routes, strict=True)
+        ]
         names = self._spark.createDataFrame(named, "path STRING, file_no BIGINT, label STRING, mark BIGINT")
         raw = F.col("value").cast("binary")
         lines = read.select(
@@ -92,7 +100,9 @@ class FileReading:
             (F.length(raw) + 1).cast("bigint").alias("size"),
             raw.alias("raw"),
         )
-        return lines.join(F.broadcast(names), "path").select("file_no", "part", "label", "mark", "size", "raw")
+        return lines.join(F.broadcast(names), "path").select(
+            "file_no", "part", "label", "mark", "size", "raw"
+        )
 
     def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
         """Return the pieces of all other files, or None if there are none; each task opens its paths."""
@@ -105,9 +115,7 @@ class FileReading:
         def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return read_files(batches, options, read_content, extra)
 
-        listed = self._spark.createDataFrame(
-            pa.Table.from_pylist([row for _, row in rows], schema=_LISTED)
-        )
+        listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=_LISTED))
         return listed.repartition(tasks).mapInArrow(read, _piece_ddl(extra))
 
     def _task_rows(self) -> Iterator[tuple[int, dict[str, object]]]:
@@ -133,16 +141,20 @@ class FileReading:
 
         Reads: file_no, bytes (what the lines of each text file take, with LFs).
         """
-        expected = {route.file.file_no: route.file.size - route.mark for route in self._routes if _is_text(route)}
+        expected = {
+            route.file.file_no: route.file.size - route.mark for route in self._routes if _is_text(route)
+        }
         if not expected:
             return None
         sizes = self._spark.createDataFrame(list(expected.items()), "file_no BIGINT, size BIGINT")
         missing = F.col("size") - F.coalesce("bytes", F.lit(0))
-        bad = sizes.join(read_bytes, "file_no", "left").where(~missing.isin(0, -1)).select("file_no").collect()
+        bad = (
+            sizes.join(read_bytes, "file_no", "left").where(~missing.isin(0, -1)).select("file_no").collect()
+        )
         if not bad:
             return None
         lost = {row["file_no"] for row in bad}
-        again = FileReading(self._spark, (), self._options, self._plan, lambda head, tail, strict: None)
+        again = FileReading(self._spark, (), self._options, self._plan, _whole)
         again._routes = tuple(
             replace(route, plain=None) if route.file.file_no in lost else route for route in self._routes
         )
@@ -158,6 +170,10 @@ _LISTED: Final = pa.schema(
         pa.field("until", pa.int64()),
     ]
 )
+
+
+def _whole(_head: bytes, _tail: Callable[[], bytes], _strict: bool) -> None:
+    """Every file is read whole, by one task."""
 
 
 def _is_text(route: Route) -> bool:

@@ -74,8 +74,14 @@ class TableStore:
             self.spark.read.format("delta")
             .option("readChangeFeed", "true").option("startingVersion", first).option("endingVersion", last)
         )  # fmt: skip
-        feed = reader.load(self.location.table_path(table)) if self.location.is_path() else reader.table(self.target(table))
-        return feed.where("_change_type = 'insert'").drop("_change_type", "_commit_version", "_commit_timestamp")
+        feed = (
+            reader.load(self.location.table_path(table))
+            if self.location.is_path()
+            else reader.table(self.target(table))
+        )
+        return feed.where("_change_type = 'insert'").drop(
+            "_change_type", "_commit_version", "_commit_timestamp"
+        )
 
     def version(self, table: str) -> int:
         """Return the table's version."""
@@ -111,7 +117,10 @@ class TableStore:
 
     def schema(self, table: str) -> StructType:
         """Return the columns that the contract states, as Spark's types."""
-        return StructType.fromDDL(columns_ddl(contract(table)))
+        schema = StructType.fromDDL(columns_ddl(contract(table)))
+        if not isinstance(schema, StructType):
+            raise TypeError(f"the contract of {table} is no list of columns")
+        return schema
 
     def merge_new(self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: Bounds) -> Written:
         """Add the rows whose key is absent; nothing else changes.
@@ -129,13 +138,17 @@ class TableStore:
     def replace(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Make each key of `rows` have the row given; a row equal but for provenance stays as it is."""
         described = contract(table)
-        sql = replace_merge_sql(described, target=self.target(table), source=self._view(table), buckets=buckets)
+        sql = replace_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets
+        )
         return self._merge(described, sql, rows, buckets, {})
 
     def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Add absent keys, and count the second sighting of others as the contract says."""
         described = contract(table)
-        sql = upsert_merge_sql(described, target=self.target(table), source=self._view(table), buckets=buckets)
+        sql = upsert_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets
+        )
         return self._merge(described, sql, rows, buckets, {})
 
     def delete(self, table: str, keys: DataFrame, buckets: tuple[int, ...]) -> Written:

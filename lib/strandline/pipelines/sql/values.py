@@ -25,7 +25,7 @@ def json_value(value: Any, kind: pa.DataType) -> Any:
     """Return a value of the type `kind` as JSON.
 
     Binary is lower-case hex, a decimal is text, a timestamp ISO 8601 in UTC (`..Z`; without a zone if it has none), a
-    number that JSON lacks (`NaN`) is text, a map and a struct are objects.
+    number that JSON lacks (`nan`, `inf`) is text, a map and a struct are objects.
     """
     if value is None or isinstance(value, bool | int | str):
         return value

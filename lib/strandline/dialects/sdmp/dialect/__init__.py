@@ -16,7 +16,8 @@ def plain(head: bytes, tail: Callable[[], bytes], strict: bool) -> PlainForm | N
     """Return how a plain file with this head may be split, or None: then one task reads it whole.
 
     `head` begins behind a byte order mark. A text journal whose line 1 names its node goes to Spark's reader. A file of
-    frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split does not see.
+    frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split
+    does not see.
     """
     form = codec.form_of(head)
     if form == "frames":

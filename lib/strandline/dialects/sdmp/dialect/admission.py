@@ -52,10 +52,14 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
     return _admission(batch, tables, stage, request)
 
 
-def _facts(reading: Reading, stage: Stage, request: AdmitRequest) -> tuple[DataFrame, DataFrame | None, Reading]:
+def _facts(
+    reading: Reading, stage: Stage, request: AdmitRequest
+) -> tuple[DataFrame, DataFrame | None, Reading]:
     """Return the kept facts of all that is read, the parts of split text, and the reading that lost no line."""
     while True:
-        facts = stage.keep(el.with_line_facts(_elements(reading, request), strict=reading.options.strict), "lines")
+        facts = stage.keep(
+            el.with_line_facts(_elements(reading, request), strict=reading.options.strict), "lines"
+        )
         if not reading.has_text:
             return facts, None, reading
         measured = stage.settle(el.parts(facts), "parts")
@@ -102,19 +106,32 @@ def _resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) 
     journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
     attached = stage.settle(heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads")
     is_open = F.col("attached_n").isNull()
-    told = stage.one(attached.agg(F.count(F.when(is_open, 1)).alias("open"), F.collect_set("bucket").alias("buckets")))
+    told = stage.one(
+        attached.agg(F.count(F.when(is_open, 1)).alias("open"), F.collect_set("bucket").alias("buckets"))
+    )
     if not told["open"]:
-        return stage.settle(heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions")
-    parented = stage.settle(attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents")
+        return stage.settle(
+            heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions"
+        )
+    parented = stage.settle(
+        attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents"
+    )
     is_root = is_open & F.col("parent_id").isNull()
     counted = stage.one(
         parented.agg(
-            F.count(F.when(is_root, 1)).alias("roots"), F.count(F.when(is_open & ~is_root, 1)).alias("children")
+            F.count(F.when(is_root, 1)).alias("roots"),
+            F.count(F.when(is_open & ~is_root, 1)).alias("children"),
         )
     )
     if counted["roots"]:
-        stored = tables.read(LINES).where(F.col("bucket").isin(*_buckets(told))).select("namespace", "line_hash", "n")
-        lines = heads.attached_to_lines(parented.where(is_root).select("head_id", "namespace", "number"), stored)
+        stored = (
+            tables.read(LINES)
+            .where(F.col("bucket").isin(*_buckets(told)))
+            .select("namespace", "line_hash", "n")
+        )
+        lines = heads.attached_to_lines(
+            parented.where(is_root).select("head_id", "namespace", "number"), stored
+        )
         parented = stage.settle(
             parented.join(lines, "head_id", "left")
             .withColumn("attached_n", F.coalesce("attached_n", "line_n"))
@@ -152,14 +169,20 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         "accepted": found["accepted"] or 0,
         "rejected": totals["refused"] - totals["faults"] + turned_away,
         "deferred": deferred + totals["faults"] - turned_away,
-        "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, stage, buckets) if found["frames"] else 0,
-        "shorter_journals": shorter_journals(batch.facts, batch.heads, tables, stage, buckets, found["low_end"]),
+        "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, stage, buckets)
+        if found["frames"]
+        else 0,
+        "shorter_journals": shorter_journals(
+            batch.facts, batch.heads, tables, stage, buckets, found["low_end"]
+        ),
     }
     implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
     accepted = records.accepted(batch.facts, batch.heads)
     lines = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
     if implied is not None:
-        first_lines = records.as_node_journal_line(records.implied(implied), origin="implied", run_id=request.run_id)
+        first_lines = records.as_node_journal_line(
+            records.implied(implied), origin="implied", run_id=request.run_id
+        )
         lines = lines.unionByName(first_lines)
     low = found["low"] if implied is None else 1
     return Admission(
@@ -172,7 +195,9 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         implied=implied is not None,
         admitted=_admitted(batch),
         faults=totals["faults"],
-        damaged=findings.first_breaks(batch.facts.where(delivered), batch.heads, batch.measured, batch.sources)
+        damaged=findings.first_breaks(
+            batch.facts.where(delivered), batch.heads, batch.measured, batch.sources
+        )
         if totals["refused"]
         else None,
         per_file=batch.facts.where(delivered).groupBy("file_no").agg(F.count(F.lit(1)).alias("records")),
@@ -196,7 +221,9 @@ def _told_by_heads(batch: Batch, stage: Stage) -> Row:
             F.collect_set(F.when(is_in, F.col("bucket"))).alias("buckets"),
             F.count_distinct("namespace").alias("namespaces"),
             F.count_distinct(F.when(is_in, F.col("namespace"))).alias("in_namespaces"),
-            F.count_distinct(F.when(is_in & ((F.col("n") == 1) | F.col("held")), F.col("namespace"))).alias("rooted"),
+            F.count_distinct(F.when(is_in & ((F.col("n") == 1) | F.col("held")), F.col("namespace"))).alias(
+                "rooted"
+            ),
         )
     )
 
@@ -241,7 +268,9 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
     return stage.settle(findings.beyond(batch.facts, delivered_open, full, waiting), "records over the limit")
 
 
-def _findings(batch: Batch, limited: DataFrame | None, has_refused: bool, has_deferred: bool) -> DataFrame | None:
+def _findings(
+    batch: Batch, limited: DataFrame | None, has_refused: bool, has_deferred: bool
+) -> DataFrame | None:
     delivered = batch.facts.where(F.col("file_no") < el.RECALL_FILE_NO)
     found: list[DataFrame] = []
     if has_refused:

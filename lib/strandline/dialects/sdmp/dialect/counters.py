@@ -21,13 +21,20 @@ def since_mismatches(
     stored = tables.read("node_journal_line").where(F.col("bucket").isin(*buckets))
     journals = tables.read("node_journal").where(F.col("bucket").isin(*buckets))
     starts = heads.where(
-        (F.col("file_no") < RECALL_FILE_NO) & (F.col("head") == 0) & F.col("since").isNotNull() & F.col("n").isNotNull()
+        (F.col("file_no") < RECALL_FILE_NO)
+        & (F.col("head") == 0)
+        & F.col("since").isNotNull()
+        & F.col("n").isNotNull()
     ).select("head_id", "namespace", "node", "number", "since", "n")
     tips = journals.select("namespace", F.col("tip_hash").alias("number"), "tip_number", "tip_n")
     first = F.col("n") <= 2
-    right = F.when(first, F.col("node")).when(F.col("tip_n") == 1, F.col("node")).otherwise(F.col("tip_number"))
+    right = (
+        F.when(first, F.col("node")).when(F.col("tip_n") == 1, F.col("node")).otherwise(F.col("tip_number"))
+    )
     told = stage.settle(
-        starts.join(tips, ["namespace", "number"], "left").withColumn("right", right).drop("tip_number", "tip_n"),
+        starts.join(tips, ["namespace", "number"], "left")
+        .withColumn("right", right)
+        .drop("tip_number", "tip_n"),
         "frames",
     )
     counted = stage.one(
@@ -44,14 +51,21 @@ def since_mismatches(
         F.col("hash").alias("number"),
         number_of(F.col("raw"), F.col("node")).alias("found"),
     )
-    in_table = stored.select("namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("found"))
+    in_table = stored.select(
+        "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("found")
+    )
     looked_up = untold.join(in_run.unionByName(in_table), ["namespace", "number"])
     wrong = looked_up.where("found <> since").select("head_id").distinct()
     return int(counted["wrong"]) + int(stage.one(wrong.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 
 
 def shorter_journals(
-    facts: DataFrame, heads: DataFrame, tables: Tables, stage: Stage, buckets: tuple[int, ...], low_end: int | None
+    facts: DataFrame,
+    heads: DataFrame,
+    tables: Tables,
+    stage: Stage,
+    buckets: tuple[int, ...],
+    low_end: int | None,
 ) -> int:
     """Count the text journals whose last line was held before and had a successor among the lines held before.
 
@@ -68,7 +82,9 @@ def shorter_journals(
         .where(F.col("bucket").isin(*buckets) & (F.col("n") > low_end))
         .select("namespace", F.col("n").alias("next_n"), "line_number")
     )
-    followed = stage.settle(ends.join(later, ["namespace", "next_n"]).select("file_no", "line_number"), "ends of journals")
+    followed = stage.settle(
+        ends.join(later, ["namespace", "next_n"]).select("file_no", "line_number"), "ends of journals"
+    )
     if not stage.has_rows(followed):
         return 0
     of_text = facts.where(F.col("frame") == kernels.TEXT_FRAME)

@@ -35,17 +35,23 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     """Reduce the journals that `news` (rows of the change feed) touch.
 
     From their stored state and the news where that is exact; from all of their lines where a run was killed between two
-    tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not tell hashes.
+    tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not
+    tell hashes.
     """
     fresh = stage.keep(news.select(*rd.LINE_COLUMNS), "news")
     touched = stage.settle(rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals")
     buckets = tuple(sorted(stage.one(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
-    old = tables.read("node_journal").where(F.col("bucket").isin(*buckets)).join(touched, ["namespace", "bucket"], "left_semi")
+    old = (
+        tables.read("node_journal")
+        .where(F.col("bucket").isin(*buckets))
+        .join(touched, ["namespace", "bucket"], "left_semi")
+    )
     stored = (
         tables.read("namespace_state").where((F.col("dialect") == DIALECT) & F.col("bucket").isin(*buckets))
-        .join(touched, ["namespace", "bucket"], "left_semi").select("namespace", F.col("state_hash").alias("stored_hash"))
+        .join(touched, ["namespace", "bucket"], "left_semi").select("namespace",
+        F.col("state_hash").alias("stored_hash"))
     )  # fmt: skip
-    told = old.withColumn("own_hash", rd.state_hash(old)).join(stored, "namespace", "full_outer")
+    told = old.withColumn("own_hash", rd.state_hash()).join(stored, "namespace", "full_outer")
     is_sound = F.coalesce(F.col("own_hash") == F.col("stored_hash"), F.lit(False))
     tells_leaves = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
     judged = stage.settle(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
@@ -53,7 +59,11 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     parts: list[_Folded] = []
     good = fresh
     if stage.one(unsound.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
-        every = tables.read_version(LINES, scope.last).where(F.col("bucket").isin(*buckets)).select(*rd.LINE_COLUMNS)
+        every = (
+            tables.read_version(LINES, scope.last)
+            .where(F.col("bucket").isin(*buckets))
+            .select(*rd.LINE_COLUMNS)
+        )
         parts.append(_of_all(every.join(unsound, "namespace", "left_semi"), stage))
         good = fresh.join(unsound, "namespace", "left_anti")
         touched = touched.join(unsound, "namespace", "left_anti")
@@ -65,7 +75,9 @@ def _of_all(lines: DataFrame, stage: Stage) -> _Folded:
     counts = stage.settle(rd.counted(lines), "lines of journals")
     is_forked = F.col("line_count") > F.col("top_n")
     ends = lines.join(
-        counts.where(~is_forked).select("namespace", F.col("top_n").alias("n")), ["namespace", "n"], "left_semi"
+        counts.where(~is_forked).select("namespace", F.col("top_n").alias("n")),
+        ["namespace", "n"],
+        "left_semi",
     )
     forks = fork_counts = None
     if stage.one(counts.agg(F.count(F.when(is_forked, 1)).alias("rows")))["rows"]:
@@ -108,10 +120,15 @@ def _of_news(
         F.col("leaf.record_id").alias("record_id"),
         "profile",
         F.when(is_tip, F.col("tip_hash")).otherwise(F.lower(F.hex("leaf.record_id"))).alias("line_hash"),
-        *(F.when(is_tip, F.col(name)).otherwise(null).alias(name) for name in ("tip_number", "tip_line", "tip_hash")),
+        *(
+            F.when(is_tip, F.col(name)).otherwise(null).alias(name)
+            for name in ("tip_number", "tip_line", "tip_hash")
+        ),
     )
     columns = candidates.columns
-    candidates = stage.settle(candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves")
+    candidates = stage.settle(
+        candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves"
+    )
     ends = stage.settle(rd.leaves(candidates, news), "leaves")
     forks = _forks_of_news(news, candidates, buckets, tables, stage, scope)
     fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
@@ -144,7 +161,12 @@ def _of_news(
 
 
 def _new_pairs(
-    news: DataFrame, old: DataFrame, buckets: tuple[int, ...], tables: Tables, stage: Stage, scope: ReduceScope
+    news: DataFrame,
+    old: DataFrame,
+    buckets: tuple[int, ...],
+    tables: Tables,
+    stage: Stage,
+    scope: ReduceScope,
 ) -> DataFrame:
     """Count, per journal, the pairs of the news that its older lines lack: of those, the two pair columns are read."""
     pair = ["namespace", "author_fp", "resource_id"]
@@ -159,7 +181,12 @@ def _new_pairs(
 
 
 def _forks_of_news(
-    news: DataFrame, candidates: DataFrame, buckets: tuple[int, ...], tables: Tables, stage: Stage, scope: ReduceScope
+    news: DataFrame,
+    candidates: DataFrame,
+    buckets: tuple[int, ...],
+    tables: Tables,
+    stage: Stage,
+    scope: ReduceScope,
 ) -> DataFrame | None:
     """Return the forks that news take part in: lines with a sibling among the news, or that follow no leaf."""
     parents = candidates.select("namespace", F.col("line_hash").alias("line_number"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -69,10 +70,12 @@ def _line_facts_udf(strict: bool) -> Callable[..., Column]:
     def line_facts(batches: Iterator[kernels.Columns]) -> Iterator[pd.DataFrame]:
         return kernels.line_facts(batches, strict=strict)
 
-    # The annotations are read at run time; a later filter must not move below what carries rows along (hence
-    # nondeterministic).
-    line_facts.__annotations__ = {"batches": Iterator[tuple[(pd.Series,) * 8]], "return": Iterator[pd.DataFrame]}
-    return pandas_udf(line_facts, kernels.LINE_FACTS_DDL).asNondeterministic()
+    # PySpark reads the kind of UDF from the annotations, which have to be types here, not texts.
+    line_facts.__annotations__ = {"batches": Iterator[kernels.Columns], "return": Iterator[pd.DataFrame]}
+    made: Any = pandas_udf(line_facts, kernels.LINE_FACTS_DDL)  # type: ignore[call-overload]
+    # A later filter must not move below what carries a row from batch to batch: it would see other neighbours.
+    udf: Callable[..., Column] = made.asNondeterministic()
+    return udf
 
 
 def waiting_elements(waiting: DataFrame) -> DataFrame:
@@ -114,7 +117,13 @@ def with_waiting_key(waiting: DataFrame) -> DataFrame:
 REPLAY_FILE_NO = 2**61
 """`file_no` of rejected rows that are judged again: this and 60 bits of their quarantine id."""
 
-OF_A_LINE = ("DEFERRED_LIMIT", "FIRST_LINE_MISPLACED", "LINE_NUMBER_MISMATCH", "MALFORMED_LINE", "NON_CANONICAL_ID")
+OF_A_LINE = (
+    "DEFERRED_LIMIT",
+    "FIRST_LINE_MISPLACED",
+    "LINE_NUMBER_MISMATCH",
+    "MALFORMED_LINE",
+    "NON_CANONICAL_ID",
+)
 """Reasons that one line of a known journal was given; other rows are frames or whole files."""
 
 
@@ -128,8 +137,13 @@ def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
     text = F.lit(None).cast("string")
     number = F.conv(F.substring(F.hex("quarantine_id"), 1, 15), 16, 10).cast("bigint")
     keyed = rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + number)
-    is_line = F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE))) & F.col("namespace").isNotNull()
-    position = F.coalesce(*(F.get_json_object("evidence", f"$.{code}.position") for code in (*OF_A_LINE, "PREDECESSOR_UNKNOWN")))
+    is_line = (
+        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE)))
+        & F.col("namespace").isNotNull()
+    )
+    position = F.coalesce(
+        *(F.get_json_object("evidence", f"$.{code}.position") for code in (*OF_A_LINE, "PREDECESSOR_UNKNOWN"))
+    )
     lines = keyed.where(is_line).select(
         "file_no",
         F.when(position.cast("bigint") > 1, F.lit(1)).otherwise(F.lit(0)).cast("bigint").alias("part"),
@@ -146,14 +160,17 @@ def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
         text.alias("since"), "claim",
     )  # fmt: skip
     others = keyed.where(~is_line).select(
-        "file_no", "raw", F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":", -1).alias("node"),
+        "file_no", "raw", F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":",
+        -1).alias("node"),
         "evidence",
     )  # fmt: skip
 
     def replayed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return kernels.replayed(batches, options)
 
-    again = others.mapInArrow(replayed, from_arrow_schema(pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS))))
+    again = others.mapInArrow(
+        replayed, from_arrow_schema(pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS)))
+    )
     return shaped.unionByName(again.select(*ELEMENT_COLUMNS))
 
 
@@ -189,19 +206,29 @@ def with_borders_checked(facts: DataFrame, measured: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     lasts = measured.where("part_before IS NOT NULL").select(
-        "file_no", F.col("part").alias("later"), F.col("part_before").alias("part"), F.col("last_idx_before").alias("idx")
+        "file_no",
+        F.col("part").alias("later"),
+        F.col("part_before").alias("part"),
+        F.col("last_idx_before").alias("idx"),
     )
     claims = (
         facts.where(F.col("frame") == kernels.TEXT_FRAME)
         .join(F.broadcast(lasts), ["file_no", "part", "idx"])
         .where(F.col("hash").isNotNull())
-        .select("file_no", F.col("later").alias("part"), F.col("hash").alias("claimed"), F.col("raw").alias("line_before"))
+        .select(
+            "file_no",
+            F.col("later").alias("part"),
+            F.col("hash").alias("claimed"),
+            F.col("raw").alias("line_before"),
+        )
     )
     joined = facts.join(F.broadcast(claims), ["file_no", "part"], "left")
     number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
     wrong = F.col("border") & (F.col("code").bitwiseAND(_FORM_BITS) == 0) & (F.col("claimed") != number)
     wrong = F.coalesce(wrong, F.lit(False))
-    code = F.when(wrong, F.col("code").bitwiseOR(F.lit(kernels.MISMATCH).cast("tinyint"))).otherwise(F.col("code"))
+    code = F.when(wrong, F.col("code").bitwiseOR(F.lit(kernels.MISMATCH).cast("tinyint"))).otherwise(
+        F.col("code")
+    )
     changed = {
         "code": code.cast("tinyint"),
         "expected": F.when(wrong, F.col("claimed")).otherwise(F.col("expected")),

@@ -57,7 +57,9 @@ def beyond(facts: DataFrame, open_heads: DataFrame, full: DataFrame, waiting: Da
     Rows:   those beyond the room, ordered by the bytes' hash; elements whose text waits already always have room.
     """
     candidates = facts.where(is_candidate()).join(open_heads.select(*SEGMENT, "namespace"), list(SEGMENT))
-    numbered = candidates.join(full.select("namespace", "room"), "namespace").withColumn("id", F.unhex(F.sha2("raw", 256)))
+    numbered = candidates.join(full.select("namespace", "room"), "namespace").withColumn(
+        "id", F.unhex(F.sha2("raw", 256))
+    )
     known = waiting.select("namespace", F.col("record_id").alias("id"))
     news = numbered.join(known, ["namespace", "id"], "left_anti")
     rank = F.dense_rank().over(Window.partitionBy("namespace").orderBy("id"))
@@ -65,7 +67,11 @@ def beyond(facts: DataFrame, open_heads: DataFrame, full: DataFrame, waiting: Da
 
 
 def deferred(
-    facts: DataFrame, heads: DataFrame, measured: DataFrame | None, sources: DataFrame, limited: DataFrame | None
+    facts: DataFrame,
+    heads: DataFrame,
+    measured: DataFrame | None,
+    sources: DataFrame,
+    limited: DataFrame | None,
 ) -> DataFrame:
     """Shape delivered elements of open segments to findings: each waits for the line that its number names.
 
@@ -87,7 +93,9 @@ def deferred(
         namespace().alias("namespace"),
         F.lit("record").alias("scope"),
         F.when(turned_away, F.lit("rejected")).otherwise(F.lit("deferred")).alias("status"),
-        F.when(turned_away, F.array(F.lit("DEFERRED_LIMIT"))).otherwise(F.array(F.lit("PREDECESSOR_UNKNOWN"))).alias("reasons"),
+        F.when(turned_away, F.array(F.lit("DEFERRED_LIMIT")))
+        .otherwise(F.array(F.lit("PREDECESSOR_UNKNOWN")))
+        .alias("reasons"),
         F.unhex(F.sha2("raw", 256)).alias("record_id"),
         "raw",
         "raw_bytes",
@@ -106,14 +114,22 @@ def deferred(
 
 
 def _placed_evidence(reason: str, position: Column, since: Column) -> Column:
-    """The JSON text that `verify` gives for PREDECESSOR_UNKNOWN; `since` has the form of an id, so it needs no escape."""
+    """The JSON text that `verify` gives for PREDECESSOR_UNKNOWN; `since` has the form of an id, so it
+    needs no escape.
+    """
     quoted = F.when(since.isNull(), F.lit("null")).otherwise(F.concat(F.lit('"'), since, F.lit('"')))
     return F.concat(
-        F.lit('{"' + reason + '":{"position":'), position.cast("string"), F.lit(',"since":'), quoted, F.lit("}}")
+        F.lit('{"' + reason + '":{"position":'),
+        position.cast("string"),
+        F.lit(',"since":'),
+        quoted,
+        F.lit("}}"),
     )
 
 
-def first_breaks(facts: DataFrame, heads: DataFrame, measured: DataFrame | None, sources: DataFrame) -> DataFrame:
+def first_breaks(
+    facts: DataFrame, heads: DataFrame, measured: DataFrame | None, sources: DataFrame
+) -> DataFrame:
     """Tell, per damaged file, where it first breaks.
 
     Reads:  the delivered elements with their facts; heads with n.
@@ -146,9 +162,15 @@ def first_breaks(facts: DataFrame, heads: DataFrame, measured: DataFrame | None,
         .join(F.broadcast(sources), "file_no", "left")
         .orderBy("file_no")
         .select(
-            "source", "node", "position", "code", "expected", "actual", "damage",
+            "source",
+            "node",
+            "position",
+            "code",
+            "expected",
+            "actual",
+            "damage",
             F.coalesce("accepted_before", F.lit(0)).alias("accepted_before"),
-        )  # fmt: skip
+        )
     )
 
 

@@ -85,7 +85,12 @@ def attached_to_leaves(heads: DataFrame, journals: DataFrame) -> DataFrame:
     others = (
         journals.where(F.size("leaves") > 1)
         .select("namespace", "tip_hash", F.explode("leaves").alias("leaf"))
-        .select("namespace", "tip_hash", F.lower(F.hex("leaf.record_id")).alias("number"), F.col("leaf.n").alias("leaf_n"))
+        .select(
+            "namespace",
+            "tip_hash",
+            F.lower(F.hex("leaf.record_id")).alias("number"),
+            F.col("leaf.n").alias("leaf_n"),
+        )
         .where(F.col("number") != F.col("tip_hash"))
         .drop("tip_hash")
     )
@@ -107,14 +112,18 @@ def parents_in_run(heads: DataFrame, facts: DataFrame) -> DataFrame:
     Rows:   at most one per head: of several deliveries of one line the first.
     """
     open_heads = heads.where("attached_n IS NULL").select("head_id", "node", F.col("number").alias("hash"))
-    found = facts.where(is_candidate()).select("node", "hash", "idx", *SEGMENT).join(open_heads, ["node", "hash"])
+    found = (
+        facts.where(is_candidate()).select("node", "hash", "idx", *SEGMENT).join(open_heads, ["node", "hash"])
+    )
     parent = F.min(F.struct("file_no", "part", "frame", "idx", "head")).alias("parent")
     return (
         found.groupBy("head_id")
         .agg(parent)
         .select(
             "head_id",
-            F.concat_ws(":", "parent.file_no", "parent.part", "parent.frame", "parent.head").alias("parent_id"),
+            F.concat_ws(":", "parent.file_no", "parent.part", "parent.frame", "parent.head").alias(
+                "parent_id"
+            ),
             (F.col("parent.idx") - F.col("parent.head")).alias("parent_offset"),
         )
     )

@@ -19,13 +19,17 @@ def accepted(facts: DataFrame, heads: DataFrame) -> DataFrame:
     Gives:  DELIVERY, namespace, bucket, node, n, hash, raw.
     Rows:   one per (namespace, line): of several deliveries the least. Only overlapping segments are shuffled for it.
     """
-    known = heads.where("n IS NOT NULL").select(*SEGMENT, "namespace", "bucket", F.col("n").alias("head_n"), "overlaps")
+    known = heads.where("n IS NOT NULL").select(
+        *SEGMENT, "namespace", "bucket", F.col("n").alias("head_n"), "overlaps"
+    )
     placed = facts.where(is_candidate()).join(known, list(SEGMENT))
     columns = (*DELIVERY, "namespace", "bucket", "node", "hash", "raw")
     lines = placed.select(*columns, (F.col("head_n") + F.col("idx") - F.col("head")).alias("n"), "overlaps")
     alone = lines.where(~F.col("overlaps"))
     first = Window.partitionBy("namespace", "n", "hash").orderBy(*DELIVERY)
-    shared = lines.where("overlaps").withColumn("rank", F.row_number().over(first)).where("rank = 1").drop("rank")
+    shared = (
+        lines.where("overlaps").withColumn("rank", F.row_number().over(first)).where("rank = 1").drop("rank")
+    )
     return alone.unionByName(shared).drop("overlaps")
 
 

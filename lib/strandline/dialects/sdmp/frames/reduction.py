@@ -28,7 +28,9 @@ def counted(lines: DataFrame) -> DataFrame:
 
     Reads:  LINE_COLUMNS.  Gives:  namespace, bucket, line_count, top_n.  Rows: one per namespace.
     """
-    return lines.groupBy("namespace", "bucket").agg(F.count(F.lit(1)).alias("line_count"), F.max("n").alias("top_n"))
+    return lines.groupBy("namespace", "bucket").agg(
+        F.count(F.lit(1)).alias("line_count"), F.max("n").alias("top_n")
+    )
 
 
 def pair_counts(lines: DataFrame) -> DataFrame:
@@ -44,7 +46,9 @@ def leaves(candidates: DataFrame, predecessors: DataFrame) -> DataFrame:
     Gives:  the columns of `candidates`.
     Rows:   at most one per row.
     """
-    followed = predecessors.where("line_number IS NOT NULL").select("namespace", F.col("line_number").alias("line_hash"))
+    followed = predecessors.where("line_number IS NOT NULL").select(
+        "namespace", F.col("line_number").alias("line_hash")
+    )
     return candidates.join(followed, ["namespace", "line_hash"], "left_anti")
 
 
@@ -55,7 +59,8 @@ def folded_leaves(ends: DataFrame) -> DataFrame:
     """
     listed = F.collect_list(F.struct((-F.col("n")).alias("below"), "record_id"))
     restored = F.transform(
-        F.array_sort(listed), lambda leaf: F.struct((-leaf["below"]).alias("n"), leaf["record_id"].alias("record_id"))
+        F.array_sort(listed),
+        lambda leaf: F.struct((-leaf["below"]).alias("n"), leaf["record_id"].alias("record_id")),
     )
     return ends.groupBy("namespace").agg(restored.alias("leaves"))
 
@@ -67,9 +72,20 @@ def tips(ends: DataFrame) -> DataFrame:
     Gives:  namespace, profile, tip_n, tip_number, tip_line, tip_hash.
     Rows:   one per namespace.
     """
-    best = F.min(F.struct((-F.col("n")).alias("below"), "record_id", "profile", "tip_number", "tip_line", "tip_hash"))
-    return ends.groupBy("namespace").agg(best.alias("tip")).select(
-        "namespace", "tip.profile", (-F.col("tip.below")).alias("tip_n"), "tip.tip_number", "tip.tip_line", "tip.tip_hash"
+    best = F.min(
+        F.struct((-F.col("n")).alias("below"), "record_id", "profile", "tip_number", "tip_line", "tip_hash")
+    )
+    return (
+        ends.groupBy("namespace")
+        .agg(best.alias("tip"))
+        .select(
+            "namespace",
+            "tip.profile",
+            (-F.col("tip.below")).alias("tip_n"),
+            "tip.tip_number",
+            "tip.tip_line",
+            "tip.tip_hash",
+        )
     )
 
 
@@ -103,7 +119,9 @@ def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
         .groupBy("namespace", "bucket", "line_number")
         .agg(
             F.array_sort(F.collect_list("record_id")).alias("ids"),
-            F.array_sort(F.slice(F.array_sort(F.collect_list(F.struct("record_id", line.alias("raw")))), 1, 2)).alias("least"),
+            F.array_sort(
+                F.slice(F.array_sort(F.collect_list(F.struct("record_id", line.alias("raw")))), 1, 2)
+            ).alias("least"),
         )
     )
     named = forked.select("namespace", F.col("line_number").alias("line_hash"))
@@ -153,6 +171,7 @@ def as_equivocation(found: DataFrame) -> DataFrame:
 
 def _evidence(key: Column) -> Column:
     """The evidence file of a fork: strict JSON, keys sorted, compact, ASCII. Every text in it is an id or base64."""
+
     def record(raw: str) -> Column:
         column = F.col(raw)
         encoded = F.translate(F.base64(column), "\r\n", "")
@@ -180,9 +199,14 @@ def as_node_journal(journals: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def state_hash(journals: DataFrame) -> Column:
-    """SHA-256 of the state bytes of each row of `node_journal`: line count and leaves commit to every line."""
-    lines = F.transform("leaves", lambda leaf: F.concat(leaf["n"].cast("string"), F.lit(" "), F.lower(F.hex(leaf["record_id"])), F.lit("\n")))
+def state_hash() -> Column:
+    """SHA-256 of the state bytes of a row of `node_journal`: line count and leaves commit to every line."""
+    lines = F.transform(
+        "leaves",
+        lambda leaf: F.concat(
+            leaf["n"].cast("string"), F.lit(" "), F.lower(F.hex(leaf["record_id"])), F.lit("\n")
+        ),
+    )
     text = F.concat(
         F.lit("strandline/sdmp/state/1\n"), F.col("namespace"), F.lit("\n"), F.col("line_count").cast("string"),
         F.lit("\n"), F.array_join(lines, ""),
@@ -190,14 +214,16 @@ def state_hash(journals: DataFrame) -> Column:
     return F.unhex(F.sha2(text.cast("binary"), 256))
 
 
-def as_namespace_state(journals: DataFrame, *, reduced_version: int, run_id: str, reduced_at: Column) -> DataFrame:
+def as_namespace_state(
+    journals: DataFrame, *, reduced_version: int, run_id: str, reduced_at: Column
+) -> DataFrame:
     """Shape rows of `node_journal` to rows of `namespace_state`.  Rows: one per row."""
     return journals.select(
         "namespace",
         "bucket",
         F.lit(DIALECT).alias("dialect"),
         F.col("line_count").alias("record_count"),
-        state_hash(journals).alias("state_hash"),
+        state_hash().alias("state_hash"),
         F.lit(REDUCER_VERSION).alias("reducer_version"),
         F.lit(None).cast("array<struct<namespace:string,commitment:binary>>").alias("depends_on"),
         F.lit(reduced_version).cast("bigint").alias("reduced_version"),

@@ -131,14 +131,18 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
     """
     pieces = Pieces(ELEMENT_FIELDS)
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence"))
+        columns = (
+            batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence")
+        )
         for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
             codes = set(reasons.split(","))
             if codes & FRAME_REASONS:
                 line = StreamLine(0, Kept(raw, len(raw)), "TRUNCATED" not in codes, False)
                 add_frame(pieces, file_no, 0, 0, line, options.keep)
             elif "NOT_OWN_NODE" in codes:
-                pieces.add(file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence)
+                pieces.add(
+                    file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
+                )
             else:
                 for _ in read_one(file_no, raw, pieces, options, read_content):
                     yield from pieces.full()
@@ -146,4 +150,6 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
     yield from pieces.rest()
 
 
-FRAME_REASONS: Final = frozenset({"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"})
+FRAME_REASONS: Final = frozenset(
+    {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
+)

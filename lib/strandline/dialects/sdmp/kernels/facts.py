@@ -15,7 +15,8 @@ MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH = 1, 2, 4, 8
 """Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance."""
 
 LINE_FACTS_DDL: Final = (
-    "code TINYINT, hash STRING, idx BIGINT, head BIGINT, expected STRING, before BINARY, border BOOLEAN, local BIGINT"
+    "code TINYINT, hash STRING, idx BIGINT, head BIGINT, expected STRING"
+    ", before BINARY, border BOOLEAN, local BIGINT"
 )
 """Facts of one element: the failed checks; H(line) if it has a form; its index in its frame (text: in its part);
 the index of the head of its segment; on a mismatch the claim and the line before; `border`: the claim is in the part
@@ -150,4 +151,5 @@ def _running(sizes: np.ndarray, starts: np.ndarray, carried: int) -> np.ndarray:
     before = np.cumsum(sizes) - sizes + carried
     base = np.where(starts, before, 0)
     np.maximum.accumulate(base, out=base)
-    return before - base
+    local: np.ndarray = before - base
+    return local

@@ -44,7 +44,7 @@ def delivery(root: Path) -> Path:
     text = [render(lines) for lines in J]
     forked = render([*J[0][:3], FORK])
     twice = render([*J[8], J[8][5]])
-    packed = gzip.compress(text[5])
+    packed = gzip.compress(text[5] + b"\n")
     files = {
         "whole/a.journal": text[0],
         "whole/b.journal.gz": gzip.compress(forked),
@@ -67,7 +67,7 @@ def delivery(root: Path) -> Path:
         "invalid/a.journal": text[4],
         "invalid/x.manifest.json": manifest([stated("a.journal", text[4])])[:-1],
         "tail/a.journal.gz": packed + b"tail",
-        "tail/x.manifest.json": manifest([stated("a.journal.gz", text[5])]),
+        "tail/x.manifest.json": manifest([stated("a.journal.gz", text[5] + b"\n")]),
         "places/a.journal": text[6] + b"\n",
         "places/x.manifest.json": manifest(
             [stated("a.journal", text[6] + b"\n")],

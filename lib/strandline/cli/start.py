@@ -51,6 +51,8 @@ def _demo(call: Invocation) -> Result:
     from strandline.pipelines import demo
     from strandline.tables.location import Location
 
+    # A few small plans, each run once: the JVM's second compiler and parallel collector cost more than they give.
+    call.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     with call.progress() as progress:
         settings = call.settings
         spark = call.session()

@@ -87,7 +87,7 @@ ON t.bucket IN (1, 2)
 WHEN MATCHED THEN UPDATE SET
   reasons = s.reasons,
   waits_for = s.waits_for,
-  evidence = s.evidence,
+  evidence = least(t.evidence, s.evidence),
   rules_version = s.rules_version,
   last_seen = s.last_seen,
   times_seen = t.times_seen + CASE WHEN t.last_run = s.last_run THEN 0 ELSE 1 END,

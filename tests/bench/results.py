@@ -138,7 +138,7 @@ def _case_object(case: Case) -> dict[str, Any]:
 
 
 def _side_object(side: Side) -> dict[str, Any]:
-    digits = 3 if side.unit == "s" else 1
+    digits = 6 if side.unit == "s" else 1
     return {
         "name": side.name,
         "unit": side.unit,

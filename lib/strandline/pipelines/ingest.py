@@ -94,9 +94,8 @@ class _Ingest:
         selection = self._selection
         replay = self._replayed()
         if not selection.files and not selection.refused and not selection.manifests and replay is None:
-            return self._report(
-                {}, {}, ManifestFindings.none(), {"dropped": dropped} if dropped is not None else {}, 0, 0
-            )
+            counts = _counts(None, 0, 0, 0) | ({} if dropped is None else {"dropped": dropped})
+            return self._report(counts, {}, ManifestFindings.none(), {}, 0, 0)
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
         limit = self._settings.limits.deferred_per_namespace

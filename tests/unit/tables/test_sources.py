@@ -153,7 +153,7 @@ def test_a_glob_does_not_lead_out_of_the_folder_before_its_first_wild_sign(folde
     (folder / "inside").symlink_to("a")
     selection = chosen(f"{folder}/*")
     assert not any(b"secret" in file.real for file in selection.files)
-    assert len(selection.refused) == 2
+    assert [path for path, _ in selection.refused] == [bytes(folder / "leak"), bytes(folder / "leaks")]
     assert names(chosen(f"{folder.parent}/*/leak"), folder) == ["leak"]
 
 

@@ -36,6 +36,14 @@ def write_page(docs: Path) -> None:
     (docs / PAGE).write_text(page(figures), encoding="utf-8")
 
 
+NOTHING_MEASURED = """# Performance
+
+No figure stands here yet: none has been measured on an idle machine for this version. `make bench` measures all of them
+side by side in one run, writes `docs/bench/*.json` with versions and core count, and writes this page anew from them.
+"""
+"""The page before the first full run."""
+
+
 def page(figures: Sequence[Figure]) -> str:
     """Return the page. Raises: ValueError for a figure of a smoke test: nobody publishes those."""
     smoke = [figure.number for figure in figures if figure.run["smoke"]]

@@ -175,7 +175,7 @@ def test_each_file_is_complete_damaged_or_open_ended_and_every_disagreement_told
     again = lake.ingest(folder)
     assert found(lake) == rows
     assert again.counts["new"] == 0
-    lake.ingest(from_quarantine=True)
+    lake.ingest(from_quarantine=True, reason="PATH_REFUSED")
     assert found(lake) == rows
 
 

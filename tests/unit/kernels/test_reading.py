@@ -1,6 +1,7 @@
 """Files to elements of journals: the kernel that streams agrees with the reference that holds a whole file."""
 
 import gzip
+import hashlib
 import json
 import random
 from itertools import pairwise
@@ -213,6 +214,12 @@ def test_of_a_large_bad_file_the_head_is_kept_and_all_of_it_told() -> None:
     [row] = pieces(data, whole=100, head=10)
     assert (row["raw"], row["raw_bytes"], row["damage"]) == (data[:10], len(data), "FIRST_LINE_MALFORMED")
     assert row["raw_sha256"] is not None
+
+
+def test_of_a_large_entry_of_a_frame_the_head_is_kept_and_all_of_it_told() -> None:
+    [row] = pieces(codec.batch(NODE, NODE, [b"x" * 1000]), whole=900, head=10)
+    assert (row["raw"], row["raw_bytes"]) == (b"x" * 10, 1000)
+    assert row["raw_sha256"] == hashlib.sha256(b"x" * 1000).digest()
 
 
 def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) -> None:

@@ -153,10 +153,11 @@ def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
         "raw",
         F.substring_index("namespace", ":", -1).alias("node"),
         F.get_json_object("evidence", "$.LINE_NUMBER_MISMATCH.expected").alias("claim"),
+        "evidence",
     )
     shaped = lines.select(
         "file_no", "part", "frame", "offset", F.col("raw_bytes").alias("size"), "raw", "raw_bytes",
-        F.lit(None).cast("binary").alias("raw_sha256"), text.alias("damage"), text.alias("evidence"), "node",
+        F.lit(None).cast("binary").alias("raw_sha256"), text.alias("damage"), "evidence", "node",
         text.alias("since"), "claim",
     )  # fmt: skip
     others = keyed.where(~is_line).select(

@@ -88,7 +88,8 @@ def deferred(
         marked = limited.withColumn("limited", F.lit(True))
         waiting = waiting.join(marked, ["file_no", "part", "frame", "idx"], "left")
         turned_away = F.coalesce("limited", F.lit(False))
-    position = F.col("base_lines") + F.col("idx") + 1
+    stood = F.get_json_object("evidence", "$.DEFERRED_LIMIT.position").cast("bigint")
+    position = F.coalesce(stood, F.col("base_lines") + F.col("idx") + 1)
     findings = waiting.select(
         namespace().alias("namespace"),
         F.lit("record").alias("scope"),

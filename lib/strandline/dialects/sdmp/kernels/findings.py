@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -61,7 +62,10 @@ def _verdict(row: dict[str, Any]) -> dict[str, str | None]:
 
 
 def _findings(row: dict[str, Any]) -> Iterator[Finding]:
-    code, raw, node, position = row["code"], row["raw"], row["node"], row["position"]
+    code, raw, node = row["code"], row["raw"], row["node"]
+    # A line judged again brings the evidence of the first time, and stands where it stood then.
+    told = {} if row["evidence"] is None else json.loads(row["evidence"])
+    position = min((each["position"] for each in told.values()), default=row["position"])
     if code & MALFORMED:
         yield verify.malformed(raw, position)
     if code & MISPLACED:
@@ -73,4 +77,5 @@ def _findings(row: dict[str, Any]) -> Iterator[Finding]:
         if impossible is not None:
             yield impossible
     if code & MISMATCH and isinstance(line, Line):
-        yield verify.number_mismatch(position, row["expected"], str(line.number), row["before"])
+        before = row["before"] or told["LINE_NUMBER_MISMATCH"]["line_before"].encode("ascii")
+        yield verify.number_mismatch(position, row["expected"], str(line.number), before)

@@ -56,10 +56,8 @@ def run(
 
     Raises: UsageError (a source that does not exist, a lake that is not ours), FaultError WRITE_CONFLICT.
     """
-    limits = settings.limits
-    keep = KeepLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head)
-    found = select(request.sources, most=limits.files)
-    selection, manifests = load_manifests(found, dialect=dialect.name, keep=keep)
+    found = select(request.sources, most=settings.limits.files)
+    selection, manifests = load_manifests(found, dialect=dialect.name, keep=_keep_limits(settings))
     if request.require_manifest:
         require_manifests(selection, manifests)
     lake.require(store, init.design(InitOptions(default_buckets=settings.tables.buckets), (dialect,)))
@@ -68,6 +66,10 @@ def run(
         work_bytes += store.stored_bytes("quarantine")
     with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
         return _Ingest(store, dialect, request, settings, context, stage, selection, manifests).run()
+
+
+def _keep_limits(settings: Settings) -> KeepLimits:
+    return KeepLimits(settings.limits.quarantine_raw_bytes, settings.limits.quarantine_raw_head)
 
 
 class _Ingest:
@@ -129,7 +131,7 @@ class _Ingest:
         return ReadOptions(
             strict=reading == option.values[1],
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
-            keep=KeepLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head),
+            keep=_keep_limits(self._settings),
         )
 
     def _merge_records(self, admission: Admission | None) -> tuple[int, int]:

@@ -16,9 +16,8 @@ from pyspark.sql.types import StructType
 
 from strandline.dialects.base import PlainForm
 from strandline.kernels.containers import SNIFF_BYTES, container_of
-from strandline.kernels.lines import BYTE_ORDER_MARK
 from strandline.kernels.pieces import PIECE_FIELDS
-from strandline.kernels.reading import ReadContent, ReadOptions, read_files
+from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
 from strandline.tables.sources import InputFile
 
 HEAD_BYTES: Final = 4096
@@ -196,7 +195,7 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, strict: bool) -> Route
             stream.seek(max(0, file.size - TAIL_BYTES))
             return stream.read(TAIL_BYTES)
 
-        mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+        mark = mark_bytes(head)
         form = plain(head[mark:], tail, strict)
     if form is not None and form.form == SPARK_TEXT and not _is_safe(file.path):
         form = None

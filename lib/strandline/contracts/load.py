@@ -106,6 +106,7 @@ def _column(described: Mapping[str, Any]) -> Column:
         key_position=described.get("primaryKeyPosition") if described.get("primaryKey") else None,
         partitioned=described.get("partitioned", False),
         provenance=_custom(described).get("provenance", False),
+        distinct=_custom(described).get("distinct", False),
     )
 
 

@@ -22,6 +22,8 @@ class Column:
     partitioned: bool = False
     provenance: bool = False
     """True where the value tells which delivery came first: exempt from the equality of tables."""
+    distinct: bool = False
+    """True where hardly two rows have one value: a writer that tries a dictionary of them wastes its time."""
 
 
 @dataclass(frozen=True, slots=True)

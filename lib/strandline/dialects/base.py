@@ -103,7 +103,8 @@ class Stage(Protocol):
 class Admission:
     """The verdicts of one batch, ready to be written.
 
-    `records` is shaped as the record table, one row per key; `buckets` and `bounds` are the literals of its MERGE.
+    `records` is shaped as the record table, one row per key; `buckets` and `bounds` are the literals of its MERGE;
+    `lies_ready` says that its tasks hold the rows in the order of the table, few buckets and much of each.
     `counts` has read, accepted (of those read), rejected, deferred and the dialect's own; `implied` says that
     `records` may hold rows that nobody delivered (origin `implied`). `findings` are FINDING_COLUMNS of
     `frames.quarantine`. `admitted` are the waiting rows that this batch lets in (quarantine_id, bucket, namespace,
@@ -119,6 +120,7 @@ class Admission:
     counts: Mapping[str, int]
     findings: DataFrame | None
     namespaces: int
+    lies_ready: bool = False
     implied: bool = False
     admitted: DataFrame | None = None
     faults: int = 0

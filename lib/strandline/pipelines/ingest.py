@@ -140,7 +140,9 @@ class _Ingest:
             return 0, 0
         table = self._dialect.record_table
         self._context.progress.stage("union merge")
-        written = self._store.merge_new(table, admission.records, admission.buckets, admission.bounds)
+        written = self._store.merge_new(
+            table, admission.records, admission.buckets, admission.bounds, lies_ready=admission.lies_ready
+        )
         self._written[table] = written
         if not written.inserted or (not admission.implied and admission.admitted is None):
             return written.inserted, 0

@@ -87,14 +87,16 @@ class FileReading:
         limit = max(route.plain.line_bytes for route in routes if route.plain is not None)
         paths = [route.file.path.decode("ascii") for route in routes]
         read = self._spark.read.option(_MAX_LINE, limit + 1).text(paths, lineSep="\n")
+        # Spark spells a local path in either way, as the file system that it asked does.
         named = [
-            ("file:" + path, route.file.file_no, _label(route), route.mark)
+            (scheme + path, route.file.file_no, _label(route), route.mark)
             for path, route in zip(paths, routes, strict=True)
+            for scheme in ("file:", "file://")
         ]
         names = self._spark.createDataFrame(named, "path STRING, file_no BIGINT, label STRING, mark BIGINT")
         raw = F.col("value").cast("binary")
         lines = read.select(
-            F.regexp_replace("_metadata.file_path", "^file:/+", "file:/").alias("path"),
+            F.col("_metadata.file_path").alias("path"),
             F.col("_metadata.file_block_start").alias("part"),
             (F.length(raw) + 1).cast("bigint").alias("size"),
             raw.alias("raw"),

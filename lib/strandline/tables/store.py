@@ -20,6 +20,9 @@ from strandline.contracts.quoting import quote_name, quote_path
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
 from strandline.tables.location import Location
 
+OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
+BUCKETS_LYING_READY: Final = 4
+DICTIONARY: Final = "parquet.enable.dictionary"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
@@ -122,18 +125,30 @@ class TableStore:
             raise TypeError(f"the contract of {table} is no list of columns")
         return schema
 
-    def merge_new(self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: Bounds) -> Written:
+    def merge_new(
+        self,
+        table: str,
+        rows: DataFrame,
+        buckets: tuple[int, ...],
+        bounds: Bounds,
+        *,
+        lies_ready: bool = False,
+    ) -> Written:
         """Add the rows whose key is absent; nothing else changes.
 
         Where no stored row can have one of the keys, the rows are written as they are laid out: sorted, and a large
-        bucket by several tasks.
+        bucket by several tasks. Rows that lie ready in their tasks are written from there.
         """
         described = contract(table)
         sql = insert_only_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
         )
         overlapping = self._overlapping(table, buckets, bounds)
-        return self._merge(described, sql, rows, buckets, {REPARTITION: str(overlapping).lower()})
+        settings = {REPARTITION: str(overlapping).lower()}
+        if lies_ready:
+            # Without it the writer sorts by bucket what has one bucket, or few.
+            settings[OPEN_FILES] = str(BUCKETS_LYING_READY)
+        return self._merge(described, sql, rows, buckets, settings, lay_out=not lies_ready)
 
     def replace(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Make each key of `rows` have the row given; a row equal but for provenance stays as it is."""
@@ -207,7 +222,8 @@ class TableStore:
         view = self._view(described.table)
         source = laid_out(rows.select(*described.names), described) if lay_out else rows
         source.createOrReplaceTempView(view)
-        statement = {**self._transaction(described.table), **settings}
+        plain = {f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct}
+        statement = {**self._transaction(described.table), **plain, **settings}
         try:
             with session_settings(self.spark, statement):
                 [metrics] = self._retry.run(

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -19,9 +20,19 @@ def line_hash(line: bytes, profile: Profile = "0.9") -> str:
     `0.9`: SHA-256 (FIPS 180-4), 64 lower-case hex characters. `0.12`: SHA-512, base64url without padding
     (RFC 4648, section 5), 86 characters. The newline is never hashed.
     """
-    if profile == "0.9":
-        return hashlib.sha256(line).hexdigest()
+    return LINE_HASHES[profile](line)
+
+
+def _sha256_hex(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()
+
+
+def _sha512_base64url(line: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha512(line).digest())[:86].decode("ascii")
+
+
+LINE_HASHES: Final[Mapping[Profile, Callable[[bytes], str]]] = {"0.9": _sha256_hex, "0.12": _sha512_base64url}
+"""H by profile."""
 
 
 def record_id(line: bytes) -> bytes:

@@ -1,52 +1,90 @@
-"""What a loop over the lines of a journal needs, looked up once: patterns and hash of its profile."""
+"""What a loop over the lines of a journal needs, looked up once: tests and hash of its profile.
 
-import re
+A test that takes the alphabet's bytes away and looks at what is left costs a tenth of a pattern; `LINES` and `FORMS`
+say the same as patterns.
+"""
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from strandline.dialects.sdmp.codec.lines import CANONICAL_LINES, FORMS, ID_CHARS, LINES, profile_of
-from strandline.dialects.sdmp.types import PROFILES, Profile, line_hash
+from strandline.dialects.sdmp.codec.lines import ID_CHARS, LINE_BYTES, profile_of
+from strandline.dialects.sdmp.types import LINE_HASHES, PROFILES, Profile
 
-Matches = Callable[[bytes], re.Match[bytes] | None]
+Passes = Callable[[bytes], bool]
+
+_ALPHABETS: Final[Mapping[Profile, bytes]] = {
+    "0.9": b"0123456789abcdef",
+    "0.12": b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+}
+_AT, _SLASH = b"@/"
+_CANONICAL_ENDS: Final = frozenset(b"AQgw")
 
 
 @dataclass(frozen=True, slots=True)
 class LineRules:
-    """The tests of one profile on whole lines of bytes; a test is passed if it returns a match.
+    """The tests of one profile on whole lines of bytes.
 
-    `link`: line n > 1; `first`: line 1; `canonical`: no id of the line, of either form, ends impossibly.
+    `link`: line n > 1; `first`: line 1; `canonical`: no id of a line of either form ends impossibly.
     `id_chars`: length of an id, so a line's number is its first `id_chars` bytes. `hash`: H(line).
     """
 
     profile: Profile | None
     id_chars: int
-    link: Matches
-    first: Matches
-    canonical: Matches
+    link: Passes
+    first: Passes
+    canonical: Passes
     hash: Callable[[bytes], str]
 
 
-def _rules(profile: Profile) -> LineRules:
-    def hash_(line: bytes) -> str:
-        return line_hash(line, profile)
+def _link(profile: Profile) -> Passes:
+    chars, length, alphabet = ID_CHARS[profile], LINE_BYTES[profile], _ALPHABETS[profile]
+    slash = 2 * chars + 1
 
-    return LineRules(
-        profile,
-        ID_CHARS[profile],
-        LINES[profile].fullmatch,
-        FORMS[profile].fullmatch,
-        CANONICAL_LINES[profile].fullmatch,
-        hash_,
-    )
+    def link(line: bytes) -> bool:
+        return (
+            len(line) == length
+            and line[chars] == _AT
+            and line[slash] == _SLASH
+            and line.translate(None, alphabet) == b"@/"
+        )
+
+    return link
 
 
-_NOTHING: Final = re.compile(rb"(?!)").fullmatch
+def _first(profile: Profile) -> Passes:
+    chars, alphabet = ID_CHARS[profile], _ALPHABETS[profile]
 
-NO_RULES: Final = LineRules(None, 0, _NOTHING, _NOTHING, _NOTHING, line_hash)
+    def first(line: bytes) -> bool:
+        return len(line) == chars and not line.translate(None, alphabet)
+
+    return first
+
+
+def _canonical_0_12(line: bytes) -> bool:
+    chars = ID_CHARS["0.12"]
+    return all(line[at] in _CANONICAL_ENDS for at in range(chars - 1, len(line), chars + 1))
+
+
+def _never(_line: bytes) -> bool:
+    return False
+
+
+def _always(_line: bytes) -> bool:
+    return True
+
+
+_CANONICAL: Final[Mapping[Profile, Passes]] = {"0.9": _always, "0.12": _canonical_0_12}
+
+NO_RULES: Final = LineRules(None, 0, _never, _never, _never, LINE_HASHES["0.9"])
 """The rules of no profile: nothing passes them."""
 
-_RULES: Final[Mapping[Profile, LineRules]] = {profile: _rules(profile) for profile in PROFILES}
+_RULES: Final[Mapping[Profile, LineRules]] = {
+    profile: LineRules(
+        profile, ID_CHARS[profile], _link(profile), _first(profile), _CANONICAL[profile], LINE_HASHES[profile]
+    )
+    for profile in PROFILES
+}
 
 
 def rules_of(node: str | None) -> LineRules:

@@ -6,144 +6,26 @@ Source: node journal rules, sections "Verification" and "Admission in Spark".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables
 from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
 from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
+from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames import findings, heads, records
+from strandline.dialects.sdmp.frames.again import RECALL_FILE_NO, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 
-LINES = "node_journal_line"
-JOURNALS = "node_journal"
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The elements of a run with their facts, waiting ones too, and where their heads hang (n null: open).
-
-    `measured` are the parts of split text journals, or None; `waiting` the rows of `quarantine` judged again, or None.
-    """
-
-    facts: DataFrame
-    heads: DataFrame
-    measured: DataFrame | None
-    waiting: DataFrame | None
-    sources: DataFrame
+LARGE_PART_LINES = 100_000
+"""Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
 
 
 def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
     """Judge one batch: which lines are accepted, rejected or deferred."""
-    facts, measured, reading = _facts(reading, stage, request)
-    delivered = stage.settle(heads.segments(facts, tables.buckets), "segments")
-    waiting = _waiting(delivered, tables, stage)
-    every = delivered
-    if waiting is not None:
-        again = el.with_line_facts(el.waiting_elements(waiting), strict=reading.options.strict)
-        recalled = stage.keep(again, "waiting records")
-        facts = facts.unionByName(recalled)
-        every = delivered.unionByName(heads.segments(recalled, tables.buckets))
-    resolved = _resolved(every, facts, tables, stage)
-    batch = Batch(facts, resolved, measured, waiting, reading.sources())
-    return _admission(batch, tables, stage, request)
-
-
-def _facts(
-    reading: Reading, stage: Stage, request: AdmitRequest
-) -> tuple[DataFrame, DataFrame | None, Reading]:
-    """Return the kept facts of all that is read, the parts of split text, and the reading that lost no line."""
-    while True:
-        facts = stage.keep(
-            el.with_line_facts(_elements(reading, request), strict=reading.options.strict), "lines"
-        )
-        if not reading.has_text:
-            return facts, None, reading
-        measured = stage.settle(el.parts(facts), "parts")
-        whole = reading.rerouted(measured.groupBy("file_no").agg(F.sum("bytes").alias("bytes")))
-        if whole is None:
-            if not stage.has_rows(measured.where("part > 0")):
-                return facts, None, reading
-            return el.with_borders_checked(facts, measured), measured, reading
-        stage.drop(facts)
-        reading = whole
-
-
-def _elements(reading: Reading, request: AdmitRequest) -> DataFrame:
-    found: list[DataFrame] = []
-    if reading.has_text:
-        found.append(el.text_elements(reading.lines(), strict=reading.options.strict))
-    pieces = reading.pieces(kernels.read_content, kernels.ELEMENT_FIELDS)
-    if pieces is not None:
-        found.append(pieces.select(*el.ELEMENT_COLUMNS))
-    if request.replay is not None:
-        found.append(el.replayed_elements(request.replay, reading.options))
-    elements = found[0]
-    for more in found[1:]:
-        elements = elements.unionByName(more)
-    return elements
-
-
-def _waiting(delivered: DataFrame, tables: Tables, stage: Stage) -> DataFrame | None:
-    """Return the waiting rows of the namespaces that this batch has lines of, or None if nothing waits there."""
-    deferred = tables.read("quarantine").where(
-        (F.col("dialect") == DIALECT) & (F.col("status") == "deferred") & F.col("namespace").isNotNull()
-    )
-    if not stage.has_rows(deferred):
-        return None
-    touched = delivered.select("namespace").distinct()
-    columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
-    waiting = stage.settle(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
-    return waiting if stage.has_rows(waiting) else None
-
-
-def _resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) -> DataFrame:
-    """Return the heads with attached_n, held, n and overlaps, kept."""
-    place = ["bucket", "namespace"]
-    journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
-    attached = stage.settle(heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads")
-    is_open = F.col("attached_n").isNull()
-    told = stage.one(
-        attached.agg(F.count(F.when(is_open, 1)).alias("open"), F.collect_set("bucket").alias("buckets"))
-    )
-    if not told["open"]:
-        return stage.settle(
-            heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions"
-        )
-    parented = stage.settle(
-        attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents"
-    )
-    is_root = is_open & F.col("parent_id").isNull()
-    counted = stage.one(
-        parented.agg(
-            F.count(F.when(is_root, 1)).alias("roots"),
-            F.count(F.when(is_open & ~is_root, 1)).alias("children"),
-        )
-    )
-    if counted["roots"]:
-        stored = (
-            tables.read(LINES)
-            .where(F.col("bucket").isin(*_buckets(told)))
-            .select("namespace", "line_hash", "n")
-        )
-        lines = heads.attached_to_lines(
-            parented.where(is_root).select("head_id", "namespace", "number"), stored
-        )
-        parented = stage.settle(
-            parented.join(lines, "head_id", "left")
-            .withColumn("attached_n", F.coalesce("attached_n", "line_n"))
-            .withColumn("held", F.col("held") | F.col("line_n").isNotNull())
-            .drop("line_n"),
-            "stored lines",
-        )
-    if counted["children"]:
-        placed = parented.join(heads.positions(parented), "head_id", "left")
-    else:
-        placed = parented.withColumn("n", F.col("attached_n") + 1)
-    return stage.settle(heads.with_overlaps(placed.drop("parent_id", "parent_offset")), "positions")
+    return _admission(read_batch(reading, tables, stage, request), tables, stage, request)
 
 
 def _buckets(row: Row) -> tuple[int, ...]:
@@ -151,12 +33,12 @@ def _buckets(row: Row) -> tuple[int, ...]:
 
 
 def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
-    delivered = F.col("file_no") < el.RECALL_FILE_NO
+    delivered = F.col("file_no") < RECALL_FILE_NO
     totals = stage.one(
-        batch.facts.where(delivered).agg(
-            F.count(F.lit(1)).alias("read"),
-            F.count(F.when(~heads.is_candidate(), 1)).alias("refused"),
-            F.count(F.when(F.col("damage") == "INTERNAL_ERROR", 1)).alias("faults"),
+        batch.tallied.agg(
+            _lines(F.lit(True)).alias("read"),
+            _lines(F.col("verdict") != el.CANDIDATE).alias("refused"),
+            _lines(F.col("verdict") == el.FAULT).alias("faults"),
         )
     )
     found = _told_by_heads(batch, stage)
@@ -177,7 +59,7 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         ),
     }
     implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
-    accepted = records.accepted(batch.facts, batch.heads)
+    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
     lines = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
     if implied is not None:
         first_lines = records.as_node_journal_line(
@@ -192,6 +74,7 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
+        lies_ready=implied is None and _lies_ready(found),
         implied=implied is not None,
         admitted=_admitted(batch),
         faults=totals["faults"],
@@ -200,14 +83,23 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         )
         if totals["refused"]
         else None,
-        per_file=batch.facts.where(delivered).groupBy("file_no").agg(F.count(F.lit(1)).alias("records")),
+        per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
         claims=_claims(batch.facts.where(delivered)),
     )
 
 
+def _lines(which: Column) -> Column:
+    return F.coalesce(F.sum(F.when(which, F.col("lines"))), F.lit(0))
+
+
+def _lies_ready(found: Row) -> bool:
+    """Return whether the lines already lie as the table wants them: ascending, and much of one bucket in each part."""
+    return not found["overlapping"] and found["in_lines"] >= LARGE_PART_LINES * found["part_buckets"]
+
+
 def _told_by_heads(batch: Batch, stage: Stage) -> Row:
     """Return, from the heads alone, the counts of lines, the literals of the MERGE, and what need not be looked for."""
-    delivered, is_in = F.col("file_no") < el.RECALL_FILE_NO, F.col("n").isNotNull()
+    delivered, is_in = F.col("file_no") < RECALL_FILE_NO, F.col("n").isNotNull()
     end = F.col("n") + F.col("lines") - 1
     is_text = F.col("frame") == kernels.TEXT_FRAME
     return stage.one(
@@ -219,6 +111,9 @@ def _told_by_heads(batch: Batch, stage: Stage) -> Row:
             F.min(F.when(delivered & is_text, end)).alias("low_end"),
             F.count(F.when(delivered & is_in & F.col("since").isNotNull(), 1)).alias("frames"),
             F.collect_set(F.when(is_in, F.col("bucket"))).alias("buckets"),
+            _lines(is_in).alias("in_lines"),
+            F.count(F.when(is_in & F.col("overlaps"), 1)).alias("overlapping"),
+            F.count_distinct(F.when(is_in, F.struct("file_no", "part", "bucket"))).alias("part_buckets"),
             F.count_distinct("namespace").alias("namespaces"),
             F.count_distinct(F.when(is_in, F.col("namespace"))).alias("in_namespaces"),
             F.count_distinct(F.when(is_in & ((F.col("n") == 1) | F.col("held")), F.col("namespace"))).alias(
@@ -245,8 +140,8 @@ def _admitted(batch: Batch) -> DataFrame | None:
     """Return the waiting rows whose line is accepted now."""
     if batch.waiting is None:
         return None
-    keyed = el.with_waiting_key(batch.waiting)
-    resolved = batch.heads.where((F.col("file_no") == el.RECALL_FILE_NO) & F.col("n").isNotNull())
+    keyed = with_waiting_key(batch.waiting)
+    resolved = batch.heads.where((F.col("file_no") == RECALL_FILE_NO) & F.col("n").isNotNull())
     return keyed.join(resolved.select("part", "frame"), ["part", "frame"], "left_semi").select(
         "quarantine_id", "bucket", "namespace", "record_id"
     )
@@ -257,7 +152,7 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
     limit = request.deferred_per_namespace
     waiting = tables.read("quarantine").where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred"))
     before = waiting.groupBy("namespace").agg(F.count(F.lit(1)).alias("waits"))
-    delivered_open = batch.heads.where((F.col("file_no") < el.RECALL_FILE_NO) & F.col("n").isNull())
+    delivered_open = batch.heads.where((F.col("file_no") < RECALL_FILE_NO) & F.col("n").isNull())
     news = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("news"))
     full = news.join(before, "namespace", "left").select(
         "namespace", F.greatest(F.lit(limit) - F.coalesce("waits", F.lit(0)), F.lit(0)).alias("room"), "news"
@@ -271,7 +166,7 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
 def _findings(
     batch: Batch, limited: DataFrame | None, has_refused: bool, has_deferred: bool
 ) -> DataFrame | None:
-    delivered = batch.facts.where(F.col("file_no") < el.RECALL_FILE_NO)
+    delivered = batch.facts.where(F.col("file_no") < RECALL_FILE_NO)
     found: list[DataFrame] = []
     if has_refused:
         found.append(findings.rejected(delivered, batch.measured, batch.sources))

@@ -7,8 +7,9 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.base import Stage, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.elements import RECALL_FILE_NO
-from strandline.dialects.sdmp.frames.heads import is_candidate, number_of
+from strandline.dialects.sdmp.frames.again import RECALL_FILE_NO
+from strandline.dialects.sdmp.frames.elements import is_candidate
+from strandline.dialects.sdmp.frames.heads import number_of
 
 
 def since_mismatches(

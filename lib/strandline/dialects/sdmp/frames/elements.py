@@ -6,19 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import pandas_udf
-from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
-from strandline.kernels.pieces import PIECE_FIELDS
-from strandline.kernels.reading import ReadOptions
-
-RECALL_FILE_NO = 2**62
-"""`file_no` of waiting records that are judged again: behind every file of the run."""
 
 ELEMENT_COLUMNS = (
     "file_no", "part", "frame", "offset", "size", "raw", "raw_bytes", "raw_sha256", "damage", "evidence", "node",
@@ -78,164 +70,31 @@ def _line_facts_udf(strict: bool) -> Callable[..., Column]:
     return udf
 
 
-def waiting_elements(waiting: DataFrame) -> DataFrame:
-    """Shape waiting rows of `quarantine` to elements with open claims, each a frame of its own.
+SEGMENT = ("file_no", "part", "frame", "head")
+"""What names a segment inside a run."""
 
-    Reads:  quarantine_id, namespace, raw, raw_bytes, evidence.
-    Gives:  ELEMENT_COLUMNS; part and frame are 120 bits of the quarantine id.
-    Rows:   one per row.
+CANDIDATE, REFUSED, FAULT = 0, 1, 2
+"""`verdict` of elements: each check of its own file or frame passed; one failed; a fault of ours met it."""
+
+
+def is_candidate() -> Column:
+    """True for an element that passed every check of its own file or frame."""
+    return F.col("damage").isNull() & (F.col("code") == 0)
+
+
+def tally(facts: DataFrame) -> DataFrame:
+    """Count the elements of each segment, by verdict: all that a run wants to know of numbers, in one pass.
+
+    Reads:  the elements with their facts.
+    Gives:  SEGMENT, border, verdict (TINYINT), lines, bytes (with LFs), last_idx (BIGINT). Refused elements stand
+            under the head before them.
+    Rows:   one per segment and verdict.
     """
-    text = F.lit(None).cast("string")
-    return with_waiting_key(waiting).select(
-        F.lit(RECALL_FILE_NO).cast("bigint").alias("file_no"),
-        "part",
-        "frame",
-        F.lit(0).cast("bigint").alias("offset"),
-        F.lit(0).cast("bigint").alias("size"),
-        "raw",
-        "raw_bytes",
-        F.lit(None).cast("binary").alias("raw_sha256"),
-        text.alias("damage"),
-        text.alias("evidence"),
-        F.substring_index("namespace", ":", -1).alias("node"),
-        F.get_json_object("evidence", "$.PREDECESSOR_UNKNOWN.since").alias("since"),
-        text.alias("claim"),
+    verdict = (
+        F.when(is_candidate(), F.lit(CANDIDATE))
+        .when(F.col("damage") == "INTERNAL_ERROR", F.lit(FAULT))
+        .otherwise(F.lit(REFUSED))
     )
-
-
-def with_waiting_key(waiting: DataFrame) -> DataFrame:
-    """Add part and frame, which name the element of a waiting row: 120 bits of its quarantine id."""
-    digits = F.hex("quarantine_id")
-    return waiting.withColumns(
-        {
-            "part": F.conv(F.substring(digits, 1, 15), 16, 10).cast("bigint"),
-            "frame": F.conv(F.substring(digits, 16, 15), 16, 10).cast("bigint"),
-        }
+    return facts.groupBy(*SEGMENT, "border", verdict.cast("tinyint").alias("verdict")).agg(
+        F.count(F.lit(1)).alias("lines"), F.sum("size").alias("bytes"), F.max("idx").alias("last_idx")
     )
-
-
-REPLAY_FILE_NO = 2**61
-"""`file_no` of rejected rows that are judged again: this and 60 bits of their quarantine id."""
-
-OF_A_LINE = (
-    "DEFERRED_LIMIT",
-    "FIRST_LINE_MISPLACED",
-    "LINE_NUMBER_MISMATCH",
-    "MALFORMED_LINE",
-    "NON_CANONICAL_ID",
-)
-"""Reasons that one line of a known journal was given; other rows are frames or whole files."""
-
-
-def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
-    """Shape rejected rows of `quarantine` to elements, each where it stood: its place and its claim are kept.
-
-    Reads:  quarantine_id, namespace, reasons, raw, raw_bytes, evidence.
-    Gives:  ELEMENT_COLUMNS.
-    Rows:   one per row of a line; of a frame or a file as many as it holds.
-    """
-    text = F.lit(None).cast("string")
-    number = F.conv(F.substring(F.hex("quarantine_id"), 1, 15), 16, 10).cast("bigint")
-    keyed = rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + number)
-    is_line = (
-        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE)))
-        & F.col("namespace").isNotNull()
-    )
-    position = F.coalesce(
-        *(F.get_json_object("evidence", f"$.{code}.position") for code in (*OF_A_LINE, "PREDECESSOR_UNKNOWN"))
-    )
-    lines = keyed.where(is_line).select(
-        "file_no",
-        F.when(position.cast("bigint") > 1, F.lit(1)).otherwise(F.lit(0)).cast("bigint").alias("part"),
-        F.lit(kernels.TEXT_FRAME).cast("bigint").alias("frame"),
-        F.lit(0).cast("bigint").alias("offset"),
-        "raw_bytes",
-        "raw",
-        F.substring_index("namespace", ":", -1).alias("node"),
-        F.get_json_object("evidence", "$.LINE_NUMBER_MISMATCH.expected").alias("claim"),
-        "evidence",
-    )
-    shaped = lines.select(
-        "file_no", "part", "frame", "offset", F.col("raw_bytes").alias("size"), "raw", "raw_bytes",
-        F.lit(None).cast("binary").alias("raw_sha256"), text.alias("damage"), "evidence", "node",
-        text.alias("since"), "claim",
-    )  # fmt: skip
-    others = keyed.where(~is_line).select(
-        "file_no", "raw", F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":",
-        -1).alias("node"),
-        "evidence",
-    )  # fmt: skip
-
-    def replayed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return kernels.replayed(batches, options)
-
-    again = others.mapInArrow(
-        replayed, from_arrow_schema(pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS)))
-    )
-    return shaped.unionByName(again.select(*ELEMENT_COLUMNS))
-
-
-def parts(facts: DataFrame) -> DataFrame:
-    """Measure the parts of text journals.
-
-    Reads:  file_no, part, frame, size, idx.
-    Gives:  file_no, part, lines (BIGINT), bytes (BIGINT, with LFs), last_idx; base_lines, base_bytes: those of the
-            parts of the same file before it; part_before (null for the first).
-    Rows:   one per part.
-    """
-    measured = (
-        facts.where(F.col("frame") == kernels.TEXT_FRAME)
-        .groupBy("file_no", "part")
-        .agg(F.count(F.lit(1)).alias("lines"), F.sum("size").alias("bytes"), F.max("idx").alias("last_idx"))
-    )
-    before = Window.partitionBy("file_no").orderBy("part")
-    sums = before.rowsBetween(Window.unboundedPreceding, -1)
-    return measured.select(
-        "*",
-        F.coalesce(F.sum("lines").over(sums), F.lit(0)).alias("base_lines"),
-        F.coalesce(F.sum("bytes").over(sums), F.lit(0)).alias("base_bytes"),
-        F.lag("part").over(before).alias("part_before"),
-        F.lag("last_idx").over(before).alias("last_idx_before"),
-    )
-
-
-def with_borders_checked(facts: DataFrame, measured: DataFrame) -> DataFrame:
-    """Judge the first line of each later part of a text journal by the last line of the part before it (check 8).
-
-    Reads:  the elements with their facts; `parts` of them.
-    Gives:  the same columns; code, expected and before changed on the first lines that do not follow.
-    Rows:   one per row.
-    """
-    lasts = measured.where("part_before IS NOT NULL").select(
-        "file_no",
-        F.col("part").alias("later"),
-        F.col("part_before").alias("part"),
-        F.col("last_idx_before").alias("idx"),
-    )
-    claims = (
-        facts.where(F.col("frame") == kernels.TEXT_FRAME)
-        .join(F.broadcast(lasts), ["file_no", "part", "idx"])
-        .where(F.col("hash").isNotNull())
-        .select(
-            "file_no",
-            F.col("later").alias("part"),
-            F.col("hash").alias("claimed"),
-            F.col("raw").alias("line_before"),
-        )
-    )
-    joined = facts.join(F.broadcast(claims), ["file_no", "part"], "left")
-    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
-    wrong = F.col("border") & (F.col("code").bitwiseAND(_FORM_BITS) == 0) & (F.col("claimed") != number)
-    wrong = F.coalesce(wrong, F.lit(False))
-    code = F.when(wrong, F.col("code").bitwiseOR(F.lit(kernels.MISMATCH).cast("tinyint"))).otherwise(
-        F.col("code")
-    )
-    changed = {
-        "code": code.cast("tinyint"),
-        "expected": F.when(wrong, F.col("claimed")).otherwise(F.col("expected")),
-        "before": F.when(wrong, F.col("line_before")).otherwise(F.col("before")),
-    }
-    return joined.select(*(changed[name].alias(name) if name in changed else name for name in facts.columns))
-
-
-_FORM_BITS = kernels.MALFORMED | kernels.MISPLACED

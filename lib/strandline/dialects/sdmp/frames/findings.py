@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.heads import SEGMENT, is_candidate, namespace
+from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate
+from strandline.dialects.sdmp.frames.heads import namespace
 from strandline.frames.quarantine import FINDING_COLUMNS
 
 

@@ -8,15 +8,8 @@ from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.codec import ID_CHARS
+from strandline.dialects.sdmp.frames.elements import CANDIDATE, SEGMENT, is_candidate
 from strandline.frames.buckets import bucket_of
-
-SEGMENT = ("file_no", "part", "frame", "head")
-"""What names a segment inside a run."""
-
-
-def is_candidate() -> Column:
-    """True for an element that passed every check of its own file or frame."""
-    return F.col("damage").isNull() & (F.col("code") == 0)
 
 
 def namespace() -> Column:
@@ -40,18 +33,17 @@ def line_hash(line: Column, node: Column) -> Column:
     return F.when(is_long_form(node), F.translate(long, "+/=\r\n", "-_")).otherwise(F.sha2(line, 256))
 
 
-def segments(facts: DataFrame, buckets: int) -> DataFrame:
+def segments(facts: DataFrame, tallied: DataFrame, buckets: int) -> DataFrame:
     """Keep the head of each segment, with its segment's length.
 
-    Reads:  the elements with their facts.
+    Reads:  the elements with their facts; `elements.tally` of them.
     Gives:  SEGMENT, head_id (STRING, names the segment), namespace, bucket, node, number (null: line 1), hash,
             since, lines (BIGINT).
     Rows:   one per segment.
     """
-    candidates = facts.where(is_candidate())
-    lengths = candidates.groupBy(*SEGMENT).agg(F.count(F.lit(1)).alias("lines"))
+    lengths = tallied.where(F.col("verdict") == CANDIDATE).select(*SEGMENT, "lines")
     is_first = F.length("raw") == F.length("node")
-    heads = candidates.where("idx = head").select(
+    heads = facts.where(is_candidate() & (F.col("idx") == F.col("head"))).select(
         *SEGMENT,
         F.concat_ws(":", *SEGMENT).alias("head_id"),
         namespace().alias("namespace"),

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from strandline.dialects.sdmp.frames.heads import SEGMENT, is_candidate, is_long_form, line_hash
+from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate
+from strandline.dialects.sdmp.frames.heads import is_long_form, line_hash
 
 DELIVERY = ("file_no", "part", "frame", "idx")
 """Order of deliveries inside a run: the least comes first."""
 
 
-def accepted(facts: DataFrame, heads: DataFrame) -> DataFrame:
+def accepted(facts: DataFrame, heads: DataFrame, *, overlapping: bool) -> DataFrame:
     """Keep the elements of segments whose n is known, each line once.
 
-    Reads:  the elements with their facts; heads with n, namespace, bucket, overlaps.
+    Reads:  the elements with their facts; heads with n, namespace, bucket, overlaps; `overlapping`: some head overlaps.
     Gives:  DELIVERY, namespace, bucket, node, n, hash, raw.
     Rows:   one per (namespace, line): of several deliveries the least. Only overlapping segments are shuffled for it.
     """
@@ -25,6 +26,8 @@ def accepted(facts: DataFrame, heads: DataFrame) -> DataFrame:
     placed = facts.where(is_candidate()).join(known, list(SEGMENT))
     columns = (*DELIVERY, "namespace", "bucket", "node", "hash", "raw")
     lines = placed.select(*columns, (F.col("head_n") + F.col("idx") - F.col("head")).alias("n"), "overlaps")
+    if not overlapping:
+        return lines.drop("overlaps")
     alone = lines.where(~F.col("overlaps"))
     first = Window.partitionBy("namespace", "n", "hash").orderBy(*DELIVERY)
     shared = (
@@ -58,7 +61,6 @@ def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataF
     Gives:  the columns of `node_journal_line`.
     Rows:   one per row.
     """
-    text = F.col("raw").cast("string")
     chars = F.length("node")
     is_first = F.col("n") == 1
     null = F.lit(None).cast("string")
@@ -69,10 +71,15 @@ def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataF
         record_id.alias("record_id"),
         F.when(is_long_form(F.col("node")), F.lit("0.12")).otherwise(F.lit("0.9")).alias("profile"),
         "n",
-        F.when(is_first, null).otherwise(F.substring(text, F.lit(1), chars)).alias("line_number"),
+        F.when(is_first, null).otherwise(_part(F.lit(1), chars)).alias("line_number"),
         F.col("hash").alias("line_hash"),
-        F.when(is_first, null).otherwise(F.substring(text, chars + 2, chars)).alias("author_fp"),
-        F.when(is_first, null).otherwise(F.substring(text, chars * 2 + 3, chars)).alias("resource_id"),
+        F.when(is_first, null).otherwise(_part(chars + 2, chars)).alias("author_fp"),
+        F.when(is_first, null).otherwise(_part(chars * 2 + 3, chars)).alias("resource_id"),
         F.lit(origin).alias("origin"),
         F.lit(run_id).alias("run_id"),
     )
+
+
+def _part(start: Column, chars: Column) -> Column:
+    # Of bytes, then a text: in a text, Spark would look for the start character by character.
+    return F.substring(F.col("raw"), start, chars).cast("string")

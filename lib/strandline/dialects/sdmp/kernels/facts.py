@@ -51,7 +51,8 @@ class _Walk:
         self._here: tuple[int, int, int] | None = None
         self._claim: str | None = None
         self._before: bytes | None = None
-        self._index = -1
+        self._index = 0
+        """Index of the next element, if it begins no frame."""
         self._head = 0
         self._local = 0
         self._joined = False
@@ -76,43 +77,35 @@ class _Walk:
         """Return the facts of one batch and carry its end over."""
         count = len(raw)
         codes = np.zeros(count, dtype=np.int8)
-        indexes = np.zeros(count, dtype=np.int64)
-        heads = np.zeros(count, dtype=np.int64)
-        borders = np.zeros(count, dtype=bool)
+        heads: list[int] = []
         hashes: list[str | None] = [None] * count
         expected: list[str | None] = [None] * count
         before: list[bytes | None] = [None] * count
-        parts, frames = part.to_numpy(), frame.to_numpy()
-        index, head, carried, joined, previous = (
-            self._index,
-            self._head,
-            self._claim,
-            self._joined,
-            self._before,
-        )
-        nodes, damages, claims = node.to_numpy(), damage.to_numpy(), claim.to_numpy()
-        rules = codec.NO_RULES
-        for row, line in enumerate(raw.to_numpy()):
-            if starts[row] or not row:
+        indexes = _running(np.ones(count, dtype=np.int64), starts, self._index)
+        borders = starts & (frame.to_numpy() == TEXT_FRAME) & (part.to_numpy() > 0)
+        lines, nodes, claims = raw.to_numpy(), node.to_numpy(), claim.to_numpy()
+        rules = codec.rules_of(nodes[0]) if count else codec.NO_RULES
+        chars = rules.id_chars
+        head, carried, joined, previous = self._head, self._claim, self._joined, self._before
+        rows = zip(lines, starts.tolist(), damage.notna().tolist(), borders.tolist(), strict=True)
+        for row, (line, is_start, is_damage, is_border) in enumerate(rows):
+            if is_start:
                 rules = codec.rules_of(nodes[row])
-            if starts[row]:
-                index, carried, joined, previous = -1, claims[row], False, None
-                borders[row] = frames[row] == TEXT_FRAME and parts[row] > 0
-            index += 1
-            indexes[row] = index
-            if damages[row] is not None:
+                chars = rules.id_chars
+                carried, joined, previous = claims[row], False, None
+            if is_damage:
                 carried, joined = None, False
+                heads.append(head)
                 continue
             code = 0
             if rules.link(line):
                 if self._strict and not rules.canonical(line):
                     code = NON_CANONICAL
-                number = str(line[: rules.id_chars], "ascii")
-                if carried is not None and number != carried:
+                if carried is not None and line[:chars] != carried.encode("ascii"):
                     code |= MISMATCH
                     expected[row], before[row] = carried, previous
             elif rules.first(line):
-                if index or borders[row] or str(line, "ascii") != nodes[row]:
+                if not is_start or is_border or str(line, "ascii") != nodes[row]:
                     code = MISPLACED
                 elif self._strict and not rules.canonical(line):
                     code = NON_CANONICAL
@@ -121,27 +114,23 @@ class _Walk:
             if code & (MALFORMED | MISPLACED):
                 carried, joined = None, False
             else:
-                carried = rules.hash(line)
-                hashes[row] = carried
+                hashes[row] = carried = rules.hash(line)
                 if not joined:
-                    head = index
-                joined = not code and not borders[row]
+                    head = int(indexes[row])
+                joined = not code and not is_border
             previous = line
-            codes[row], heads[row] = code, head
-        self._index, self._head, self._claim, self._joined, self._before = (
-            index,
-            head,
-            carried,
-            joined,
-            previous,
-        )
+            if code:
+                codes[row] = code
+            heads.append(head)
+        self._head, self._claim, self._joined, self._before = head, carried, joined, previous
         sizes = size.to_numpy()
         local = _running(sizes, starts, self._local)
-        self._local = int(local[-1] + sizes[-1]) if count else self._local
+        if count:
+            self._index, self._local = int(indexes[-1]) + 1, int(local[-1] + sizes[-1])
         return pd.DataFrame(
             {
-                "code": codes, "hash": hashes, "idx": indexes, "head": heads, "expected": expected, "before": before,
-                "border": borders, "local": local,
+                "code": codes, "hash": hashes, "idx": indexes, "head": np.array(heads, dtype=np.int64),
+                "expected": expected, "before": before, "border": borders, "local": local,
             }
         )  # fmt: skip
 

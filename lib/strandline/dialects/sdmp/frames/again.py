@@ -1,0 +1,115 @@
+"""Rows of `quarantine` that are judged again, as elements: those that wait, and rejected ones on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.frames.elements import ELEMENT_COLUMNS
+from strandline.kernels.pieces import PIECE_FIELDS
+from strandline.kernels.reading import ReadOptions
+
+RECALL_FILE_NO = 2**62
+"""`file_no` of waiting records that are judged again: behind every file of the run."""
+
+
+def waiting_elements(waiting: DataFrame) -> DataFrame:
+    """Shape waiting rows of `quarantine` to elements with open claims, each a frame of its own.
+
+    Reads:  quarantine_id, namespace, raw, raw_bytes, evidence.
+    Gives:  ELEMENT_COLUMNS; part and frame are 120 bits of the quarantine id.
+    Rows:   one per row.
+    """
+    text = F.lit(None).cast("string")
+    return with_waiting_key(waiting).select(
+        F.lit(RECALL_FILE_NO).cast("bigint").alias("file_no"),
+        "part",
+        "frame",
+        F.lit(0).cast("bigint").alias("offset"),
+        F.lit(0).cast("bigint").alias("size"),
+        "raw",
+        "raw_bytes",
+        F.lit(None).cast("binary").alias("raw_sha256"),
+        text.alias("damage"),
+        text.alias("evidence"),
+        F.substring_index("namespace", ":", -1).alias("node"),
+        F.get_json_object("evidence", "$.PREDECESSOR_UNKNOWN.since").alias("since"),
+        text.alias("claim"),
+    )
+
+
+def with_waiting_key(waiting: DataFrame) -> DataFrame:
+    """Add part and frame, which name the element of a waiting row: 120 bits of its quarantine id."""
+    digits = F.hex("quarantine_id")
+    return waiting.withColumns(
+        {
+            "part": F.conv(F.substring(digits, 1, 15), 16, 10).cast("bigint"),
+            "frame": F.conv(F.substring(digits, 16, 15), 16, 10).cast("bigint"),
+        }
+    )
+
+
+REPLAY_FILE_NO = 2**61
+"""`file_no` of rejected rows that are judged again: this and 60 bits of their quarantine id."""
+
+OF_A_LINE = (
+    "DEFERRED_LIMIT",
+    "FIRST_LINE_MISPLACED",
+    "LINE_NUMBER_MISMATCH",
+    "MALFORMED_LINE",
+    "NON_CANONICAL_ID",
+)
+"""Reasons that one line of a known journal was given; other rows are frames or whole files."""
+
+
+def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
+    """Shape rejected rows of `quarantine` to elements, each where it stood: its place and its claim are kept.
+
+    Reads:  quarantine_id, namespace, reasons, raw, raw_bytes, evidence.
+    Gives:  ELEMENT_COLUMNS.
+    Rows:   one per row of a line; of a frame or a file as many as it holds.
+    """
+    text = F.lit(None).cast("string")
+    number = F.conv(F.substring(F.hex("quarantine_id"), 1, 15), 16, 10).cast("bigint")
+    keyed = rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + number)
+    is_line = (
+        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE)))
+        & F.col("namespace").isNotNull()
+    )
+    position = F.coalesce(
+        *(F.get_json_object("evidence", f"$.{code}.position") for code in (*OF_A_LINE, "PREDECESSOR_UNKNOWN"))
+    )
+    lines = keyed.where(is_line).select(
+        "file_no",
+        F.when(position.cast("bigint") > 1, F.lit(1)).otherwise(F.lit(0)).cast("bigint").alias("part"),
+        F.lit(kernels.TEXT_FRAME).cast("bigint").alias("frame"),
+        F.lit(0).cast("bigint").alias("offset"),
+        "raw_bytes",
+        "raw",
+        F.substring_index("namespace", ":", -1).alias("node"),
+        F.get_json_object("evidence", "$.LINE_NUMBER_MISMATCH.expected").alias("claim"),
+        "evidence",
+    )
+    shaped = lines.select(
+        "file_no", "part", "frame", "offset", F.col("raw_bytes").alias("size"), "raw", "raw_bytes",
+        F.lit(None).cast("binary").alias("raw_sha256"), text.alias("damage"), "evidence", "node",
+        text.alias("since"), "claim",
+    )  # fmt: skip
+    others = keyed.where(~is_line).select(
+        "file_no", "raw", F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":",
+        -1).alias("node"),
+        "evidence",
+    )  # fmt: skip
+
+    def replayed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return kernels.replayed(batches, options)
+
+    again = others.mapInArrow(
+        replayed, from_arrow_schema(pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS)))
+    )
+    return shaped.unionByName(again.select(*ELEMENT_COLUMNS))

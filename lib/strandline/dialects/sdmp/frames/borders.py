@@ -1,0 +1,76 @@
+"""Text journals that came in several parts: what each part holds, and whether its first line follows."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from strandline.dialects.sdmp import kernels
+
+
+def parts(tallied: DataFrame) -> DataFrame:
+    """Measure the parts of text journals.
+
+    Reads:  `elements.tally`.
+    Gives:  file_no, part, lines (BIGINT), bytes (BIGINT, with LFs), last_idx; base_lines, base_bytes: those of the
+            parts of the same file before it; part_before (null for the first).
+    Rows:   one per part.
+    """
+    measured = (
+        tallied.where(F.col("frame") == kernels.TEXT_FRAME)
+        .groupBy("file_no", "part")
+        .agg(
+            F.sum("lines").alias("lines"), F.sum("bytes").alias("bytes"), F.max("last_idx").alias("last_idx")
+        )
+    )
+    before = Window.partitionBy("file_no").orderBy("part")
+    sums = before.rowsBetween(Window.unboundedPreceding, -1)
+    return measured.select(
+        "*",
+        F.coalesce(F.sum("lines").over(sums), F.lit(0)).alias("base_lines"),
+        F.coalesce(F.sum("bytes").over(sums), F.lit(0)).alias("base_bytes"),
+        F.lag("part").over(before).alias("part_before"),
+        F.lag("last_idx").over(before).alias("last_idx_before"),
+    )
+
+
+def checked(facts: DataFrame, measured: DataFrame) -> DataFrame:
+    """Judge the first line of each later part of a text journal by the last line of the part before it (check 8).
+
+    Reads:  the elements with their facts; `parts` of them.
+    Gives:  the columns of `facts`; code, expected and before changed on the lines that do not follow.
+    Rows:   one per element with `border`.
+    """
+    lasts = measured.where("part_before IS NOT NULL").select(
+        "file_no",
+        F.col("part").alias("later"),
+        F.col("part_before").alias("part"),
+        F.col("last_idx_before").alias("idx"),
+    )
+    claims = (
+        facts.where((F.col("frame") == kernels.TEXT_FRAME) & F.col("hash").isNotNull())
+        .join(F.broadcast(lasts), ["file_no", "part", "idx"])
+        .select(
+            "file_no",
+            F.col("later").alias("part"),
+            F.col("hash").alias("claimed"),
+            F.col("raw").alias("line_before"),
+        )
+    )
+    joined = facts.where("border").join(F.broadcast(claims), ["file_no", "part"], "left")
+    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
+    wrong = (F.col("code").bitwiseAND(_FORM_BITS) == 0) & (F.col("claimed") != number)
+    wrong = F.coalesce(wrong, F.lit(False))
+    code = F.when(wrong, F.col("code").bitwiseOR(F.lit(kernels.MISMATCH).cast("tinyint"))).otherwise(
+        F.col("code")
+    )
+    changed = {
+        "code": code.cast("tinyint"),
+        "expected": F.when(wrong, F.col("claimed")).otherwise(F.col("expected")),
+        "before": F.when(wrong, F.col("line_before")).otherwise(F.col("before")),
+    }
+    return joined.select(*(changed[name].alias(name) if name in changed else name for name in facts.columns))
+
+
+_FORM_BITS = kernels.MALFORMED | kernels.MISPLACED

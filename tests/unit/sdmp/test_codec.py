@@ -127,7 +127,7 @@ def test_frames_and_damages_know_their_offset_in_the_file():
 
 def test_a_first_line_that_is_none_leaves_the_mark_out_and_reads_its_head_alone():
     damage = codec.parse_source(b"\xef\xbb\xbfx\r\nrest").damages[0]
-    assert (damage.raw, damage.offset) == (b"x\r\nrest", 0)
+    assert (damage.raw, damage.offset) == (b"x\r\nrest", 3)
     evidence = damage.evidence["FIRST_LINE_MALFORMED"]
     assert (evidence["cause"], evidence["actual"]) == ("form", "x\r")
     long = codec.first_line_malformed(b"y" * 5000)

@@ -30,6 +30,13 @@ class LightLake:
     location: Location
     tables: Mapping[str, "DeltaTable"]
 
+    @property
+    def has_deletion_vectors(self) -> bool:
+        """True if a table may have rows that only its deletion vectors remove: then Spark must read the lake."""
+        return any(
+            "deletionVectors" in (table.protocol().reader_features or ()) for table in self.tables.values()
+        )
+
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`.
 

@@ -13,6 +13,7 @@ from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, views
 from strandline.core.errors import UsageError
+from strandline.tables.commits import current_schema
 from strandline.tables.store import TableStore
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
@@ -153,7 +154,7 @@ def make_views(store: TableStore) -> tuple[str, ...]:
     if store.location.catalog is None or store.location.schema_name is None:
         return ()
     parts = (store.location.catalog, store.location.schema_name)
-    with store.current_schema(*parts):
+    with current_schema(store.spark, *parts):
         for name, view in views().items():
             store.spark.sql(create_view_sql(view, target=quote_name(*parts, name)))
     return tuple(views())

@@ -329,6 +329,15 @@ def test_a_contract_of_a_newer_major_version_is_refused(
     assert "quarantine" in error["message"]
 
 
+@pytest.mark.parametrize("version", ["", "x", "1.9.9", "²"])
+def test_a_contract_of_no_newer_major_version_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str
+) -> None:
+    set_properties(empty_lake(tmp_path / "lake"), "quarantine", {"strandline.contract": version})
+    assert main(["status", "--json"]) == 0
+    assert printed_json(capsys)["rows"] == []
+
+
 def test_a_damaged_table_is_a_fault_that_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fleet(tmp_path / "lake")
     for file in (tmp_path / "lake" / "namespace_state").rglob("*.parquet"):

@@ -22,6 +22,14 @@ FORBIDDEN = (
     ("config/settings.py", "import pandas", "run without Spark, Arrow and pandas"),
     ("kernels/lines.py", "import pyspark", "kernels run without a JVM"),
     ("pipelines/explain.py", "import delta.tables", "only tables and session import delta"),
+    (
+        "pipelines/reduce.py",
+        "import strandline.dialects.sdmp.author",
+        "who works for all dialects names none",
+    ),
+    ("pipelines/demo/folder.py", "import strandline.dialects.sdmp", "who works for all dialects names none"),
+    ("cli/look.py", "import strandline.dialects.base", "who works for all dialects names none"),
+    ("tables/store.py", "import strandline.dialects.sdmp.dialect", "who works for all dialects names none"),
     ("dialects/base.py", "import strandline.dialects.sdmp.types", "dialects do not know each other"),
 )
 
@@ -62,7 +70,7 @@ def test_a_forbidden_import_breaks_its_contract(
 ) -> None:
     importer = "strandline." + path.removesuffix(".py").replace("/", ".")
     imported = statement.removeprefix("import ")
-    broken_contracts = [line for line in broken.splitlines() if line.endswith("BROKEN")]
+    broken_contracts = [line for line in broken.splitlines() if " BROKEN" in line]
     assert any(contract in line for line in broken_contracts)
     chains = [line for line in broken.splitlines() if f"{importer} -> {imported.split('.tables')[0]}" in line]
     assert chains, f"{importer} -> {imported} is not named in:\n{broken}"

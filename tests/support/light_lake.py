@@ -1,7 +1,7 @@
 """Small lakes written with delta-rs, for tests of what reads them without a JVM."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -44,11 +44,29 @@ def write(lake: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def set_properties(lake: Path, table: str, properties: Mapping[str, str]) -> None:
     """Put `properties` into the table's first commit: delta-rs reads properties of others but writes only its own."""
+
+    def change(actions: Mapping[str, Any]) -> None:
+        actions["metaData"]["configuration"] |= properties
+
+    _change_first_commit(lake, table, change)
+
+
+def add_feature(lake: Path, table: str, feature: str) -> None:
+    """Say in the table's first commit that who reads and writes it must know `feature`."""
+
+    def change(actions: Mapping[str, Any]) -> None:
+        protocol = actions["protocol"]
+        protocol |= {"minReaderVersion": 3, "minWriterVersion": 7}
+        for features in ("readerFeatures", "writerFeatures"):
+            protocol[features] = [*protocol.get(features, ()), feature]
+
+    _change_first_commit(lake, table, change)
+
+
+def _change_first_commit(lake: Path, table: str, change: Callable[[Mapping[str, Any]], None]) -> None:
     commit = lake / table / "_delta_log" / f"{0:020d}.json"
     actions = [json.loads(line) for line in commit.read_text().splitlines()]
-    for action in actions:
-        if "metaData" in action:
-            action["metaData"]["configuration"] |= properties
+    change({name: action for each in actions for name, action in each.items()})
     commit.write_text("".join(json.dumps(action) + "\n" for action in actions))
 
 

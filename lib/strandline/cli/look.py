@@ -175,8 +175,10 @@ def _reading(call: Invocation) -> "Iterator[ReadLake]":
     from strandline.tables.light import opens_without_spark
 
     if opens_without_spark(call.location):
-        yield call.light()
-        return
+        light = call.light()
+        if not light.has_deletion_vectors:
+            yield light
+            return
     with call.progress():
         from strandline.tables.read_lake import SparkLake
 

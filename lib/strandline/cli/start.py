@@ -89,6 +89,7 @@ def _init(
         buckets=buckets,
         dialect_options={"strict": "true"} if strict else {},
         default_buckets=call.settings.tables.buckets,
+        deletion_vectors=call.settings.tables.deletion_vectors,
     )
     with call.progress() as progress:
         report = init.run(call.store(), options, call.context(progress))

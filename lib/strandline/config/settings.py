@@ -19,7 +19,6 @@ class Section(BaseModel):
 class Limits(Section):
     """Limits of untrusted input."""
 
-    file_bytes: Bytes
     decompressed_bytes: Bytes
     ratio: Count
     files: Count

@@ -10,6 +10,7 @@ from strandline.contracts.quoting import quote_name, quote_path, quote_text, wit
 __all__ = [
     "BUCKETS_PROPERTY",
     "CONTRACT_PROPERTY",
+    "DELETION_VECTORS_PROPERTY",
     "check_sql",
     "columns_ddl",
     "create_table_sql",
@@ -21,6 +22,7 @@ __all__ = [
 
 CONTRACT_PROPERTY: Final = "strandline.contract"
 BUCKETS_PROPERTY: Final = "strandline.buckets"
+DELETION_VECTORS_PROPERTY: Final = "delta.enableDeletionVectors"
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 

@@ -77,6 +77,15 @@ def upsert_merge_sql(contract: Contract, *, target: str, source: str, buckets: S
     return _merge_into(contract, target, source, buckets) + matched + _insert(contract)
 
 
+def delete_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
+    """Return the merge after which no key of the batch is there; the batch needs the key's columns and bucket alone.
+
+    Raises:
+        ValueError: There are no buckets.
+    """
+    return _merge_into(contract, target, source, buckets) + "WHEN MATCHED THEN DELETE"
+
+
 def _merge_into(
     contract: Contract, target: str, source: str, buckets: Sequence[int], ranges: Iterable[str] = ()
 ) -> str:

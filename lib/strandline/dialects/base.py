@@ -162,13 +162,49 @@ class AdmitRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoFile:
+    """One file of the demo: its name, what stands in it, how many records it holds, its bytes."""
+
+    name: str
+    what: str
+    records: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DemoRejection:
+    """A record of the demo that is rejected, the only one of its namespace: where it stands, and its reason.
+
+    `title` says it in words. Its evidence has the members expected, actual, position and note.
+    """
+
+    title: str
+    file: str
+    namespace: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What a dialect shows of itself: files, by name, a rejection in them to explain, and two queries over them.
+
+    `query` is asked and shown with its rows, `next_query` offered.
+    """
+
+    files: tuple[DemoFile, ...]
+    rejection: DemoRejection
+    query: str
+    next_query: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One journal format.
 
     `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
     `namespace_state`), `kinds` the kinds of its namespaces, `contracts` all tables it adds to the shared ones.
     `plain` looks at the head and tail of a file; `records_in` counts the records of decompressed content;
-    `admit` judges a batch; `reduce_new` and `reduce_all` fold.
+    `admit` judges a batch; `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call.
     """
 
     name: str
@@ -182,3 +218,4 @@ class Dialect:
     admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
+    demo: Callable[[], Demo]

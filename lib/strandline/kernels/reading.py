@@ -52,8 +52,10 @@ class Source:
         keeper = Keeper(options.keep)
         with self.open() as stream:
             try:
-                for block in without_mark(blocks(stream, options.stream)):
+                content = Content(lambda: _blocks(stream, options))
+                for block in content:
                     keeper.add(block)
+                self.damage = content.damage
             except StreamDamage as damage:
                 self.damage = damage
         return keeper.kept()
@@ -62,13 +64,22 @@ class Source:
 class Content:
     """The decompressed blocks of a file without its byte order mark, with a look at how they begin.
 
-    `offset` is where they begin in the decompressed stream, bytes: 3 behind a byte order mark, the start of a split,
-    else 0. `part` is that start; `until`: lines that begin at this offset or behind belong to the next split.
+    `begin` gives the blocks, from the start on each call. `offset` is where they begin in the decompressed stream,
+    bytes: 3 behind a byte order mark, the start of a split, else 0. `part` is that start; `until`: lines that begin at
+    this offset or behind belong to the next split.
+
+    A stream that is damaged ends before its `damage`, so that its last line is judged as far as it came. Where a limit
+    stops the reading the line goes on behind it: then the damage is raised, and that line is not judged.
     """
 
-    def __init__(self, stream: Iterator[bytes], *, part: int = 0, until: int | None = None) -> None:
-        self._stream = stream
+    def __init__(
+        self, begin: Callable[[], Iterator[bytes]], *, part: int = 0, until: int | None = None
+    ) -> None:
+        self._begin = begin
+        self._stream = self._until_damage(begin())
         self._held: list[bytes] = []
+        self._holds = True
+        self.damage: StreamDamage | None = None
         self.part = part
         self.until = until
         self.offset = part
@@ -78,22 +89,29 @@ class Content:
             # A split that ends inside the mark still has the first line.
             self.until = max(until, self.offset)
 
+    def _until_damage(self, stream: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from stream
+        except StreamDamage as met:
+            if met.reason == "BOMB":
+                raise
+            self.damage = met
+
     def _drop_mark(self) -> None:
         head = b""
         for block in self._stream:
             head += block
             if len(head) >= len(BYTE_ORDER_MARK):
                 break
-        if head.startswith(BYTE_ORDER_MARK):
-            self.offset = len(BYTE_ORDER_MARK)
-            head = head[self.offset :]
+        self.offset = mark_bytes(head)
+        head = head[self.offset :]
         if head:
             self._held.append(head)
 
     def first_mark(self) -> bytes:
         """Return the first byte that is no ASCII white space (b"" if there is none), and stand before the white space.
 
-        At most 1 MiB of white space is looked through; beyond that b" " comes back.
+        Any amount of white space is looked through; of more than 1 MiB none is held, and the stream begins anew.
         """
         looked = 0
         for block in chain(tuple(self._held), self._unheld()):
@@ -101,24 +119,26 @@ class Content:
             if stripped:
                 return stripped[:1]
             looked += len(block)
-            if looked >= BLOCK_BYTES:
-                return b" "
+            if looked > BLOCK_BYTES:
+                self._holds = False
+                self._held.clear()
         return b""
 
     def _unheld(self) -> Iterator[bytes]:
         for block in self._stream:
-            self._held.append(block)
+            if self._holds:
+                self._held.append(block)
             yield block
 
     @property
     def empty(self) -> bool:
         """True if the stream held no byte, once `first_mark` was asked."""
-        return not self._held
+        return self._holds and not self._held
 
     def __iter__(self) -> Iterator[bytes]:
         while self._held:
             yield self._held.pop(0)
-        yield from self._stream
+        yield from self._stream if self._holds else without_mark(self._until_damage(self._begin()))
 
 
 ReadContent = Callable[[Source, Content, Pieces, ReadOptions], Iterator[None]]
@@ -170,12 +190,14 @@ def _read_file(
     read_content: ReadContent,
 ) -> Iterator[None]:
     with source.open() as stream:
+
+        def begin() -> Iterator[bytes]:
+            return _blocks(stream, options) if until is None else _plain_blocks(stream, part)
+
         try:
-            if until is None:
-                content = Content(blocks(stream, options.stream))
-            else:
-                content = Content(_from(stream, part), part=part, until=until)
+            content = Content(begin, part=part, until=until)
             yield from read_content(source, content, pieces, options)
+            source.damage = source.damage or content.damage
         except StreamDamage as met:
             source.damage = met
         damage = source.damage
@@ -195,7 +217,12 @@ def _read_file(
             yield
 
 
-def _from(stream: IO[bytes], start: int) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
+    stream.seek(0)
+    return blocks(stream, options.stream)
+
+
+def _plain_blocks(stream: IO[bytes], start: int) -> Iterator[bytes]:
     stream.seek(start)
     while block := stream.read(BLOCK_BYTES):
         yield block

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
@@ -64,14 +64,9 @@ def run(
     else:
         checks.append(Check("Spark session", False, "not tried", "mend what stands above first"))
     failed = [check.name for check in checks if not check.ok]
-    return Report(
-        command=context.command,
-        run_id=context.run_id,
+    return replace(context, session_seconds=context.elapsed() - before).report(
+        location.describe(),
         outcome="found" if failed else "ok",
-        exit=1 if failed else 0,
-        seconds=context.elapsed(),
-        session_seconds=context.elapsed() - before,
-        lake=location.describe(),
         members={
             "checks": [
                 {"name": check.name, "ok": check.ok, "found": check.found, "mend": check.mend}

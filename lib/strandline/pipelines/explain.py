@@ -22,10 +22,7 @@ def reason(code: str) -> Reason:
 def run(code: str, context: RunContext) -> Report:
     """Return what the reason `code` means, where it stands and what to do; raises as `reason`."""
     found = reason(code)
-    return Report(
-        command=context.command,
-        run_id=context.run_id,
-        seconds=context.elapsed(),
+    return context.report(
         members={
             "code": found.code,
             "outcomes": list(found.outcomes),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
 from strandline.core.errors import UsageError
 from strandline.dialects import every
 from strandline.dialects.base import Dialect, LakeOption
@@ -16,17 +17,21 @@ from strandline.tables.lake import LakeDesign, LakeState
 from strandline.tables.store import TableStore
 
 DEFAULT_BUCKETS = 16
+STATE_TABLE = "namespace_state"
 
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
     """What `init` was asked for: N, and choices of dialects by option (`strict`: "true"); what is left
     out may be any.
+
+    `default_buckets` and `deletion_vectors` are settings: what a new lake gets, no claim about one that is there.
     """
 
     buckets: int | None = None
     dialect_options: Mapping[str, str] = field(default_factory=dict)
     default_buckets: int = DEFAULT_BUCKETS
+    deletion_vectors: bool = False
 
 
 def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
@@ -49,8 +54,12 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
 
 
 def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
-    """Return what a new lake is made with."""
+    """Return what a new lake is made with. Deletion vectors are for reduced tables: no row of others is replaced."""
+    dialects = tuple(dialects)
     properties: dict[str, dict[str, str]] = {}
+    if options.deletion_vectors:
+        reduced = (STATE_TABLE, *(table for dialect in dialects for table in dialect.reduced))
+        properties = {table: {DELETION_VECTORS_PROPERTY: "true"} for table in reduced}
     for option in _options(dialects):
         properties.setdefault(option.table, {})[option.property] = _value(option, options)
     return LakeDesign(options.buckets or options.default_buckets, properties)

@@ -53,12 +53,8 @@ def listing(lake: "ReadLake", context: RunContext) -> Report:
     for entry in entries:
         counted[entry["code"]] = counted.get(entry["code"], 0) + entry["count"]
     [totals] = lake.query(TOTALS_SQL, TABLES)
-    return Report(
-        command=context.command,
-        run_id=context.run_id,
-        seconds=context.elapsed(),
-        session_seconds=context.session_seconds,
-        lake=lake.location.describe(),
+    return context.report(
+        lake.location.describe(),
         counts={name: totals[name] or 0 for name in ("rejected", "deferred")},
         reasons=counted,
         namespaces=totals["namespaces"],
@@ -84,12 +80,8 @@ def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
         raise UsageError(
             "ID_AMBIGUOUS", f"{len(found)} ids start with {given}: {ids}", "give more of its digits"
         )
-    return Report(
-        command=context.command,
-        run_id=context.run_id,
-        seconds=context.elapsed(),
-        session_seconds=context.session_seconds,
-        lake=lake.location.describe(),
+    return context.report(
+        lake.location.describe(),
         members={"record": _record(found[0])},
     )
 

@@ -1,12 +1,13 @@
 """What a pipeline gets from outside besides its input: its run's name and time, progress, fault points."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.report import EXIT_CODES, Outcome, Report, TableChange
 
 
 class Progress(Protocol):
@@ -45,6 +46,33 @@ class RunContext:
     progress: Progress = field(default_factory=NoProgress)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     session_seconds: float = 0.0
+
+    def report(
+        self,
+        lake: str | None = None,
+        *,
+        outcome: Outcome = "ok",
+        counts: Mapping[str, int] | None = None,
+        reasons: Mapping[str, int] | None = None,
+        namespaces: int = 0,
+        tables: Mapping[str, TableChange] | None = None,
+        members: Mapping[str, Any] | None = None,
+    ) -> Report:
+        """Return the report of this run as of now."""
+        return Report(
+            command=self.command,
+            run_id=self.run_id,
+            outcome=outcome,
+            exit=EXIT_CODES[outcome],
+            seconds=self.elapsed(),
+            session_seconds=self.session_seconds,
+            lake=lake,
+            counts=counts or {},
+            reasons=reasons or {},
+            namespaces=namespaces,
+            tables=tables or {},
+            members=members or {},
+        )
 
 
 def new_run_id(started_at: datetime, entropy: bytes) -> str:

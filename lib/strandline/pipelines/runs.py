@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from strandline.pipelines.report import EXIT_CODES, Outcome, Report, TableChange
+from strandline.pipelines.report import Outcome, Report, TableChange
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.store import TableStore, Written
 
@@ -30,19 +30,14 @@ def finished(
     known.
     """
     changes = {table: TableChange(each.version, each.inserted) for table, each in (written or {}).items()}
-    report = Report(
-        command=context.command,
-        run_id=context.run_id,
+    report = context.report(
+        store.location.describe(),
         outcome=outcome,
-        exit=EXIT_CODES[outcome],
-        seconds=context.elapsed(),
-        session_seconds=context.session_seconds,
-        lake=store.location.describe(),
-        counts=counts or {},
-        reasons=reasons or {},
+        counts=counts,
+        reasons=reasons,
         namespaces=namespaces,
         tables=changes,
-        members=members or {},
+        members=members,
     )
     context.progress.stage("run")
     row = {

@@ -116,14 +116,9 @@ def run(
     found = request.check and (
         bool(behind) or any(tally[health] for health in ("forked", "waiting", "behind"))
     )
-    return Report(
-        command=context.command,
-        run_id=context.run_id,
+    return context.report(
+        lake.location.describe(),
         outcome="found" if found else "ok",
-        exit=1 if found else 0,
-        seconds=context.elapsed(),
-        session_seconds=context.session_seconds,
-        lake=lake.location.describe(),
         counts={health: tally[health] for health in HEALTHS},
         namespaces=tally.total(),
         members={"rows": [_as_json(row) for row in shown], "unreduced": [asdict(one) for one in behind]},

@@ -95,6 +95,19 @@ def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterat
                 spark.conf.set(name, old)
 
 
+@contextmanager
+def current_schema(spark: SparkSession, catalog: str, schema: str) -> Iterator[None]:
+    """Make a schema the current one for the block."""
+    before_catalog, before = spark.catalog.currentCatalog(), spark.catalog.currentDatabase()
+    spark.catalog.setCurrentCatalog(catalog)
+    spark.catalog.setCurrentDatabase(schema)
+    try:
+        yield
+    finally:
+        spark.catalog.setCurrentCatalog(before_catalog)
+        spark.catalog.setCurrentDatabase(before)
+
+
 def transaction(app_id: str, version: int, run_id: str) -> dict[str, str]:
     """Return the settings that make one commit idempotent and name its run in the table's history.
 

@@ -13,6 +13,8 @@ from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, views
 from strandline.core.errors import UsageError
+from strandline.tables.commits import current_schema
+from strandline.tables.refusals import check_contract, table_missing
 from strandline.tables.store import TableStore
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
@@ -98,11 +100,7 @@ def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
     if state.is_empty:
         return make(store, design, state.missing)
     if state.missing:
-        raise UsageError(
-            code="TABLE_MISSING",
-            message=f"The lake {store.location.describe()} lacks the table {state.missing[0]}.",
-            next=f"Run `strandline init {_where(store)}`: it makes what is missing and keeps what is there.",
-        )
+        raise table_missing(store.location, state.missing[0])
     return ()
 
 
@@ -118,18 +116,7 @@ def check_ours(store: TableStore, state: LakeState) -> None:
             next="Give --lake a new or empty folder.",
         )
     for table, properties in state.tables.items():
-        stored, known = properties.get(CONTRACT_PROPERTY, "0"), contract(table).version
-        if _major(stored) > _major(known):
-            raise UsageError(
-                code="CONTRACT_NEWER",
-                message=f"The table {table} follows contract {stored}; this version knows {known}.",
-                next="Use a newer Strandline: `pip install --upgrade strandline`.",
-            )
-
-
-def _major(version: str) -> int:
-    head = version.partition(".")[0]
-    return int(head) if head.isdecimal() else 0
+        check_contract(store.location, table, properties.get(CONTRACT_PROPERTY))
 
 
 def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
@@ -153,7 +140,7 @@ def make_views(store: TableStore) -> tuple[str, ...]:
     if store.location.catalog is None or store.location.schema_name is None:
         return ()
     parts = (store.location.catalog, store.location.schema_name)
-    with store.current_schema(*parts):
+    with current_schema(store.spark, *parts):
         for name, view in views().items():
             store.spark.sql(create_view_sql(view, target=quote_name(*parts, name)))
     return tuple(views())
@@ -167,8 +154,3 @@ def design_of(state: LakeState) -> LakeDesign:
 
 def _create_schema(schema: str) -> str:
     return f"CREATE SCHEMA IF NOT EXISTS {schema}"
-
-
-def _where(store: TableStore) -> str:
-    option = "--lake" if store.location.is_path() else "--schema"
-    return f"{option} {store.location.describe()}"

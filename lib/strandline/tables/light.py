@@ -6,10 +6,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from strandline.contracts.load import contract, tables
+from strandline.contracts.ddl import CONTRACT_PROPERTY
+from strandline.contracts.load import tables
 from strandline.core.errors import FaultError, UsageError
 from strandline.tables.location import Location
 from strandline.tables.read_lake import Row, newest_addition
+from strandline.tables.refusals import check_contract, lake_not_found, table_missing
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -29,6 +31,13 @@ class LightLake:
 
     location: Location
     tables: Mapping[str, "DeltaTable"]
+
+    @property
+    def has_deletion_vectors(self) -> bool:
+        """True if a table may have rows that only its deletion vectors remove: then Spark must read the lake."""
+        return any(
+            "deletionVectors" in (table.protocol().reader_features or ()) for table in self.tables.values()
+        )
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`.
@@ -85,14 +94,8 @@ def open_light(location: Location) -> LightLake:
         raise _no_lake(location)
     for table in tables():
         if table not in found:
-            raise UsageError(
-                "TABLE_MISSING",
-                f"the table {table} is missing in {location.describe()}",
-                f"`strandline init --lake {location.describe()}` makes it",
-            )
-        _check_version(
-            location, table, found[table].metadata().configuration.get("strandline.contract", "0.0.0")
-        )
+            raise table_missing(location, table)
+        check_contract(location, table, found[table].metadata().configuration.get(CONTRACT_PROPERTY))
     return LightLake(location, found)
 
 
@@ -137,17 +140,4 @@ def _no_lake(location: Location) -> UsageError:
             f"the folder {name} holds other things, not a lake",
             "name another folder with --lake",
         )
-    return UsageError(
-        "LAKE_NOT_FOUND", f"there is no lake at {name}", f"`strandline init --lake {name}` makes one"
-    )
-
-
-def _check_version(location: Location, table: str, stored: str) -> None:
-    """Refuse a table whose contract is of a newer major version than ours."""
-    ours = contract(table).version
-    if int(stored.split(".", maxsplit=1)[0]) > int(ours.split(".")[0]):
-        raise UsageError(
-            "CONTRACT_NEWER",
-            f"the table {table} of {location.describe()} follows contract {stored}, this Strandline knows {ours}",
-            "use the newer Strandline that made it",
-        )
+    return lake_not_found(location)

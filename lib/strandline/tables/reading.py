@@ -18,7 +18,7 @@ from strandline.dialects.base import PlainForm
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
-from strandline.tables.sources import InputFile
+from strandline.tables.sources import InputFile, tasks_for
 
 HEAD_BYTES: Final = 4096
 TAIL_BYTES: Final = 16 * 1024 * 1024 + 1
@@ -28,8 +28,6 @@ SPARK_TEXT: Final = "text"
 _SAFE_PATH: Final = re.compile(rb"(/[A-Za-z0-9.@+-][A-Za-z0-9._@+-]*)+")
 _CODEC_NAMES: Final = (b".gz", b".zst", b".bz2", b".lz4", b".snappy", b".deflate")
 _MAX_LINE: Final = "mapreduce.input.linerecordreader.line.maxlength"
-_TASK_FILES: Final = 500
-_TASK_BYTES: Final = 32 * 1024 * 1024
 
 Plain = Callable[[bytes, Callable[[], bytes], bool], PlainForm | None]
 
@@ -111,7 +109,7 @@ class FileReading:
         if not rows:
             return None
         options = self._options
-        tasks = _tasks(rows)
+        tasks = tasks_for([size for size, _ in rows])
 
         def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return read_files(batches, options, read_content, extra)
@@ -207,11 +205,6 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, strict: bool) -> Route
 def _is_safe(path: bytes) -> bool:
     """True for a path that Hadoop neither globs, nor hides, nor cuts, nor hands to a codec."""
     return _SAFE_PATH.fullmatch(path) is not None and not path.lower().endswith(_CODEC_NAMES)
-
-
-def _tasks(rows: list[tuple[int, dict[str, object]]]) -> int:
-    by_bytes = sum(size for size, _ in rows) // _TASK_BYTES
-    return int(max(1, min(len(rows), max(by_bytes, len(rows) // _TASK_FILES, min(len(rows), 2)))))
 
 
 def _piece_ddl(extra: tuple[pa.Field, ...]) -> StructType:

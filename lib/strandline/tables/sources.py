@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -11,6 +11,8 @@ from strandline.core.errors import UsageError
 from strandline.tables.paths import HIDDEN, is_inside, no_file, path_text, roots, walk
 
 MANIFEST_SUFFIX: Final = b".manifest.json"
+_TASK_FILES: Final = 500
+_TASK_BYTES: Final = 32 * 1024 * 1024
 
 FoundBy = Literal["folder", "given", "beside"]
 _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
@@ -80,6 +82,12 @@ def numbered(files: Iterable[tuple[bytes, bytes]]) -> tuple[InputFile, ...]:
         InputFile(number, path, os.path.getsize(path), real)
         for number, (path, real) in enumerate(sorted(files))
     )
+
+
+def tasks_for(sizes: Sequence[int]) -> int:
+    """Return how many tasks open so many files, or parts, of these sizes in bytes: two at least where there are two."""
+    wanted = max(sum(sizes) // _TASK_BYTES, len(sizes) // _TASK_FILES, 2)
+    return max(1, min(len(sizes), wanted))
 
 
 @dataclass(slots=True)

@@ -12,10 +12,7 @@ from strandline.core.hashing import set_hash
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.contents import CONTENT_DDL, contents
 from strandline.kernels.manifests import StatedFile, StatedNamespace
-from strandline.tables.sources import InputFile
-
-_TASK_BYTES: Final = 32 * 1024 * 1024
-_TASK_FILES: Final = 500
+from strandline.tables.sources import InputFile, tasks_for
 
 _FILES: Final = pa.schema(
     [
@@ -80,10 +77,8 @@ def content_of(spark: SparkSession, files: Sequence[InputFile], limits: StreamLi
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return contents(batches, limits)
 
-    total = sum(file.size for file in files)
-    tasks = max(1, min(len(files), max(total // _TASK_BYTES, len(files) // _TASK_FILES, 2)))
     paths = _frame(spark, [(file.file_no, file.path) for file in files], _PATHS)
-    return paths.repartition(tasks).mapInArrow(read, CONTENT_DDL)
+    return paths.repartition(tasks_for([file.size for file in files])).mapInArrow(read, CONTENT_DDL)
 
 
 def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> DataFrame:

@@ -14,9 +14,15 @@ from pyspark.sql.types import StructType
 
 from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
 from strandline.contracts.load import contract
-from strandline.contracts.merge import insert_only_merge_sql, replace_merge_sql, upsert_merge_sql
+from strandline.contracts.merge import (
+    delete_merge_sql,
+    insert_only_merge_sql,
+    replace_merge_sql,
+    upsert_merge_sql,
+)
 from strandline.contracts.model import Contract
 from strandline.contracts.quoting import quote_name, quote_path
+from strandline.frames.layout import laid_out
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
 from strandline.tables.location import Location
 
@@ -169,10 +175,9 @@ class TableStore:
     def delete(self, table: str, keys: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Delete the rows whose key `keys` names; `keys` has the key's columns and bucket."""
         described = contract(table)
-        condition = " AND ".join(f"t.{name} = s.{name}" for name in ("bucket", *described.key))
-        literals = ", ".join(str(int(bucket)) for bucket in sorted(buckets))
-        head = f"MERGE INTO {self.target(table)} AS t\nUSING {quote_name(self._view(table))} AS s"
-        sql = f"{head}\nON t.bucket IN ({literals}) AND {condition}\nWHEN MATCHED THEN DELETE"
+        sql = delete_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets
+        )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
     def append(self, table: str, rows: DataFrame) -> None:
@@ -189,18 +194,6 @@ class TableStore:
         schema = self.schema(table)
         values = [tuple(row.get(name) for name in schema.names) for row in rows]
         self.append(table, self.spark.createDataFrame(values, schema))
-
-    @contextmanager
-    def current_schema(self, catalog: str, schema: str) -> Iterator[None]:
-        """Make a schema the current one for the block."""
-        before_catalog, before = self.spark.catalog.currentCatalog(), self.spark.catalog.currentDatabase()
-        self.spark.catalog.setCurrentCatalog(catalog)
-        self.spark.catalog.setCurrentDatabase(schema)
-        try:
-            yield
-        finally:
-            self.spark.catalog.setCurrentCatalog(before_catalog)
-            self.spark.catalog.setCurrentDatabase(before)
 
     def _overlapping(self, table: str, buckets: tuple[int, ...], bounds: Bounds) -> bool:
         stored = self.read(table).where(F.col("bucket").isin(*buckets))
@@ -237,17 +230,6 @@ class TableStore:
             int(metrics["num_updated_rows"]),
             int(metrics["num_deleted_rows"]),
         )
-
-
-def laid_out(rows: DataFrame, described: Contract) -> DataFrame:
-    """Sort rows as their table wants them written: by bucket, inside it by the contract's order.
-
-    A bucket that is much larger than others is spread over several tasks; small ones share one.
-    """
-    if not described.is_bucketed:
-        return rows
-    order = ("bucket", *(name for name in described.write_order if name != "bucket"))
-    return rows.hint("rebalance", "bucket").sortWithinPartitions(*order)
 
 
 def _history(target: str) -> str:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from strandline.contracts.load import tables
 from strandline.contracts.quoting import quote_name, quote_text
 from strandline.contracts.views import create_view_sql, views
+from strandline.tables.commits import current_schema
 from strandline.tables.store import TableStore
 
 SCHEMA: Final = "strandline"
@@ -43,14 +44,14 @@ def bare_names(store: TableStore) -> Iterator[None]:
     for name in names():
         spark.catalog.dropTempView(name)
     if location.catalog is not None and location.schema_name is not None:
-        with store.current_schema(location.catalog, location.schema_name):
+        with current_schema(store.spark, location.catalog, location.schema_name):
             yield
     elif has_metastore(spark):
         with _as_temporary_views(store):
             yield
     else:
         _show(store)
-        with store.current_schema(_CATALOG, SCHEMA):
+        with current_schema(store.spark, _CATALOG, SCHEMA):
             yield
 
 
@@ -79,7 +80,7 @@ def _show(store: TableStore) -> None:
     elif spark.conf.get(_SHOWN, "") == path:
         return
     spark.conf.set(_SHOWN, "")
-    with store.current_schema(_CATALOG, SCHEMA):
+    with current_schema(store.spark, _CATALOG, SCHEMA):
         for name in views():
             spark.sql(_drop_view(name))
         for table in tables():

@@ -11,7 +11,9 @@ import pytest
 
 from strandline.cli import main
 from strandline.cli.app import command_names
-from support.light_lake import empty_lake, held, set_properties, state, write
+from strandline.cli.invocation import Invocation
+from strandline.core.errors import FaultError
+from support.light_lake import add_feature, empty_lake, held, set_properties, state, write
 from support.report_schema import REPORT
 
 NODES = [f"{n:064x}" for n in range(6)]
@@ -91,6 +93,22 @@ def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
     assert main(["status", "--check", "--json"]) == 1
     report = printed_json(capsys)
     assert report["unreduced"] == [{"table": "node_journal_line", "version": 2, "reduced_version": 1}]
+
+
+@pytest.mark.parametrize("command", [["status"], ["quarantine"]])
+def test_a_lake_with_deletion_vectors_is_left_to_spark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    def no_spark(call: Invocation) -> None:
+        raise FaultError("SPARK_ASKED", "Spark was asked for", "nothing")
+
+    monkeypatch.setattr(Invocation, "session", no_spark)
+    lake = empty_lake(tmp_path / "lake")
+    assert main([*command, "--json"]) == 0
+    printed_json(capsys)
+    add_feature(lake, "namespace_state", "deletionVectors")
+    assert main([*command, "--json"]) == 3
+    assert printed_json(capsys)["error"]["code"] == "SPARK_ASKED"
 
 
 def test_status_of_a_lake_without_records_is_empty_and_fine(
@@ -309,6 +327,15 @@ def test_a_contract_of_a_newer_major_version_is_refused(
     error = printed_json(capsys)["error"]
     assert error["code"] == "CONTRACT_NEWER"
     assert "quarantine" in error["message"]
+
+
+@pytest.mark.parametrize("version", ["", "x", "1.9.9", "²"])
+def test_a_contract_of_no_newer_major_version_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str
+) -> None:
+    set_properties(empty_lake(tmp_path / "lake"), "quarantine", {"strandline.contract": version})
+    assert main(["status", "--json"]) == 0
+    assert printed_json(capsys)["rows"] == []
 
 
 def test_a_damaged_table_is_a_fault_that_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,8 @@ from strandline.config.layers import document_layer
 from strandline.config.settings import keys
 from strandline.core.errors import UsageError
 
+LIB = Path(__file__).parents[3] / "lib"
+
 
 def refused(text: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
@@ -158,3 +160,13 @@ def test_home_is_spelled_out_once() -> None:
     settings = with_home(defaults(), "/home/she")
     assert settings.spark.cache == "/home/she/.cache/strandline"
     assert with_home(settings, "/elsewhere") == settings
+
+
+def test_each_setting_is_read_by_something():
+    config = LIB / "strandline" / "config"
+    source = "".join(
+        path.read_text("utf-8")
+        for path in (LIB / "strandline").rglob("*.py")
+        if not path.is_relative_to(config)
+    )
+    assert [key for key in keys() if f".{key.partition('.')[2]}" not in source] == []

@@ -97,6 +97,22 @@ WHEN MATCHED THEN UPDATE SET
     assert rest.startswith("(quarantine_id, bucket, namespace, ")
 
 
+def test_the_merge_that_deletes_names_buckets_and_key_and_does_nothing_else():
+    text = merge.delete_merge_sql(
+        load.contract("quarantine"), target=quote_path("/lake/quarantine"), source="admitted", buckets=[2, 1]
+    )
+    assert (
+        text
+        == """\
+MERGE INTO delta.`/lake/quarantine` AS t
+USING `admitted` AS s
+ON t.bucket IN (1, 2)
+  AND t.bucket = s.bucket
+  AND t.quarantine_id = s.quarantine_id
+WHEN MATCHED THEN DELETE"""
+    )
+
+
 @pytest.mark.parametrize("table", ["node_journal", "equivocation", "namespace_state"])
 def test_a_replacing_merge_writes_every_column_and_never_moves_a_key(table: str):
     contract = load.contract(table)

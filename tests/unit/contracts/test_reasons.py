@@ -1,6 +1,7 @@
 """The registry of reason codes: well-formed, and the codes that this version can produce."""
 
 import re
+from pathlib import Path
 from typing import get_args
 
 import yaml
@@ -8,9 +9,9 @@ import yaml
 from strandline.contracts import resources
 from strandline.contracts.reasons import Outcome, Severity, reasons, rules_version
 
+LIB = Path(__file__).parents[3] / "lib"
 EVERY = reasons()
 PRODUCED = [
-    "FILE_TOO_LARGE",
     "TRUNCATED",
     "CONTAINER_UNSUPPORTED",
     "CONTAINER_NESTED",
@@ -40,6 +41,11 @@ PRODUCED = [
 
 def test_the_registry_holds_the_codes_of_what_is_built():
     assert sorted(EVERY) == sorted(PRODUCED)
+
+
+def test_each_code_is_named_by_the_code_that_gives_it():
+    source = "".join(path.read_text("utf-8") for path in (LIB / "strandline").rglob("*.py"))
+    assert [code for code in EVERY if f'"{code}"' not in source] == []
 
 
 def test_no_code_comes_twice_in_the_file():

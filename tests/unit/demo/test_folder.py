@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from strandline.core.errors import UsageError
-from strandline.pipelines.demo.folder import MARKER, OWN, make_anew, write_journals
-from strandline.pipelines.demo.journals import Journal
+from strandline.dialects import every
+from strandline.pipelines.demo.folder import MARKER, OWN, make_anew, write_files
 
 
 def test_a_new_folder_holds_the_marker_and_an_empty_folder_for_the_input(tmp_path: Path) -> None:
@@ -68,12 +68,19 @@ def test_a_link_inside_is_removed_and_not_followed(tmp_path: Path) -> None:
     assert not (lake / "link").exists()
 
 
-def test_journals_lie_beside_a_manifest_that_states_them(tmp_path: Path) -> None:
-    made = (Journal("a.journal", "a", 2, b"x\ny"), Journal("b.journal", "b", 1, b"z"))
-    write_journals(tmp_path, made, records_in=lambda content: content.count(b"\n") + 1)
-    [manifest] = tmp_path.glob("*.manifest.json")
-    files = json.loads(manifest.read_text())["files"]
-    assert [(each["name"], each["records"], each["bytes"]) for each in files] == [
-        ("a.journal", 2, 3),
-        ("b.journal", 1, 1),
-    ]
+def test_the_files_of_a_dialect_lie_in_a_folder_of_their_own_beside_a_manifest_that_states_them(
+    tmp_path: Path,
+) -> None:
+    for dialect in every():
+        folder = write_files(tmp_path, dialect)
+        assert folder == tmp_path / dialect.name
+        [manifest] = folder.glob("*.manifest.json")
+        stated = {
+            each["name"]: (each["records"], each["bytes"])
+            for each in json.loads(manifest.read_text())["files"]
+        }
+        files = dialect.demo().files
+        assert stated == {file.name: (file.records, len(file.content)) for file in files}
+        assert {file.name: (folder / file.name).read_bytes() for file in files} == {
+            file.name: file.content for file in files
+        }

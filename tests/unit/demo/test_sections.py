@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from strandline.contracts.reasons import reasons
-from strandline.pipelines.demo import QUERY, sections
-from strandline.pipelines.demo.journals import journals
+from strandline.dialects.base import DemoFile, DemoRejection
+from strandline.pipelines.demo import sections
 from strandline.pipelines.report import Report
 
 WHERE = "--lake demo-lake"
@@ -16,8 +16,10 @@ def _report(**members) -> Report:
 
 
 def test_every_file_is_told() -> None:
-    told = sections.landed(Path("demo-lake/.demo/input"), journals())
-    assert [row[0] for row in told["rows"]] == [journal.name for journal in journals()]
+    files = (DemoFile("a.journal", "one", 2, b"x"), DemoFile("b.journal", "other", 1, b"y"))
+    told = sections.landed(Path("demo-lake/.demo/input"), files)
+    assert told["rows"] == [["a.journal", 2, "one"], ["b.journal", 1, "other"]]
+    assert "demo-lake/.demo/input" in told["title"]
 
 
 def test_counts_add_up_on_one_line_and_reasons_follow_most_frequent_first() -> None:
@@ -29,7 +31,9 @@ def test_counts_add_up_on_one_line_and_reasons_follow_most_frequent_first() -> N
 def test_a_rejected_line_is_told_with_both_numbers_in_full_and_the_words_of_its_reason() -> None:
     evidence = {"position": 3, "expected": "e" * 64, "actual": "a" * 64, "note": "either of two"}
     record = {"quarantine_id": "ab" * 32, "evidence": {"LINE_NUMBER_MISMATCH": evidence}}
-    told = sections.rejected(record, accepted_before=2, file="printed.journal", where=WHERE)
+    rejection = DemoRejection("Line 3 was rejected", "printed.journal", "node:x", "LINE_NUMBER_MISMATCH")
+    told = sections.rejected(record, rejection, accepted_before=2, where=WHERE)
+    assert told["title"] == rejection.title
     text = "\n".join(told["lines"])
     words = reasons()["LINE_NUMBER_MISMATCH"]
     for part in (
@@ -38,15 +42,19 @@ def test_a_rejected_line_is_told_with_both_numbers_in_full_and_the_words_of_its_
         "either of two",
         words.meaning,
         words.advice,
-        "2 lines of the file before it",
+        "2 records of the file before it",
     ):
         assert part in text
     assert told["lines"][-1].endswith(f"strandline quarantine show abababababab {WHERE}")
 
 
 def test_the_query_is_shown_as_it_was_asked_with_its_rows() -> None:
-    told = sections.query(QUERY, _report(columns=["a"], rows=[[1]]))
-    assert ("\n".join(told["lines"]), told["columns"], told["rows"]) == (QUERY, ["a"], [[1]])
+    told = sections.query("SELECT 1 AS a\nFROM b", _report(columns=["a"], rows=[[1]]))
+    assert ("\n".join(told["lines"]), told["columns"], told["rows"]) == (
+        "SELECT 1 AS a\nFROM b",
+        ["a"],
+        [[1]],
+    )
 
 
 def test_health_is_shown_with_names_cut_and_marked_as_cut() -> None:

@@ -2,8 +2,11 @@
 
 import gzip
 import hashlib
+import io
+import itertools
 import json
 import random
+import tracemalloc
 from itertools import pairwise
 
 import pyarrow as pa
@@ -15,10 +18,11 @@ from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.dialect import plain
 from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
 from strandline.dialects.sdmp.types import Announcement, Damage
-from strandline.kernels.containers import StreamLimits
+from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.pieces import DAMAGE_FRAME
-from strandline.kernels.reading import ReadOptions, read_files
+from strandline.kernels.reading import Content, ReadOptions, read_files
 from support import random_journals
 
 MARK = b"\xef\xbb\xbf"
@@ -37,18 +41,21 @@ READ = pa.schema(
 )
 
 
-def options(strict: bool = False, **keep: int) -> ReadOptions:
+WIDE = StreamLimits(2**36, 100)
+
+
+def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> ReadOptions:
     kept = KeepLimits(keep.get("whole", 4 << 20), keep.get("head", 64 << 10))
-    return ReadOptions(strict=strict, stream=StreamLimits(2**36, 100), keep=kept)
+    return ReadOptions(strict=strict, stream=stream, keep=kept)
 
 
-def pieces(*files: bytes, splits=None, strict: bool = False, **keep: int) -> list[dict]:
+def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep: int) -> list[dict]:
     """The pieces of files, or of splits (start, end) of the first of them."""
     rows = [(number, b"", content, 0, None) for number, content in enumerate(files)]
     if splits:
         rows = [(0, b"", files[0], start, end) for start, end in splits]
     batches = [pa.RecordBatch.from_pylist([dict(zip(READ.names, row, strict=True))], READ) for row in rows]
-    found = read_files(batches, options(strict, **keep), read_content, ELEMENT_FIELDS)
+    found = read_files(batches, options(strict, stream, **keep), read_content, ELEMENT_FIELDS)
     return [row for batch in found for row in batch.to_pylist()]
 
 
@@ -189,12 +196,122 @@ def test_a_damaged_stream_is_one_row_behind_what_came_before_it() -> None:
     assert damage["offset"] == len(TEXT) + 1
 
 
-def test_a_line_that_the_damage_cuts_is_not_judged() -> None:
-    packed = gzip.compress(TEXT)
-    *lines, damage = pieces(packed[:-9])
-    assert damage["damage"] == "TRUNCATED"
-    assert [row["raw"] for row in lines] == J[: len(lines)]
-    assert len(lines) < 5
+def before_damage(packed: bytes) -> tuple[bytes, list[tuple]]:
+    """What a stream decompresses to, and its damage as it is told, if it has one."""
+    found, met = [], None
+    try:
+        for block in blocks(io.BytesIO(packed), WIDE):
+            found.append(block)  # noqa: PERF402  what came before the damage is wanted
+    except StreamDamage as damage:
+        met = damage
+    content = b"".join(found)
+    if met is None:
+        return content, []
+    evidence = {met.reason: {"cause": met.cause, "offset": len(content)}}
+    return content, [(None, None, packed, met.reason, encode_evidence(evidence))]
+
+
+def zstd(data: bytes) -> bytes:
+    """Two frames, the first of which ends inside a line: of a small frame that is cut nothing is decompressed."""
+    parts = data[: len(data) - 150], data[len(data) - 150 :]
+    return b"".join(pa.compress(part, "zstd", asbytes=True) for part in parts)
+
+
+PACK = {"gzip": gzip.compress, "zstd": zstd}
+CUT = {
+    "text": TEXT,
+    "text with CRLF": TEXT.replace(b"\n", b"\r\n"),
+    "mark": MARK + TEXT,
+    "no journal": b"no journal\n" + TEXT,
+    "frames": FRAME + b"\n" + FRAME + b"\n\n",
+    "frame without LF": FRAME,
+}
+
+
+@pytest.mark.parametrize("pack", PACK.values(), ids=PACK.keys())
+@pytest.mark.parametrize("data", CUT.values(), ids=CUT.keys())
+def test_a_stream_cut_anywhere_is_what_the_reference_reads_before_the_cut_and_the_damage(data, pack) -> None:
+    packed = pack(data)
+    damaged, judged = 0, set()
+    for end in range(4, len(packed)):
+        content, damage = before_damage(packed[:end])
+        assert told(pieces(packed[:end])) == expected(content) + damage, end
+        damaged += len(damage)
+        judged.add(len(expected(content)))
+    assert damaged >= len(packed) - 5
+    assert len(judged) > 1
+
+
+@pytest.mark.parametrize("data", [TEXT, TEXT + b"\n", FRAME, FRAME + b"\n"])
+def test_a_wrong_check_sum_behind_the_last_record_loses_none(data: bytes) -> None:
+    packed = bytearray(gzip.compress(data))
+    packed[-8] ^= 1
+    *rows, damage = pieces(bytes(packed))
+    assert told(rows) == expected(data)
+    assert [row["raw"] for row in rows] == J
+    assert damage["damage"] == "CONTAINER_DAMAGED"
+
+
+@pytest.mark.parametrize(("start", "judged"), [(TEXT + b"\n", J), (FRAME + b"\n", J), (b"{", [])])
+def test_the_line_in_which_a_limit_stops_the_reading_is_not_judged(start: bytes, judged: list[bytes]) -> None:
+    packed = gzip.compress(start + b"b" * (3 << 20))
+    rows = pieces(packed, stream=StreamLimits(2 << 20, 100))
+    assert [row["raw"] for row in rows[:-1]] == judged
+    assert rows[-1]["damage"] == "BOMB"
+
+
+def frames_behind(space: bytes) -> bytes:
+    return space + FRAME + b"\n" + FRAME[:-1]
+
+
+SPACE = 5 << 18
+SPACED = {
+    "frames behind blank lines": frames_behind(b" \t\r\n" * (SPACE // 4)),
+    "frames behind one blank line": frames_behind(b" " * SPACE + b"\n"),
+    "a frame behind blanks": frames_behind(b" " * SPACE),
+    "a mark, blanks and frames": frames_behind(MARK + b"\n" * SPACE),
+    "a blank line over the limit of a frame": frames_behind(b" " * (codec.MAX_FRAME_BYTES + 1) + b"\n"),
+    "text behind blanks": b" " * SPACE + TEXT,
+    "text behind blank lines": MARK + b"\n" * SPACE + TEXT,
+    "blanks alone": b" " * SPACE,
+}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("name", SPACED)
+def test_kernel_and_reference_read_the_same_behind_megabytes_of_white_space(name: str, pack) -> None:
+    data = SPACED[name]
+    source = codec.parse_source(data)
+    offsets = sorted(
+        [damage.offset for damage in source.damages] + [at for at, frame in source.frames for _ in J]
+    )
+    rows = pieces(pack(data), whole=64 << 20)
+    assert told(rows) == expected(data)
+    assert [row["offset"] for row in rows] == offsets
+
+
+def test_white_space_is_looked_through_in_bounded_memory() -> None:
+    def begin():
+        return itertools.chain(itertools.repeat(bytes([32]) * BLOCK_BYTES, 64), [FRAME])
+
+    content = Content(begin)
+    tracemalloc.start()
+    try:
+        assert content.first_mark() == b"{"
+        read = sum(len(block) for block in content)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert read == 64 * BLOCK_BYTES + len(FRAME)
+    assert peak < 8 * BLOCK_BYTES
+
+
+@pytest.mark.parametrize("data", [b"no journal\n", MARK + b"no journal\n", MARK + b"\n" + FRAME, MARK + TEXT])
+def test_an_offset_is_one_of_the_decompressed_stream_its_mark_too(data: bytes) -> None:
+    source = codec.parse_source(data)
+    [offset] = [damage.offset for damage in source.damages] + [at for at, _ in source.frames]
+    assert {row["offset"] for row in pieces(data)} == {offset}
+    assert data[offset:].startswith((b"no journal", FRAME, TEXT))
 
 
 def test_of_a_journal_without_line_1_the_damage_behind_it_is_told_too() -> None:

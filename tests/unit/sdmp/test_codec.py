@@ -1,4 +1,5 @@
 import re
+import tracemalloc
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_frames_and_damages_know_their_offset_in_the_file():
 
 def test_a_first_line_that_is_none_leaves_the_mark_out_and_reads_its_head_alone():
     damage = codec.parse_source(b"\xef\xbb\xbfx\r\nrest").damages[0]
-    assert (damage.raw, damage.offset) == (b"x\r\nrest", 0)
+    assert (damage.raw, damage.offset) == (b"x\r\nrest", 3)
     evidence = damage.evidence["FIRST_LINE_MALFORMED"]
     assert (evidence["cause"], evidence["actual"]) == ("form", "x\r")
     long = codec.first_line_malformed(b"y" * 5000)
@@ -170,3 +171,72 @@ def test_a_refused_frame_names_the_member_what_was_expected_and_what_was_found()
     assert damage.evidence == {
         "FRAME_SHAPE": {"field": "journal.entries[1]", "expected": "text", "actual": "integer"}
     }
+
+
+def crowded(unit: bytes, before: bytes = b"", after: bytes = b"") -> bytes:
+    """The largest frame that is nothing but `unit`, as often as it fits between the two."""
+    return before + unit * ((codec.MAX_FRAME_BYTES - len(before) - len(after)) // len(unit)) + after
+
+
+ENTRIES = codec.batch(NODE, NODE, [])[:-3]
+MANY = "FRAME_TOO_MANY"
+# Largest frames of small values, and how they are refused: by their marks, before an object is built of them.
+CROWDED = {
+    "values with nothing around them": (b"[],", b"", b"", "JSON_INVALID"),
+    "arrays in an array": (b"[],", b"[", b"[]]", "JSON_INVALID"),
+    "arrays for entries": (b"[],", ENTRIES, b"[]]}}", MANY),
+    "objects for entries": (b"{},", ENTRIES, b"{}]}}", MANY),
+    "numbers for entries": (b"1.0,", ENTRIES, b"1]}}", MANY),
+    "texts for entries": (b'"aa",', ENTRIES, b'""]}}', MANY),
+    "values in an ignored member": (b"[],", ENTRIES + b']},"x":[', b"1]}", MANY),
+    "arrays in arrays": (b"[", b"", b"", "JSON_INVALID"),
+    "objects in objects": (b'{"a":', b"", b"", "JSON_INVALID"),
+    "brackets that close": (b"] ", b"{", b"", "JSON_INVALID"),
+    "texts and no comma": (b'""', b"{", b"", "JSON_INVALID"),
+}
+
+
+@pytest.mark.parametrize(("unit", "before", "after", "reason"), CROWDED.values(), ids=CROWDED.keys())
+def test_a_frame_of_nothing_but_small_values_is_refused_in_bounded_memory(unit, before, after, reason):
+    raw = crowded(unit, before, after)
+    tracemalloc.start()
+    try:
+        damage = codec.parse_frame(raw)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert damage.reasons == (reason,)
+    assert damage.raw == raw
+    assert peak < 3 * codec.MAX_FRAME_BYTES
+
+
+def test_the_most_values_of_a_frame_are_opened_and_one_more_is_not():
+    def frame(values: int) -> bytes:
+        members = b",".join(b'"%06x":1.0' % number for number in range(values))
+        return codec.batch(NODE, NODE, J[:1])[:-1] + b',"x":{' + members + b"}}"
+
+    # Around them: three objects, an array, three commas between members; between them one comma less than there are.
+    most = codec.MAX_FRAME_VALUES - 6
+    tracemalloc.start()
+    try:
+        assert codec.parse_frame(frame(most)).elements == (J[0],)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 200 << 20
+    damage = codec.parse_frame(frame(most + 1))
+    assert damage.reasons == ("FRAME_TOO_MANY",)
+    assert damage.evidence["FRAME_TOO_MANY"]["field"] == "values"
+
+
+def test_marks_inside_texts_are_no_values():
+    entries = [b"[{," * 100, b'\\"[,' * 100] * 1500
+    assert codec.parse_frame(codec.batch(NODE, NODE, entries)).elements == tuple(entries)
+
+
+def test_what_comes_first_decides_between_too_deep_and_too_many():
+    deep, wide = b"[" * 40 + b"]" * 40, b"[" + b"[]," * codec.MAX_FRAME_VALUES + b"[]]"
+    for first, second, reason in ((deep, wide, "JSON_INVALID"), (wide, deep, "FRAME_TOO_MANY")):
+        damage = codec.parse_frame(b'{"x":' + first + b',"y":' + second + b"}")
+        assert damage.reasons == (reason,)
+    assert damage.evidence["FRAME_TOO_MANY"]["expected"] == codec.MAX_FRAME_VALUES

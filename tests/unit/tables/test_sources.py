@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from strandline.core.errors import UsageError
-from strandline.tables.sources import Selection, select
+from strandline.tables.sources import Selection, select, tasks_for
 
 
 @pytest.fixture
@@ -209,3 +209,20 @@ def test_a_manifest_beside_is_not_followed_out_of_the_folder(folder: Path) -> No
     (folder / "x.manifest.json").symlink_to("../out/x.manifest.json")
     assert found(chosen(folder / "a")) == []
     assert len(chosen(folder).refused) == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tasks"),
+    [
+        ([], 1),
+        ([0], 1),
+        ([1 << 30], 1),
+        ([0] * 2, 2),
+        ([0] * 900, 2),
+        ([0] * 5000, 10),
+        ([32 << 20] * 7, 7),
+        ([16 << 20] * 8, 4),
+    ],
+)
+def test_files_are_opened_by_tasks_of_so_many_bytes_and_files(sizes: list[int], tasks: int) -> None:
+    assert tasks_for(sizes) == tasks

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Cause = Literal[
-    "utf8", "bom", "syntax", "trailing", "duplicate_key", "constant", "surrogate", "depth", "number"
+    "utf8", "bom", "syntax", "trailing", "duplicate_key", "constant", "surrogate", "depth", "number", "values"
 ]
 Numbers = Literal["exact", "js"]
 Duplicates = Literal["refuse", "last"]
@@ -26,7 +26,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 # Possessive, so that a text of any size is skipped in constant memory.
-_TEXT_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_TEXT_OR_MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 
 
 class JsonRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error of the program
@@ -51,6 +51,7 @@ def strict_json(
     nesting: int = DEFAULT_NESTING,
     duplicates: Duplicates = "refuse",
     surrogates: Surrogates = "refuse",
+    most_values: int | None = None,
 ) -> Any:
     """Return the one JSON value that `raw` spells.
 
@@ -62,7 +63,9 @@ def strict_json(
     - names of one object differ after unescaping (`duplicate_key`), unless `duplicates` is `last`;
     - no escaped lone surrogate (`surrogate`), unless `surrogates` is `keep`;
     - at most `nesting` objects and arrays inside one another (`depth`). Text nested deeper that is wrong in
-      another way too gives `depth`: else the cause would depend on how deep the caller's stack already is.
+      another way too gives `depth`: else the cause would depend on how deep the caller's stack already is;
+    - at most `most_values` of `[`, `{` and `,` outside texts (`values`): no array or object then holds more, and
+      none is built before this is known. Only a caller that sets a limit meets this cause.
 
     With `exact` a plain integer token is an int of any size, every other number a `NumberToken`. With `js`
     numbers are doubles; an integral one of at most 2^53-1 in magnitude is an int.
@@ -73,8 +76,10 @@ def strict_json(
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise JsonRefused("utf8") from None
+    if most_values is not None and _opened(text) + text.count(",") > most_values:
+        _look_through(text, nesting, most_values)
     value = _decoded(text, _decoder(numbers, duplicates), nesting)
-    if text.count("[") + text.count("{") > nesting and _depth(value) > nesting:
+    if _opened(text) > nesting and _depth(value) > nesting:
         raise JsonRefused("depth")
     if surrogates == "refuse" and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
         raise JsonRefused("surrogate")
@@ -94,7 +99,9 @@ def _decoded(text: str, decoder: json.JSONDecoder, nesting: int) -> Any:
         cause = "syntax"
     except RecursionError:
         cause = "depth"
-    raise JsonRefused("depth" if _bracket_depth_exceeds(text, nesting) else cause)
+    if _opened(text) > nesting:
+        _look_through(text, nesting, len(text))
+    raise JsonRefused(cause)
 
 
 def _end_of_space(text: str, start: int) -> int:
@@ -102,17 +109,29 @@ def _end_of_space(text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def _bracket_depth_exceeds(text: str, nesting: int) -> bool:
-    depth = 0
-    for match in _TEXT_OR_BRACKET.finditer(text):
-        first = text[match.start()]
-        if first in "[{":
-            depth += 1
-            if depth > nesting:
-                return True
-        elif first in "]}":
+def _opened(text: str) -> int:
+    """Return how many brackets the text opens at the most: those inside texts are counted too."""
+    return text.count("[") + text.count("{")
+
+
+def _look_through(text: str, nesting: int, most_values: int) -> None:
+    """Raise `JsonRefused` if the marks outside texts go deeper than `nesting` or are more than `most_values`.
+
+    What comes first in the text is the cause. Nothing is built; what is no JSON otherwise is not noticed.
+    """
+    depth = values = 0
+    for match in _TEXT_OR_MARK.finditer(text):
+        mark = text[match.start()]
+        if mark in "]}":
             depth -= 1
-    return False
+        elif mark != '"':
+            values += 1
+            if mark != ",":
+                depth += 1
+            if depth > nesting:
+                raise JsonRefused("depth")
+            if values > most_values:
+                raise JsonRefused("values")
 
 
 def _depth(value: Any) -> int:

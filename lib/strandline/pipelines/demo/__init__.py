@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,11 +13,12 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from strandline.config.settings import Settings
-from strandline.dialects import dialect, every, record_tables
+from strandline.contracts.quoting import quote_text
+from strandline.dialects import every, record_tables
+from strandline.dialects.base import DemoRejection, Dialect
 from strandline.pipelines import ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
-from strandline.pipelines.demo.folder import make_anew, write_journals
-from strandline.pipelines.demo.journals import DIALECT, Journal, journals
+from strandline.pipelines.demo.folder import make_anew, write_files
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
 from strandline.tables.commits import Retry
@@ -28,18 +31,6 @@ LAKE: Final = "demo-lake"
 SMALL_BYTES: Final = 1 << 20
 """More than the demo's journals have."""
 
-PRINTED: Final = "published-0.9-printed.journal"
-
-QUERY: Final = """\
-SELECT left(resource_id, 16) AS resource, recorded_count, lacking_count
-FROM resource_spread WHERE recorded_count > 1 ORDER BY resource"""
-
-# The rejected lines of the published node: constants alone, in SQL that delta-rs reads.
-_REJECTED: Final = """
-SELECT quarantine_id, evidence FROM quarantine
-WHERE status = 'rejected' AND namespace = 'node:7a5179eecc0fe18760ba615f92603372ae3fe302860098a019e15927551fee3b'
-"""
-
 
 def run(spark: SparkSession, location: Location, settings: Settings, context: RunContext) -> Report:
     """Make the lake `location` anew, land the demo's journals, and return what there is to see as `sections`.
@@ -47,14 +38,15 @@ def run(spark: SparkSession, location: Location, settings: Settings, context: Ru
     Each section has a `title`, and `lines`, or `columns` and `rows`, or all three.
     Raises: UsageError DEMO_FOLDER_FOREIGN.
     """
-    landed = journals()
     folder = make_anew(location.local_path())
-    write_journals(folder, landed, records_in=dialect(DIALECT).records_in)
-    return _Demo(spark, location, settings, context).run(folder, landed)
+    return _Demo(spark, location, settings, context).run(folder, every())
 
 
 class _Demo:
-    """One run of the demo. Its ingest and its reduce are runs of their own, with rows in the table `run`."""
+    """One run of the demo. Its ingests and its reduce are runs of their own, with rows in the table `run`.
+
+    The files of every dialect are landed; what is explained and queried is of the first one.
+    """
 
     def __init__(
         self, spark: SparkSession, location: Location, settings: Settings, context: RunContext
@@ -64,24 +56,26 @@ class _Demo:
         self._settings = settings
         self._context = context
 
-    def run(self, folder: Path, landed: tuple[Journal, ...]) -> Report:
-        ingested = self._ingested(folder)
+    def run(self, folder: Path, dialects: tuple[Dialect, ...]) -> Report:
+        ingested = _together([self._ingested(dialect, write_files(folder, dialect)) for dialect in dialects])
         reduced = self._reduced()
         light = open_light(self._location)
         state = status.run(light, record_tables(), status.StatusRequest(all=True), self._part("status"))
-        answered = self._answered()
+        demos = [dialect.demo() for dialect in dialects]
+        first = demos[0]
+        answered = self._answered(first.query)
         where = self._where()
         shown = [
-            sections.landed(folder, landed),
+            sections.landed(folder, [file for demo in demos for file in demo.files]),
             sections.counts(ingested, reduced),
             sections.health(state),
-            self._explained(light, ingested, where),
-            sections.query(QUERY, answered),
+            self._explained(light, ingested, first.rejection, where),
+            sections.query(first.query, answered),
             sections.next_commands(
                 (
                     f"strandline status {where}",
                     f"strandline quarantine {where}",
-                    f"strandline sql 'SELECT n, line, disputed FROM node_journal_entry WHERE disputed' {where}",
+                    f"strandline sql {shlex.quote(first.next_query)} {where}",
                 )
             ),
         ]
@@ -95,28 +89,35 @@ class _Demo:
             members={"sections": shown},
         )
 
-    def _ingested(self, folder: Path) -> Report:
-        part = self._part("ingest")
+    def _ingested(self, dialect: Dialect, folder: Path) -> Report:
+        part = self._part(f"ingest {dialect.name}")
         request = ingest.IngestRequest(sources=(str(folder),))
-        return ingest.run(self._store(part), dialect(DIALECT), request, self._settings, part)
+        return ingest.run(
+            self._store(part), dialect, request, self._settings, replace(part, command="ingest")
+        )
 
     def _reduced(self) -> Report:
         part = self._part("reduce")
         return reduce.run(self._store(part), every(), reduce.ReduceRequest(), part)
 
-    def _explained(self, light: LightLake, ingested: Report, where: str) -> sections.Section:
-        """Explain line 3 of the published example as it was printed."""
-        [row] = light.query(_REJECTED, ("quarantine",))
-        record = quarantine.show(light, row["quarantine_id"].hex(), self._part("quarantine")).members[
-            "record"
+    def _explained(
+        self, light: LightLake, ingested: Report, rejection: DemoRejection, where: str
+    ) -> sections.Section:
+        """Explain the rejection that the dialect chose."""
+        wanted = f"status = 'rejected' AND namespace = {quote_text(rejection.namespace)}"
+        [row] = light.query(f"SELECT quarantine_id FROM quarantine WHERE {wanted}", ("quarantine",))
+        shown = quarantine.show(light, row["quarantine_id"].hex(), self._part("quarantine"))
+        [broken] = [
+            each for each in ingested.members["damaged_files"] if each["source"].endswith(rejection.file)
         ]
-        [broken] = [each for each in ingested.members["damaged_files"] if each["source"].endswith(PRINTED)]
-        return sections.rejected(record, accepted_before=broken["accepted_before"], file=PRINTED, where=where)
+        return sections.rejected(
+            shown.members["record"], rejection, accepted_before=broken["accepted_before"], where=where
+        )
 
-    def _answered(self) -> Report:
+    def _answered(self, query: str) -> Report:
         store = self._store(self._context)
         with store.sized(SMALL_BYTES):
-            return sql.run(store, sql.SqlRequest(QUERY), self._part("sql"))
+            return sql.run(store, sql.SqlRequest(query), self._part("sql"))
 
     def _where(self) -> str:
         """Return the option that names the demo's lake in commands: short where it is the usual one."""
@@ -137,3 +138,20 @@ class _Demo:
             elapsed=lambda: self._context.elapsed() - began,
             session_seconds=0.0,
         )
+
+
+def _together(reports: Sequence[Report]) -> Report:
+    """Return the reports of several ingests as one: counts added, tables as the last one left them."""
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for report in reports:
+        counts.update(report.counts)
+        reasons.update(report.reasons)
+    return replace(
+        reports[-1],
+        counts=dict(counts),
+        reasons=dict(reasons),
+        namespaces=sum(report.namespaces for report in reports),
+        tables={name: change for report in reports for name, change in report.tables.items()},
+        members={"damaged_files": [each for report in reports for each in report.members["damaged_files"]]},
+    )

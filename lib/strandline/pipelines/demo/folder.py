@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import UsageError
-from strandline.pipelines.demo.journals import DIALECT, Journal
+from strandline.dialects.base import Dialect
 from strandline.tables.manifests import write_manifest
 
 # Names that begin with a dot are nobody's table.
@@ -43,12 +42,15 @@ def make_anew(lake: Path) -> Path:
     return folder
 
 
-def write_journals(folder: Path, journals: Sequence[Journal], *, records_in: Callable[[bytes], int]) -> None:
-    """Write the journals as files, and beside them the manifest that says what they hold."""
-    paths = [folder / journal.name for journal in journals]
-    for path, journal in zip(paths, journals, strict=True):
-        path.write_bytes(journal.content)
-    write_manifest(paths, dialect=DIALECT, records_in=records_in)
+def write_files(folder: Path, dialect: Dialect) -> Path:
+    """Write the dialect's files to a folder of their own, beside them the manifest that says what they hold."""
+    own = folder / dialect.name
+    own.mkdir()
+    files = dialect.demo().files
+    for file in files:
+        (own / file.name).write_bytes(file.content)
+    write_manifest([own / file.name for file in files], dialect=dialect.name, records_in=dialect.records_in)
+    return own
 
 
 def _appear(lake: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strandline.contracts.reasons import reasons
-from strandline.pipelines.demo.journals import Journal
+from strandline.dialects.base import DemoFile, DemoRejection
 from strandline.pipelines.report import Report
 
 Section = dict[str, Any]
@@ -16,12 +16,12 @@ _SHOWN_ID: Final = 16
 _HEALTH: Final = ("health", "namespace", "records", "waiting", "rejected", "forks", "state_hash")
 
 
-def landed(folder: Path, journals: Sequence[Journal]) -> Section:
+def landed(folder: Path, files: Sequence[DemoFile]) -> Section:
     """Say which files were landed."""
     return {
         "title": f"Journals, in {folder}",
         "columns": ["file", "records", "what it is"],
-        "rows": [[journal.name, journal.records, journal.what] for journal in journals],
+        "rows": [[file.name, file.records, file.what] for file in files],
     }
 
 
@@ -44,19 +44,19 @@ def health(status: Report) -> Section:
     return {"title": "Health, worst first", "columns": list(_HEALTH), "rows": rows}
 
 
-def rejected(record: Mapping[str, Any], *, accepted_before: int, file: str, where: str) -> Section:
+def rejected(
+    record: Mapping[str, Any], rejection: DemoRejection, *, accepted_before: int, where: str
+) -> Section:
     """Explain one rejected record: what was expected there, what was found, what it means, what to do.
 
-    `record` is a record of `quarantine show`, rejected for LINE_NUMBER_MISMATCH; `where` is the option that names the
-    lake.
+    `record` is that of `quarantine show`; `where` is the option that names the lake.
     """
-    code = "LINE_NUMBER_MISMATCH"
-    told, evidence = reasons()[code], record["evidence"][code]
+    told, evidence = reasons()[rejection.reason], record["evidence"][rejection.reason]
     return {
-        "title": f"Line {evidence['position']} of {file} was rejected",
+        "title": rejection.title,
         "lines": [
-            f"reason    {code}",
-            f"position  {evidence['position']}; {accepted_before} lines of the file before it were accepted",
+            f"reason    {rejection.reason}",
+            f"position  {evidence['position']}; {accepted_before} records of the file before it were accepted",
             f"expected  {evidence['expected']}",
             f"actual    {evidence['actual']}",
             f"note      {evidence['note']}",

@@ -17,6 +17,7 @@ from strandline.pipelines.sql.query import asked_of_spark, check_changes_nothing
 from strandline.pipelines.sql.values import json_rows
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
+from strandline.tables.refusals import lake_not_found, table_missing
 from strandline.tables.store import TableStore
 from strandline.tables.views import bare_names
 
@@ -67,12 +68,8 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
         context.progress.note(
             f"only the first {most:,} rows are given; --format parquet --out FILE gives all"
         )
-    return Report(
-        command=context.command,
-        run_id=context.run_id,
-        seconds=context.elapsed(),
-        session_seconds=context.session_seconds,
-        lake=store.location.describe(),
+    return context.report(
+        store.location.describe(),
         counts={"rows": count},
         members=members,
     )
@@ -127,16 +124,7 @@ def _check_lake(store: TableStore) -> None:
         return
     state = lake.inspect(store)
     lake.check_ours(store, state)
-    where = f"--lake {store.location.describe()}"
     if not state.tables:
-        raise UsageError(
-            "LAKE_NOT_FOUND",
-            f"there is no lake at {store.location.describe()}",
-            f"`strandline init {where}` makes one",
-        )
+        raise lake_not_found(store.location)
     if state.missing:
-        raise UsageError(
-            "TABLE_MISSING",
-            f"the table {state.missing[0]} is missing in {store.location.describe()}",
-            f"`strandline init {where}` makes it",
-        )
+        raise table_missing(store.location, state.missing[0])

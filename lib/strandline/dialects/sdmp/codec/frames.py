@@ -13,10 +13,15 @@ from strandline.dialects.sdmp.types import Announcement, Damage, Frame
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 MAX_FRAME_ELEMENTS: Final = 50_000
 MAX_FRAME_NESTING: Final = 32
+MAX_FRAME_VALUES: Final = 6 * MAX_FRAME_ELEMENTS
+"""Most `[`, `{` and `,` outside texts: an announced element takes three, the rest is for members that are ignored.
+It bounds the memory of a frame that is made of nothing but small values."""
 MAX_SEQ: Final = 2**64 - 1
 
 # Stage 1 looks at bytes alone; only there can a missing LF be what made a frame unreadable.
 _STAGE_1_REASONS: Final = frozenset({"FRAME_TOO_LARGE", "JSON_INVALID"})
+
+_NO_OBJECT: Final = Finding("JSON_INVALID", {"cause": "syntax", "expected": "one object"})
 
 
 def parse_frame(raw: bytes) -> Frame | Announcement | Damage:
@@ -27,7 +32,7 @@ def parse_frame(raw: bytes) -> Frame | Announcement | Damage:
     - one strict JSON object, at most 32 levels deep, lone surrogates let through, else `JSON_INVALID`;
     - exactly one of `journal` and `resources`, members present and of their types, `since` of the node's
       form, `seq` in 0..2^64-1, else `FRAME_SHAPE`; at most 50,000 elements, else `FRAME_TOO_MANY`; both are
-      reported;
+      reported. A frame of so many values that it is not even opened is `FRAME_TOO_MANY` too;
     - `node` has the form of a profile, else `BAD_NODE`.
 
     Other members are ignored, `seq` of a batch too.
@@ -35,15 +40,26 @@ def parse_frame(raw: bytes) -> Frame | Announcement | Damage:
     if len(raw) > MAX_FRAME_BYTES:
         return replace(frame_too_large(len(raw)), raw=raw)
     try:
-        value = strict_json(raw, numbers="exact", nesting=MAX_FRAME_NESTING, surrogates="keep")
+        value = strict_json(
+            raw, numbers="exact", nesting=MAX_FRAME_NESTING, surrogates="keep",
+            most_values=MAX_FRAME_VALUES,
+        )  # fmt: skip
     except JsonRefused as refused:
-        return _damage(raw, [Finding("JSON_INVALID", {"cause": refused.cause})])
+        return _damage(raw, [_refused(raw, refused)])
     if not isinstance(value, dict):
-        return _damage(raw, [Finding("JSON_INVALID", {"cause": "syntax", "expected": "one object"})])
+        return _damage(raw, [_NO_OBJECT])
     findings = _shape(value)
     if findings:
         return _damage(raw, findings)
     return _opened(raw, value)
+
+
+def _refused(raw: bytes, refused: JsonRefused) -> Finding:
+    if refused.cause != "values":
+        return Finding("JSON_INVALID", {"cause": refused.cause})
+    if not raw.lstrip().startswith(b"{"):
+        return _NO_OBJECT
+    return Finding("FRAME_TOO_MANY", {"field": "values", "expected": MAX_FRAME_VALUES, "actual": "more"})
 
 
 def frame_too_large(length: int) -> Damage:

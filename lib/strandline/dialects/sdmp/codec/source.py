@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 from strandline.core.verdict import Evidence, Finding, evidence_of, shown
-from strandline.dialects.sdmp.codec.frames import parse_frame, truncated
+from strandline.dialects.sdmp.codec.frames import MAX_FRAME_BYTES, parse_frame, truncated
 from strandline.dialects.sdmp.codec.lines import (
     BYTE_ORDER_MARK,
     ID_FORMS_IN_WORDS,
@@ -39,7 +39,7 @@ def parse_source(data: bytes, *, strict: bool = False) -> SourceContent:
 
     A text journal is one frame without `since`. If its line 1 has no id form, the whole content is one
     `FIRST_LINE_MALFORMED`. A file of frames gives each in order, blank lines skipped; a last frame without LF
-    that is no strict JSON is `TRUNCATED` as well. Zero bytes hold nothing.
+    that is no strict JSON is `TRUNCATED` as well. Zero bytes hold nothing. Offsets count a byte order mark.
     """
     start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     if len(data) == start:
@@ -56,7 +56,7 @@ def _text(data: bytes, start: int, strict: bool) -> SourceContent:
     node = node_of_line(first if strict else first.removesuffix(b"\r"))
     profile = None if node is None else profile_of(node)
     if node is None or profile is None:
-        return SourceContent((), (first_line_malformed(data[start:]),))
+        return SourceContent((), (replace(first_line_malformed(data[start:]), offset=start),))
     return SourceContent(((start, Frame(node, profile, None, tuple(split(data, strict)))),), ())
 
 
@@ -91,6 +91,7 @@ def _raw_frames(data: bytes, start: int) -> Iterator[tuple[int, bytes, bool]]:
     while start < len(data):
         end = data.find(b"\n", start)
         raw = data[start:] if end < 0 else data[start:end]
-        if raw.strip(ASCII_SPACE):
+        # A line over the limit is not kept, so nobody knows whether it is blank.
+        if len(raw) > MAX_FRAME_BYTES or raw.strip(ASCII_SPACE):
             yield start, raw, end >= 0
         start += len(raw) + 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from strandline.dialects.base import Dialect, LakeOption, PlainForm
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.dialect.admission import admit
+from strandline.dialects.sdmp.dialect.demo import demo
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.types import DIALECT, Damage
@@ -49,4 +50,5 @@ SDMP = Dialect(
     admit=admit,
     reduce_new=reduce_new,
     reduce_all=reduce_all,
+    demo=demo,
 )

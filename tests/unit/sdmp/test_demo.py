@@ -4,19 +4,21 @@ import hashlib
 
 import pytest
 
+from strandline.core.ids import namespace
 from strandline.dialects.sdmp import codec
-from strandline.dialects.sdmp.verify import judge
-from strandline.pipelines import demo
-from strandline.pipelines.demo.journals import (
+from strandline.dialects.sdmp.dialect.demo import (
     NODE,
+    PRINTED,
     PRINTED_NUMBER_3,
     RIGHT_NUMBER_3,
     damaged,
+    demo,
     forked,
     journals,
     published,
     published_12,
 )
+from strandline.dialects.sdmp.verify import judge
 
 
 def _judged(content: bytes):
@@ -59,8 +61,19 @@ def test_of_the_printed_example_two_lines_are_accepted_and_line_3_names_both_num
     assert (evidence["expected"], evidence["actual"]) == (RIGHT_NUMBER_3, PRINTED_NUMBER_3)
 
 
-def test_the_demo_asks_for_rejected_lines_of_the_published_node() -> None:
-    assert f"namespace = 'node:{NODE}'" in demo._REJECTED
+def test_the_rejection_to_explain_is_the_only_one_of_its_namespace() -> None:
+    rejection = demo().rejection
+    rejected = []
+    for file in demo().files:
+        found = _judged(file.content)
+        where = namespace("node", codec.parse_source(file.content).frames[0][1].node)
+        rejected += [
+            (where, file.name, each.reasons, each.pos) for each in found.verdicts if each.status == "rejected"
+        ]
+    [(_, name, reasons, position)] = [each for each in rejected if each[0] == rejection.namespace]
+    assert (name, reasons) == (rejection.file, (rejection.reason,)) == (PRINTED, ("LINE_NUMBER_MISMATCH",))
+    assert rejection.title.startswith(f"Line {position} of ")
+    assert rejection.namespace == f"node:{NODE}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the demo lands: two published journals as they were printed, and made-up ones with known faults.
+"""What the demo shows of node journals: two published ones as they were printed, and made-up ones with known faults.
 
 Sources: the document "Journal" of SDMP 0.9, 11 June 2015 (its line 3 is wrong; corrected a week later); the SDMP 0.12
 specification, July 2016.
@@ -6,13 +6,18 @@ specification, July 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from strandline.core.ids import namespace
+from strandline.dialects.base import Demo, DemoFile, DemoRejection
 from strandline.dialects.sdmp import author, codec
 
-DIALECT: Final = "sdmp"
+QUERY: Final = """\
+SELECT left(resource_id, 16) AS resource, recorded_count, lacking_count
+FROM resource_spread WHERE recorded_count > 1 ORDER BY resource"""
+NEXT_QUERY: Final = "SELECT n, line, disputed FROM node_journal_entry WHERE disputed"
 
+PRINTED: Final = "published-0.9-printed.journal"
 NODE: Final = "7a5179eecc0fe18760ba615f92603372ae3fe302860098a019e15927551fee3b"
 _AUTHOR = "d341ba4104e7c004c2fe56d65636b945b57550081711a1d306a9f41d2b440c75"
 _RESOURCES = (
@@ -46,17 +51,15 @@ _LINES_12 = (
 _DAMAGED_AT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """One file of the demo: its name, what stands in it, how many records it holds, its bytes."""
-
-    name: str
-    what: str
-    records: int
-    content: bytes
+def demo() -> Demo:
+    """Return the demo's files, of which line 3 of the published example is the one to explain."""
+    rejection = DemoRejection(
+        f"Line 3 of {PRINTED} was rejected", PRINTED, namespace("node", NODE), "LINE_NUMBER_MISMATCH"
+    )
+    return Demo(journals(), rejection, QUERY, NEXT_QUERY)
 
 
-def journals() -> tuple[Journal, ...]:
+def journals() -> tuple[DemoFile, ...]:
     """Return the files of the demo, by name; the same bytes on every call.
 
     They are small, since what the demo shows is verdicts. Each made-up journal is J(i, n) of `author.synthetic`, but
@@ -64,23 +67,23 @@ def journals() -> tuple[Journal, ...]:
     """
     shared = _sharing(3)
     return (
-        Journal("damaged.journal", "made up, one byte of line 20 altered", 40, damaged(4, 40)),
-        Journal("forked.jsonl", "made up, two lines 4 that both follow line 3", 6, forked()),
-        Journal("published-0.12.journal", "published July 2016, SHA-512", 4, published_12()),
-        Journal(
+        DemoFile("damaged.journal", "made up, one byte of line 20 altered", 40, damaged(4, 40)),
+        DemoFile("forked.jsonl", "made up, two lines 4 that both follow line 3", 6, forked()),
+        DemoFile("published-0.12.journal", "published July 2016, SHA-512", 4, published_12()),
+        DemoFile(
             "published-0.9-corrected.journal", "its correction, a week later", 3, published(RIGHT_NUMBER_3)
         ),
-        Journal(
-            "published-0.9-printed.journal",
+        DemoFile(
+            PRINTED,
             "published June 2015, line 3 is wrong",
             3,
             published(PRINTED_NUMBER_3),
         ),
-        Journal("synthetic-1.journal", "made up, SHA-256", 1000, codec.render(author.synthetic(1, 1000))),
-        Journal(
+        DemoFile("synthetic-1.journal", "made up, SHA-256", 1000, codec.render(author.synthetic(1, 1000))),
+        DemoFile(
             "synthetic-2.journal", "made up, SHA-512", 200, codec.render(author.synthetic(2, 200, "0.12"))
         ),
-        Journal("synthetic-3.journal", "made up, records the published resources", 3, shared),
+        DemoFile("synthetic-3.journal", "made up, records the published resources", 3, shared),
     )
 
 

@@ -1,0 +1,19 @@
+"""Reports for people, on standard output."""
+
+from strandline.cli.show.quarantine import quarantine
+from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status
+from strandline.cli.show.rows import sql, table, write_rows
+
+__all__ = [
+    "demo",
+    "doctor",
+    "explain",
+    "ingest",
+    "init",
+    "quarantine",
+    "reduce",
+    "sql",
+    "status",
+    "table",
+    "write_rows",
+]

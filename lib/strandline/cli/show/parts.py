@@ -1,0 +1,76 @@
+"""What several reports have in common: a head, counts, reasons, the next commands."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from strandline.cli.text import printable
+from strandline.pipelines.report import Report
+
+REASONS_SHOWN = 10
+_FATES = ("new", "known", "rejected", "deferred")
+
+
+def head(console: Console, report: Report) -> None:
+    """Print the command, the lake and the seconds."""
+    console.print(Text(f"{report.command} {printable(report.lake)}, {report.seconds:.1f} s", style="bold"))
+
+
+def counts(console: Console, report: Report) -> None:
+    """Print what became of the records read, the other counts that are not 0, and the number of namespaces."""
+    found = report.counts
+    if "read" in found:
+        parts = " + ".join(f"{name} {found.get(name, 0):,}" for name in _FATES)
+        console.print(Text(f"read {found['read']:,} = {parts}"))
+    rest = {name: count for name, count in found.items() if name not in ("read", *_FATES) and count}
+    if rest:
+        console.print(Text(", ".join(f"{name} {count:,}" for name, count in rest.items())))
+    if report.namespaces:
+        console.print(Text(f"{report.namespaces:,} namespaces"))
+
+
+def frequent_reasons(console: Console, report: Report) -> None:
+    """Print the most frequent reasons in words, each with an example."""
+    from strandline.contracts.reasons import reasons
+
+    known = reasons()
+    examples = report.members.get("examples", {})
+    for code, count in sorted(report.reasons.items(), key=lambda item: (-item[1], item[0]))[:REASONS_SHOWN]:
+        words = known.get(code)
+        entry = {"code": code, "count": count}
+        reason(console, entry | ({"meaning": words.meaning, "advice": words.advice} if words else {}))
+        if code in examples:
+            console.print(Text(f"  example {example(examples[code])}"))
+
+
+def reason(console: Console, entry: Mapping[str, Any]) -> None:
+    """Print a reason code with its count, what it means and what to do."""
+    status = f"  {entry['status']}" if "status" in entry else ""
+    console.print(Text.assemble((f"{entry['count']:>8,}  {printable(entry['code'])}{status}", "bold")))
+    if "meaning" in entry:
+        console.print(Text(f"  {entry['meaning']}"))
+        console.print(Text(f"  what to do: {entry['advice']}"))
+
+
+def example(record: Mapping[str, Any]) -> str:
+    """Return where one record of the quarantine is found."""
+    parts = [printable(record["quarantine_id"])[:12]]
+    if record.get("namespace"):
+        parts.append(printable(record["namespace"]))
+    if record.get("source"):
+        parts.append(f"in {printable(record['source'])}, byte {record.get('source_offset') or 0}")
+    return ", ".join(parts)
+
+
+def next_commands(console: Console, commands: Sequence[str], report: Report) -> None:
+    """Print what to type next."""
+    # The lake is named as the operator would have to: the default folder needs no option.
+    from strandline.tables.location import DEFAULT_LAKE, Location
+
+    where = "" if report.lake == Location.lake(DEFAULT_LAKE).describe() else f" --lake {report.lake}"
+    if where and "/" not in str(report.lake):
+        where = f" --schema {report.lake}"
+    for command in commands:
+        console.print(Text(f"next: {printable(command + where)}"))

@@ -1,0 +1,55 @@
+"""The quarantine: its reasons, or one record whole."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from strandline.cli.show.parts import example, next_commands, reason
+from strandline.cli.text import as_text, hex_dump, printable
+from strandline.pipelines.report import Report
+
+_DUMP_ROWS = 8
+_TEXT_BYTES = 4096
+
+
+def quarantine(console: Console, report: Report) -> None:
+    """Print the reasons with examples, or one record whole."""
+    if "record" in report.members:
+        _record(console, report.members["record"])
+        return
+    counts = report.counts
+    console.print(Text(f"{counts['rejected']:,} rejected, {counts['deferred']:,} waiting"))
+    for entry in report.members["by_reason"]:
+        reason(console, entry)
+        console.print(Text(f"  example {example(entry['example'])}"))
+    if report.members["by_reason"]:
+        first = report.members["by_reason"][0]["example"]["quarantine_id"]
+        next_commands(console, (f"strandline quarantine show {first[:12]}",), report)
+
+
+def _record(console: Console, record: Mapping[str, Any]) -> None:
+    for name in (
+        "quarantine_id", "namespace", "dialect", "scope", "status", "record_id", "source", "source_offset",
+        "first_seen", "last_seen", "times_seen", "first_run", "last_run", "rules_version", "raw_sha256",
+    ):  # fmt: skip
+        if record[name] is not None:
+            console.print(Text(f"{name:<14} {printable(record[name])}"))
+    for told in record["reasons"]:
+        console.print(Text(f"\n{printable(told['code'])}", style="bold"))
+        console.print(Text(f"  {told['meaning']}\n  what to do: {told['advice']}"))
+    if record["waits_for"]:
+        console.print(Text(f"\nwaits for {', '.join(printable(one) for one in record['waits_for'])}"))
+    if record["evidence"] is not None:
+        console.print(Text("\nevidence", style="bold"))
+        for line in json.dumps(record["evidence"], indent=2, ensure_ascii=False).splitlines():
+            console.print(Text(f"  {printable(line)}"))
+    raw = bytes.fromhex(record["raw"])
+    kept = "all" if record["raw_whole"] else f"the first {len(raw):,}"
+    console.print(Text(f"\n{record['raw_bytes']:,} bytes, {kept} kept", style="bold"))
+    cut = "…" if len(raw) > _TEXT_BYTES else ""
+    console.print(Text(f"  {as_text(raw[:_TEXT_BYTES])}{cut}"))
+    for line in hex_dump(raw, _DUMP_ROWS):
+        console.print(Text(f"  {line}"))

@@ -1,0 +1,109 @@
+"""The reports of single commands."""
+
+from rich.console import Console
+from rich.text import Text
+
+from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands
+from strandline.cli.show.rows import inline, table
+from strandline.cli.text import printable
+from strandline.pipelines.report import Report
+
+_STATUS = (
+    "health", "namespace", "dialect", "records", "waiting", "rejected", "forks", "behind", "state_hash", "reducer",
+    "reduced_at",
+)  # fmt: skip
+
+
+def init(console: Console, report: Report) -> None:
+    """Print what was created, migrated or there already."""
+    head(console, report)
+    for name in ("created", "migrated", "unchanged", "views"):
+        values = report.members.get(name)
+        if values:
+            console.print(Text(f"{name}: {', '.join(printable(value) for value in values)}"))
+
+
+def ingest(console: Console, report: Report) -> None:
+    """Print counts, the most frequent reasons with an example and what to do, the next commands."""
+    head(console, report)
+    counts(console, report)
+    frequent_reasons(console, report)
+    next_commands(
+        console,
+        ("strandline reduce", "strandline quarantine") if report.reasons else ("strandline reduce",),
+        report,
+    )
+
+
+def reduce(console: Console, report: Report) -> None:
+    """Print counts and what changed, the next command."""
+    head(console, report)
+    counts(console, report)
+    for name, change in report.tables.items():
+        console.print(Text(f"{name}: version {change.version}, {change.inserted:,} rows inserted"))
+    for difference in report.members.get("differences", ()):
+        console.print(Text(f"difference mended: {printable(inline(difference))}", style="bold red"))
+    next_commands(console, ("strandline status",), report)
+
+
+def status(console: Console, report: Report) -> None:
+    """Print the health of namespaces, worst first, and what is unreduced."""
+    rows = report.members["rows"]
+    shown = [
+        [
+            row["health"], row["namespace"], row["dialect"], row["records"], row["waiting"], row["rejected"],
+            row["forks"], row["behind"], (row["state_hash"] or "")[:12], row["reducer_version"],
+            (row["reduced_at"] or "").replace("T", " ")[:19],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    table(console, _STATUS, shown)
+    tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
+    more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
+    console.print(Text(f"{report.namespaces:,} namespaces: {tally}{more}"))
+    for one in report.members["unreduced"]:
+        seen = "nothing of it" if one["reduced_version"] is None else f"version {one['reduced_version']}"
+        console.print(
+            Text(
+                f"unreduced: {one['table']} is at version {one['version']}, reduce has seen {seen}",
+                style="yellow",
+            )
+        )
+    if report.members["unreduced"]:
+        next_commands(console, ("strandline reduce",), report)
+
+
+def explain(console: Console, report: Report) -> None:
+    """Print a reason code in words."""
+    found = report.members
+    console.print(
+        Text(f"{found['code']}  ({found['severity']}; {', '.join(found['outcomes'])})", style="bold")
+    )
+    console.print(Text(found["meaning"]))
+    console.print(Text(f"What to do: {found['advice']}"))
+    console.print(Text(f"Dialects: {', '.join(found['dialects'])}"))
+    if found["waits_for"]:
+        console.print(Text(f"Waits for: {found['waits_for']}:…, and is admitted by itself when that comes"))
+    if found["replay"]:
+        console.print(
+            Text("A later version of the rules may judge otherwise: `strandline ingest --from-quarantine`")
+        )
+
+
+def doctor(console: Console, report: Report) -> None:
+    """Print each check; for a fault the line that mends it."""
+    for check in report.members["checks"]:
+        mark, style = ("ok", "green") if check["ok"] else ("FAULT", "bold red")
+        console.print(Text.assemble((f"{mark:<6}", style), f"{check['name']}: {printable(check['found'])}"))
+        if not check["ok"]:
+            console.print(Text.assemble("      ", ("next: ", "bold"), printable(check["mend"])))
+
+
+def demo(console: Console, report: Report) -> None:
+    """Print the sections of the demo: a title, then lines, a table or both."""
+    for section in report.members["sections"]:
+        console.print(Text(f"\n{section['title']}", style="bold"))
+        for line in section.get("lines", ()):
+            console.print(Text(printable(line)))
+        if "columns" in section:
+            table(console, section["columns"], section["rows"])

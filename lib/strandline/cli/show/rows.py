@@ -1,0 +1,69 @@
+"""Rows of a query or a table, on standard output or in a file."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from strandline.cli.text import aligned, csv_cell, printable
+from strandline.pipelines.report import Report
+
+_STYLES = {"forked": "bold red", "behind": "red", "waiting": "yellow", "rejected": "yellow", "ok": "green"}
+
+
+def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table, header first; a first column of healths is coloured."""
+    for at, line in enumerate(aligned(columns, rows)):
+        first = line.split(" ", 1)[0]
+        text = Text(line, style="bold" if at == 0 else "")
+        if at and first in _STYLES:
+            text.stylize(_STYLES[first], 0, len(first))
+        console.print(text)
+
+
+def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
+    """Print the rows of a query in the form asked for, or where they were written."""
+    rows = report.members.get("rows", ())
+    if out is not None:
+        console.print(Text(f"{report.counts.get('rows', len(rows)):,} rows in {printable(out)}"))
+    elif form == "table":
+        table(console, report.members["columns"], [[inline(cell) for cell in row] for row in rows])
+    else:
+        _write(report, form, console.file)
+
+
+def write_rows(report: Report, form: str, out: Path) -> None:
+    """Write the rows of a query as `form` to the file `out`."""
+    with out.open("w", encoding="utf-8", newline="") as file:
+        if form == "table":
+            file.writelines(
+                f"{line}\n" for line in aligned(report.members["columns"], report.members["rows"])
+            )
+        else:
+            _write(report, form, file)
+
+
+def inline(value: Any) -> Any:
+    """Return a nested value as JSON text, any other as it is."""
+    return (
+        json.dumps(value, ensure_ascii=True, sort_keys=True)
+        if isinstance(value, dict | list | tuple)
+        else value
+    )
+
+
+def _write(report: Report, form: str, file: TextIO | Any) -> None:
+    columns, rows = report.members["columns"], report.members["rows"]
+    if form == "json":
+        for row in rows:
+            file.write(
+                json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=True, allow_nan=False) + "\n"
+            )
+        return
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([csv_cell(name) for name in columns])
+    writer.writerows([[csv_cell(inline(cell)) for cell in row] for row in rows])

@@ -1,0 +1,45 @@
+"""What a new lake is made with: the choices of dialects, the number of buckets, deletion vectors where they may be."""
+
+from strandline.contracts import load
+from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY, table_properties
+from strandline.dialects import every
+from strandline.pipelines.init import InitOptions, design
+
+READING = "strandline.sdmp.reading"
+
+
+def made_with(options: InitOptions) -> dict[str, dict[str, str]]:
+    """The properties of each table of a new lake."""
+    made = design(options, every())
+    return {
+        each.table: dict(
+            table_properties(each, buckets=made.buckets, properties=made.properties.get(each.table, {}))
+        )
+        for each in load.contracts()
+    }
+
+
+def test_no_table_has_deletion_vectors_unless_the_setting_gives_them_to_reduced_ones() -> None:
+    def having(options: InitOptions) -> set[str]:
+        return {
+            table
+            for table, properties in made_with(options).items()
+            if properties[DELETION_VECTORS_PROPERTY] == "true"
+        }
+
+    reduced = {each.table for each in load.contracts() if each.written_by == ("reduce",)}
+    assert having(InitOptions()) == set()
+    assert having(InitOptions(deletion_vectors=True)) == reduced
+    assert reduced >= {"node_journal", "namespace_state"}
+
+
+def test_the_choice_of_a_dialect_and_deletion_vectors_do_not_hide_each_other() -> None:
+    strict = made_with(InitOptions(dialect_options={"strict": "true"}, deletion_vectors=True))
+    assert strict["node_journal_line"][READING] == "strict"
+    assert strict["node_journal_line"][DELETION_VECTORS_PROPERTY] == "false"
+    assert made_with(InitOptions())["node_journal_line"][READING] == "weak"
+
+
+def test_what_is_asked_for_wins_over_the_default_number_of_buckets() -> None:
+    assert design(InitOptions(default_buckets=4), every()).buckets == 4
+    assert design(InitOptions(buckets=8, default_buckets=4), every()).buckets == 8

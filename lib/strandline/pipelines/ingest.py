@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
-from strandline.contracts.reasons import rules_version
 from strandline.dialects.base import Admission, AdmitRequest, Dialect
-from strandline.frames.quarantine import as_quarantine, identified
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import init
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
+from strandline.pipelines.rejects import QUARANTINE, Rejects
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import finished
@@ -30,7 +29,6 @@ from strandline.tables.reading import FileReading, ReadPlan
 from strandline.tables.sources import Selection, select
 from strandline.tables.store import TableStore, Written
 
-EXAMPLES_SHOWN = 10
 DAMAGED_FILES_SHOWN = 20
 
 
@@ -60,10 +58,13 @@ def run(
     selection, manifests = load_manifests(found, dialect=dialect.name, keep=_keep_limits(settings))
     if request.require_manifest:
         require_manifests(selection, manifests)
-    lake.require(store, init.design(InitOptions(default_buckets=settings.tables.buckets), (dialect,)))
+    made_with = InitOptions(
+        default_buckets=settings.tables.buckets, deletion_vectors=settings.tables.deletion_vectors
+    )
+    lake.require(store, init.design(made_with, (dialect,)))
     work_bytes = sum(file.size for file in selection.files)
     if request.from_quarantine or request.drop_rejected_before is not None:
-        work_bytes += store.stored_bytes("quarantine")
+        work_bytes += store.stored_bytes(QUARANTINE)
     with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
         return _Ingest(store, dialect, request, settings, context, stage, selection, manifests).run()
 
@@ -87,17 +88,22 @@ class _Ingest:
         self._stage = stage
         self._selection = selection
         self._manifests = manifests
-        self._written: dict[str, Written] = {}
+        self._rejects = Rejects(store, dialect, context, stage)
+        self._records: Written | None = None
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
-        dropped = self._drop_old()
+        day = self._request.drop_rejected_before
+        dropped = {} if day is None else {"dropped": self._rejects.drop_before(day)}
         options = self._read_options()
         selection = self._selection
-        replay = self._replayed()
+        replay = None
+        if self._request.from_quarantine:
+            replay = self._rejects.judged_again(
+                reason=self._request.reason, namespace=self._request.namespace
+            )
         if not selection.files and not selection.refused and not selection.manifests and replay is None:
-            counts = _counts(None, 0, 0, 0) | ({} if dropped is None else {"dropped": dropped})
-            return self._report(counts, {}, ManifestFindings.none(), {}, 0, 0)
+            return self._report(_counts(None, 0, 0, 0) | dropped, {}, ManifestFindings.none(), {}, None)
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
         limit = self._settings.limits.deferred_per_namespace
@@ -111,18 +117,15 @@ class _Ingest:
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
-        counts = {**_counts(admission, new, readmitted, len(selection.refused)), **manifests.counts}
-        if dropped is not None:
-            counts["dropped"] = dropped
-        members = {
-            "examples": examples,
-            "damaged_files": self._damaged(admission),
-            **self._replay_members(replay),
+        counts = {
+            **_counts(admission, new, readmitted, len(selection.refused)),
+            **manifests.counts,
+            **dropped,
         }
-        namespaces = 0 if admission is None else admission.namespaces
-        return self._report(
-            counts, reasons, manifests, members, namespaces, 0 if admission is None else admission.faults
-        )
+        members: dict[str, object] = {"examples": examples, "damaged_files": self._damaged(admission)}
+        if replay is not None:
+            members["replayed"] = self._rejects.replayed(replay)
+        return self._report(counts, reasons, manifests, members, admission)
 
     def _read_options(self) -> ReadOptions:
         limits = self._settings.limits
@@ -143,7 +146,7 @@ class _Ingest:
         written = self._store.merge_new(
             table, admission.records, admission.buckets, admission.bounds, lies_ready=admission.lies_ready
         )
-        self._written[table] = written
+        self._records = written
         if not written.inserted or (not admission.implied and admission.admitted is None):
             return written.inserted, 0
         added = self._store.changes(table, written.version, written.version)
@@ -164,87 +167,11 @@ class _Ingest:
         told_of_files = as_findings(self._store.spark, of_files, found[0] if found else None)
         if told_of_files is not None:
             found.append(told_of_files)
-        reasons: dict[str, int] = {}
-        examples: dict[str, dict[str, str]] = {}
-        rows: DataFrame | None = None
-        if found:
-            union = found[0] if len(found) == 1 else found[0].unionByName(found[1])
-            named = identified(union, dialect=self._dialect.name, buckets=self._store.buckets)
-            rows = self._stage.settle(named, "quarantine")
-            told = _told_by_reason(rows)
-            reasons = {row["reason"]: row["rows"] for row in told}
-            frequent = sorted(told, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
-            examples = {row["reason"]: row["example"].asDict() for row in frequent}
-            buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))
-            if buckets:
-                shaped = as_quarantine(
-                    rows, dialect=self._dialect.name, rules_version=rules_version(), run_id=self._context.run_id,
-                    seen_at=F.lit(self._context.started_at),
-                )  # fmt: skip
-                self._context.progress.stage("quarantine")
-                self._written["quarantine"] = self._store.upsert("quarantine", shaped, buckets)
-        self._delete(None if admission is None else admission.admitted)
+        rows, reasons, examples = self._rejects.add(found)
+        self._rejects.delete(None if admission is None else admission.admitted)
         if replay is not None:
-            judged = replay.select("quarantine_id", "bucket")
-            stays = None if rows is None else rows.select("quarantine_id")
-            self._delete(judged if stays is None else judged.join(stays, "quarantine_id", "left_anti"))
+            self._rejects.delete_judged(replay, rows)
         return reasons, examples
-
-    def _delete(self, keys: DataFrame | None) -> None:
-        if keys is None:
-            return
-        keys = self._stage.settle(keys.select("quarantine_id", "bucket"), "settled rows")
-        [row] = keys.agg(F.collect_set("bucket").alias("buckets")).collect()
-        if row["buckets"]:
-            deleted = self._store.delete("quarantine", keys, tuple(row["buckets"]))
-            before = self._written.get("quarantine")
-            self._written["quarantine"] = Written(deleted.version, 0 if before is None else before.inserted)
-
-    def _replayed(self) -> DataFrame | None:
-        """Return the rejected rows that are judged again, or None if none was asked for or there is none."""
-        request = self._request
-        if not request.from_quarantine:
-            return None
-        rows = self._store.read("quarantine").where(
-            (F.col("dialect") == self._dialect.name)
-            & (F.col("status") == "rejected") & (F.col("scope") == "record") & F.col("raw_whole")
-            & ~F.array_contains("reasons", "PATH_REFUSED")
-        )  # fmt: skip
-        if request.reason is not None:
-            rows = rows.where(F.array_contains("reasons", request.reason))
-        if request.namespace is not None:
-            named = [request.namespace, *(f"{kind}:{request.namespace}" for kind in self._dialect.kinds)]
-            rows = rows.where(F.col("namespace").isin(*named))
-        kept = self._stage.settle(rows, "rejected rows")
-        return kept if kept.head(1) else None
-
-    def _replay_members(self, replay: DataFrame | None) -> dict[str, object]:
-        if replay is None:
-            return {}
-        after = self._store.read("quarantine").select("quarantine_id", F.lit(True).alias("stays"))
-        told = (
-            replay.join(after, "quarantine_id", "left")
-            .groupBy(F.array_join("reasons", ",").alias("reasons"))
-            .agg(F.count(F.lit(1)).alias("rows"), F.count("stays").alias("unchanged"))
-        )
-        by_reasons = {
-            row["reasons"]: {"rows": row["rows"], "unchanged": row["unchanged"]} for row in told.collect()
-        }
-        return {"replayed": dict(sorted(by_reasons.items()))}
-
-    def _drop_old(self) -> int | None:
-        day = self._request.drop_rejected_before
-        if day is None:
-            return None
-        old = self._store.read("quarantine").where(
-            (F.col("dialect") == self._dialect.name)
-            & (F.col("status") == "rejected")
-            & (F.col("last_seen") < F.lit(day))
-        )
-        before = self._stage.keep(old.select("quarantine_id", "bucket"), "old rows")
-        rows = before.count()
-        self._delete(before)
-        return rows
 
     def _damaged(self, admission: Admission | None) -> list[dict[str, object]]:
         return [] if admission is None or admission.damaged is None else [
@@ -254,16 +181,18 @@ class _Ingest:
 
     def _report(
         self, counts: Mapping[str, int], reasons: Mapping[str, int], manifests: ManifestFindings,
-        members: Mapping[str, object], namespaces: int, faults: int,
+        members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
+        written = {self._dialect.record_table: self._records, QUARANTINE: self._rejects.written}
         outcome: Outcome = "ok"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"
-        if faults:
+        if admission is not None and admission.faults:
             outcome = "fault"
         return finished(
             self._store, self._context, outcome=outcome, dialect=self._dialect.name, counts=counts, reasons=reasons,
-            namespaces=namespaces, written=self._written, members=members,
+            namespaces=0 if admission is None else admission.namespaces,
+            written={table: done for table, done in written.items() if done is not None}, members=members,
         )  # fmt: skip
 
 
@@ -280,19 +209,3 @@ def _counts(admission: Admission | None, new: int, readmitted: int, refused: int
         "readmitted": readmitted,
         **found,
     }
-
-
-def _told_by_reason(rows: DataFrame) -> list[Row]:
-    """Return, by reason, how many records it was given, an example, and the buckets of its rows."""
-    example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("id"), "evidence"))
-    return (
-        rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
-        .groupBy("reason")
-        .agg(
-            F.count(F.lit(1)).alias("rows"),
-            example.alias("example"),
-            F.collect_set("bucket").alias("buckets"),
-        )
-        .orderBy("reason")
-        .collect()
-    )

@@ -1,0 +1,126 @@
+"""What `ingest` does to the table `quarantine`: writes what was refused, takes out what was let in or grew old."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from strandline.contracts.reasons import rules_version
+from strandline.dialects.base import Dialect
+from strandline.frames.quarantine import as_quarantine, identified
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.stage import RunStage
+from strandline.tables.store import TableStore, Written
+
+EXAMPLES_SHOWN = 10
+QUARANTINE = "quarantine"
+
+
+class Rejects:
+    """The quarantine of one dialect during one run. `written` is what the last statement left there, or None."""
+
+    def __init__(self, store: TableStore, dialect: Dialect, context: RunContext, stage: RunStage) -> None:
+        self._store = store
+        self._dialect = dialect
+        self._context = context
+        self._stage = stage
+        self.written: Written | None = None
+
+    def add(
+        self, found: Sequence[DataFrame]
+    ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:
+        """Write findings. Return their named rows, counts by reason, and an example of each of the most frequent."""
+        if not found:
+            return None, {}, {}
+        union = found[0]
+        for more in found[1:]:
+            union = union.unionByName(more)
+        named = identified(union, dialect=self._dialect.name, buckets=self._store.buckets)
+        rows = self._stage.settle(named, QUARANTINE)
+        told = _told_by_reason(rows)
+        buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))
+        if buckets:
+            shaped = as_quarantine(
+                rows, dialect=self._dialect.name, rules_version=rules_version(), run_id=self._context.run_id,
+                seen_at=F.lit(self._context.started_at),
+            )  # fmt: skip
+            self._context.progress.stage(QUARANTINE)
+            self.written = self._store.upsert(QUARANTINE, shaped, buckets)
+        frequent = sorted(told, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
+        examples = {row["reason"]: row["example"].asDict() for row in frequent}
+        return rows, {row["reason"]: row["rows"] for row in told}, examples
+
+    def delete(self, keys: DataFrame | None) -> None:
+        """Delete the rows of these keys (quarantine_id, bucket)."""
+        if keys is None:
+            return
+        keys = self._stage.settle(keys.select("quarantine_id", "bucket"), "settled rows")
+        buckets = self._stage.one(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+        if buckets:
+            deleted = self._store.delete(QUARANTINE, keys, tuple(buckets))
+            inserted = 0 if self.written is None else self.written.inserted
+            self.written = Written(deleted.version, inserted)
+
+    def judged_again(self, *, reason: str | None, namespace: str | None) -> DataFrame | None:
+        """Return the rejected rows of the dialect that can be judged again, kept, or None if there are none."""
+        rows = self._rejected().where(
+            (F.col("scope") == "record") & F.col("raw_whole") & ~F.array_contains("reasons", "PATH_REFUSED")
+        )
+        if reason is not None:
+            rows = rows.where(F.array_contains("reasons", reason))
+        if namespace is not None:
+            named = [namespace, *(f"{kind}:{namespace}" for kind in self._dialect.kinds)]
+            rows = rows.where(F.col("namespace").isin(*named))
+        kept = self._stage.settle(rows, "rejected rows")
+        return kept if self._stage.has_rows(kept) else None
+
+    def delete_judged(self, replay: DataFrame, again: DataFrame | None) -> None:
+        """Delete what was judged again and was not rejected in the same way."""
+        judged = replay.select("quarantine_id", "bucket")
+        stays = None if again is None else again.select("quarantine_id")
+        self.delete(judged if stays is None else judged.join(stays, "quarantine_id", "left_anti"))
+
+    def replayed(self, replay: DataFrame) -> Mapping[str, Mapping[str, int]]:
+        """Return, by the reasons before, how many rows were judged again and how many stayed as they were."""
+        after = self._store.read(QUARANTINE).select("quarantine_id", F.lit(True).alias("stays"))
+        told = (
+            replay.join(after, "quarantine_id", "left")
+            .groupBy(F.array_join("reasons", ",").alias("reasons"))
+            .agg(F.count(F.lit(1)).alias("rows"), F.count("stays").alias("unchanged"))
+        )
+        by_reasons = {
+            row["reasons"]: {"rows": row["rows"], "unchanged": row["unchanged"]} for row in told.collect()
+        }
+        return dict(sorted(by_reasons.items()))
+
+    def drop_before(self, day: datetime) -> int:
+        """Delete the rejected rows last seen before `day` (UTC). Return how many there were."""
+        old = self._rejected().where(F.col("last_seen") < F.lit(day))
+        before = self._stage.keep(old.select("quarantine_id", "bucket"), "old rows")
+        rows = before.count()
+        self.delete(before)
+        return rows
+
+    def _rejected(self) -> DataFrame:
+        return self._store.read(QUARANTINE).where(
+            (F.col("dialect") == self._dialect.name) & (F.col("status") == "rejected")
+        )
+
+
+def _told_by_reason(rows: DataFrame) -> list[Row]:
+    """Return, by reason, how many records it was given, an example, and the buckets of its rows."""
+    example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("id"), "evidence"))
+    return (
+        rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
+        .groupBy("reason")
+        .agg(
+            F.count(F.lit(1)).alias("rows"),
+            example.alias("example"),
+            F.collect_set("bucket").alias("buckets"),
+        )
+        .orderBy("reason")
+        .collect()
+    )

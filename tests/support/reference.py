@@ -159,6 +159,13 @@ class ReferenceLake:
         self.quarantine[id_] = QuarantineRow(id_, where, status, reasons, raw, waits_for, text)
 
 
+def states_of(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The state hashes, in hex by namespace, after one ingest of `files` and a reduction."""
+    lake = ReferenceLake()
+    lake.ingest(files)
+    return {name: state.state_hash for name, state in lake.namespaces.items()}
+
+
 def _damages(content: SourceContent) -> list[Damage]:
     refused = [
         damage

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def data_files(lake: Path) -> set[Path]:
 def undisturbed(spark, settings, empty_lakes, tmp_path_factory):
     """Two undisturbed runs, each reduced; the lake as it is before the second, and before its reduction."""
     root = tmp_path_factory.mktemp("undisturbed")
-    first, second = corpus(seed=21, journals=10, runs=2)
+    first, second = corpus(seed=57, journals=10, runs=2)
     shutil.copytree(empty_lakes[False], root / "lake")
     lake = Lake(spark, settings, root / "lake")
     lake.ingest(write_files(root / "first", first))
@@ -85,7 +86,7 @@ def killed(undisturbed, program: Program, tmp_path_factory) -> Iterator[dict[str
                 "ingest", str(root / "second"), "--dialect", "sdmp", "--lake", str(lake), cwd=folder
             )
             while process.poll() is None and not data_files(lake) - files:
-                pass
+                time.sleep(0.002)
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()

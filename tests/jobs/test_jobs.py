@@ -22,11 +22,12 @@ def cluster(jars, tmp_path):
 def test_the_jobs_run_on_executors_that_know_strandline_by_the_wheel_alone(cluster, wheel, tmp_path):
     work, lake = tmp_path / "work", tmp_path / "lake"
     shutil.copytree(ROOT / "jobs", work, ignore=shutil.ignore_patterns("__pycache__"))
-    source = write_files(tmp_path / "in", FILES)
+    # Named from the driver's working folder, which is not that of the executors.
+    write_files(work / "in", FILES)
     reports = {}
     for job, *words in (
         ("init", "--buckets", "4"),
-        ("ingest", str(source), "--dialect", "sdmp"),
+        ("ingest", "in", "--dialect", "sdmp"),
         ("reduce",),
     ):
         done = cluster.submit(

@@ -13,9 +13,8 @@ import pytest
 from deltalake import DeltaTable
 
 from strandline.contracts.load import tables
-from support.lakes import Lake, write_files
+from support.lakes import Lake
 from support.packaged import Program
-from support.random_journals import corpus
 
 # What stands when the process is dead: the tables that got a new version.
 POINTS = {
@@ -48,25 +47,9 @@ def data_files(lake: Path) -> set[Path]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(spark, settings, empty_lakes, tmp_path_factory):
-    """Two undisturbed runs, each reduced; the lake as it is before the second, and before its reduction."""
-    root = tmp_path_factory.mktemp("undisturbed")
-    first, second = corpus(seed=57, journals=10, runs=2)
-    shutil.copytree(empty_lakes[False], root / "lake")
-    lake = Lake(spark, settings, root / "lake")
-    lake.ingest(write_files(root / "first", first))
-    lake.reduce()
-    shutil.copytree(root / "lake", root / "ingest")
-    lake.ingest(write_files(root / "second", second))
-    shutil.copytree(root / "lake", root / "reduce")
-    lake.reduce()
-    return root, lake.tables()
-
-
-@pytest.fixture(scope="module")
 def killed(undisturbed, program: Program, tmp_path_factory) -> Iterator[dict[str, Dead]]:
     """A process killed at each point, two of them at a time."""
-    root, folder = undisturbed[0], tmp_path_factory.mktemp("killed")
+    root, folder = undisturbed.root, tmp_path_factory.mktemp("killed")
 
     def at(point: str) -> Dead:
         command = point.partition(".")[0]
@@ -110,14 +93,13 @@ def killed(undisturbed, program: Program, tmp_path_factory) -> Iterator[dict[str
 def test_a_process_killed_here_and_run_again_ends_as_if_it_had_not_been(
     spark, settings, undisturbed, killed, point
 ):
-    root, expected = undisturbed
     left = killed[point]
     assert left.ended == -signal.SIGKILL
     assert left.advanced == POINTS.get(point, set())
     assert bool(left.loose) == (point in (IN_A_COMMIT, "ingest.records", "ingest.quarantine"))
     lake = Lake(spark, settings, left.lake)
     if not point.startswith("reduce"):
-        lake.ingest(root / "second")
+        lake.ingest(undisturbed.root / "second")
     lake.reduce()
-    assert lake.tables() == expected
+    assert lake.tables() == undisturbed.tables
     lake.assert_sound()

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ def data_files(lake: Path) -> set[Path]:
 
 
 @pytest.fixture(scope="module")
-def killed(undisturbed, program: Program, tmp_path_factory) -> Iterator[dict[str, Dead]]:
+def killed(undisturbed, program: Program, tmp_path_factory) -> dict[str, Dead]:
     """A process killed at each point, two of them at a time."""
     root, folder = undisturbed.root, tmp_path_factory.mktemp("killed")
 

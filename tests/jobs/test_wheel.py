@@ -2,13 +2,14 @@
 
 import json
 import subprocess
+from dataclasses import asdict
 
-from strandline.pipelines.demo.journals import journals
 from support.lakes import write_files
 from support.packaged import environment
-from support.reference import states_of
+from support.random_journals import corpus
+from support.reference import outcome_of
 
-FILES = {journal.name: journal.content for journal in journals()}
+[FILES] = corpus(seed=6, journals=12, runs=1)
 
 
 def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, tmp_path):
@@ -30,14 +31,11 @@ def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, t
         return json.loads(done.stdout)
 
     assert len(answer("init", "--buckets", "4")["created"]) == 6
-    landed = answer("ingest", "dump", "--dialect", "sdmp")["counts"]
-    assert {fate: landed[fate] for fate in ("read", "new", "known", "rejected", "deferred")} == {
-        "read": 1259, "new": 1236, "known": 2, "rejected": 2, "deferred": 19,
-    }  # fmt: skip
-    expected = states_of(FILES)
-    assert answer("reduce")["namespaces"] == len(expected)
+    counts, states = outcome_of(FILES)
+    assert answer("ingest", "dump", "--dialect", "sdmp")["counts"].items() >= asdict(counts).items()
+    assert answer("reduce")["namespaces"] == len(states)
     rows = answer("status")["rows"]
-    assert {row["namespace"]: row["state_hash"] for row in rows} == expected
+    assert {row["namespace"]: row["state_hash"] for row in rows if row["state_hash"]} == states
     query = "SELECT namespace, records FROM namespace_health ORDER BY namespace"
     assert answer("sql", query)["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "lake"]

@@ -39,26 +39,26 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
     monkeypatch.setenv("COLUMNS", "300")
     ran, printed = [], []
 
-    def run(line: str) -> tuple[int, str]:
+    def run(line: str) -> tuple[int, str, str]:
         words = shlex.split(line, comments=True)
         if words[0] == "make":
             if "strandline demo" not in recipe(words[1]):
-                return 0, ""
+                return 0, "", ""
             words = ["strandline", "demo"]
         assert words[0] == "strandline", f"this line of the README is no command that is tested: {line}"
         ran.append(words)
         if words[1] in LIGHT:
             done = program.run(*words[1:], cwd=tmp_path, COLUMNS="300")
-            return done.returncode, done.stdout
+            return done.returncode, done.stdout, done.stderr
         capsys.readouterr()
-        return main(words[1:]), capsys.readouterr().out
+        return main(words[1:]), *capsys.readouterr()
 
     for language, text in BLOCKS:
         if language == "sh":
             printed = []
             for line in text.splitlines():
-                code, out = run(line)
-                assert code == (1 if "--check" in line else 0), line
+                code, out, err = run(line)
+                assert code == (1 if "--check" in line else 0), f"{line}\n{err}"
                 printed.append(out)
                 if line.startswith("make demo"):
                     shutil.copytree(tmp_path / "demo-lake" / ".demo" / "input", tmp_path / "dump")

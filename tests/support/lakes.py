@@ -12,13 +12,13 @@ from strandline.pipelines.run_context import RunContext
 
 
 class Lake:
-    """One lake in a folder. `changed` are settings by section, as `{"read": {"lines_min_bytes": 1}}`."""
+    """One lake in a folder or a schema. `changed` are settings by section, as `{"read": {"lines_min_bytes": 1}}`."""
 
     def __init__(
-        self, spark, settings, path: Path, changed: Mapping[str, Mapping[str, object]] | None = None
+        self, spark, settings, place: Path | str, changed: Mapping[str, Mapping[str, object]] | None = None
     ) -> None:
         self.spark = spark
-        self.path = path
+        self.path = place
         self.settings = settings
         for section, values in (changed or {}).items():
             part = getattr(settings, section).model_copy(update=dict(values))
@@ -29,9 +29,9 @@ class Lake:
         from strandline.tables.location import Location
         from strandline.tables.store import TableStore
 
-        return TableStore(
-            self.spark, Location.lake(str(self.path)), Retry(self.settings.merge), run_id=uuid.uuid4().hex
-        )
+        is_folder = isinstance(self.path, Path)
+        location = Location.lake(str(self.path)) if is_folder else Location.parse_schema(self.path)
+        return TableStore(self.spark, location, Retry(self.settings.merge), run_id=uuid.uuid4().hex)
 
     @staticmethod
     def context(store, command: str, faults: Faults | None = None) -> RunContext:

@@ -159,6 +159,13 @@ class ReferenceLake:
         self.quarantine[id_] = QuarantineRow(id_, where, status, reasons, raw, waits_for, text)
 
 
+def outcome_of(files: Mapping[str, bytes]) -> tuple[Counts, dict[str, str]]:
+    """What one ingest of `files` counts, and the state hashes after it, in hex by namespace."""
+    lake = ReferenceLake()
+    counts = lake.ingest(files)
+    return counts, {name: state.state_hash for name, state in lake.namespaces.items()}
+
+
 def _damages(content: SourceContent) -> list[Damage]:
     refused = [
         damage

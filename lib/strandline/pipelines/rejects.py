@@ -112,7 +112,7 @@ class Rejects:
 
 def _told_by_reason(rows: DataFrame) -> list[Row]:
     """Return, by reason, how many records it was given, an example, and the buckets of its rows."""
-    example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("id"), "evidence"))
+    example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("quarantine_id"), "evidence"))
     return (
         rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
         .groupBy("reason")

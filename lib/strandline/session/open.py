@@ -13,8 +13,10 @@ from strandline.core.errors import FaultError
 from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, MEANING, log_config, spark_conf
 from strandline.session.jars import cached_jars, coordinate, keep_jars, resolved_jars
 from strandline.session.java import check_java
+from strandline.session.ship import ship_package
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _KEPT_LOGS = 20
@@ -68,22 +70,29 @@ def _existing(session: "SparkSession") -> "SparkSession":
                 f"this Spark session sets {key}, which loses records without a word",
                 f"submit with `--conf {key}=false`",
             )
-    owned = _set_by_owner(session)
+    context = _context(session)
+    owned = _set_by_owner(context)
     for key, value in MEANING.items():
         if key not in owned:
             session.conf.set(key, value)
+    if context is not None:
+        ship_package(context)
     return session
 
 
-def _set_by_owner(session: "SparkSession") -> frozenset[str]:
-    """Return the keys that somebody set in `session`; on Spark Connect all of them, since it does not tell."""
+def _context(session: "SparkSession") -> "SparkContext | None":
+    """Return the session's context; on Spark Connect there is none."""
     from pyspark.errors import PySparkException
 
     try:
-        context = session.sparkContext
+        return session.sparkContext
     except (PySparkException, AttributeError):
-        return frozenset(MEANING)
-    return frozenset(key for key, _ in context.getConf().getAll())
+        return None
+
+
+def _set_by_owner(context: "SparkContext | None") -> frozenset[str]:
+    """Return the keys that somebody set in the session; on Spark Connect all of them, since it does not tell."""
+    return frozenset(MEANING if context is None else (key for key, _ in context.getConf().getAll()))
 
 
 def _start(settings: Settings, environ: MutableMapping[str, str], log: Path) -> "SparkSession":

@@ -21,7 +21,10 @@ def path_text(path: bytes) -> str:
 
 
 def roots(source: str) -> list[tuple[bytes, bytes | None]]:
-    """Return what a source names: (path, folder that links below must not leave; None: the path itself)."""
+    """Return what a source names: (path, folder that links below must not leave; None: the path itself).
+
+    Paths are absolute: tasks open them too, and an executor's working folder is another one.
+    """
     if source.startswith("file:/"):
         source = "/" + source.removeprefix("file:").lstrip("/")
     elif "://" in source:
@@ -32,12 +35,12 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         )
     raw = os.fsencode(source)
     if os.path.lexists(raw):
-        return [(raw, None)]
+        return [(_absolute(raw), None)]
     if any(sign in source for sign in _WILD):
         inside = os.path.realpath(_folder_before_wild(raw))
         matches = sorted(os.fsencode(match) for match in glob.glob(source, recursive=True))
         if matches:
-            return [(match, inside) for match in matches]
+            return [(_absolute(match), inside) for match in matches]
         raise UsageError(
             code="SOURCE_MISSING",
             message=f"No file matches {source}.",
@@ -48,6 +51,12 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         message=f"The source {source} does not exist.",
         next="Give a file, a folder or a quoted glob that exists.",
     )
+
+
+def _absolute(path: bytes) -> bytes:
+    """Return `path` from the root on. `..` stays: behind a link it leads elsewhere than the text tells."""
+    parts = os.path.join(os.getcwdb(), path).split(b"/")
+    return b"/" + b"/".join(part for part in parts if part not in (b"", b"."))
 
 
 def _folder_before_wild(pattern: bytes) -> bytes:

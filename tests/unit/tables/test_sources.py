@@ -80,6 +80,21 @@ def test_globs_and_files_in_any_order_are_read_once_and_give_one_selection(folde
         assert chosen(*sources) == expected
 
 
+@pytest.mark.parametrize("source", ["in", "in/", "./in/.", "in//", "i[n]", "out/../in"])
+def test_paths_are_absolute_whatever_was_given(
+    folder: Path, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder.parent / "up").symlink_to("in/sub/deep")
+    monkeypatch.chdir(folder.parent)
+    # Not os.path.normpath: behind a link `..` leads elsewhere than the text tells.
+    base = os.fsencode(folder.parent / "out/../in" if ".." in source else folder)
+    for given in (source, f"{folder.parent}/{source}"):
+        assert [file.path for file in chosen(given).files] == [
+            os.path.join(base, name) for name in (b"a", b"b", b"sub/c", b"sub/deep/d")
+        ]
+    assert chosen("up/../c").files[0].real == os.fsencode(folder / "sub/c")
+
+
 def test_a_name_with_wild_signs_that_exists_is_that_file(folder: Path) -> None:
     (folder / "[ab]").write_text("")
     assert names(chosen(folder / "[ab]"), folder) == ["[ab]"]

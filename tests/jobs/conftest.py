@@ -1,0 +1,63 @@
+"""The wheel, built once; a program that was installed from it; a lake to which nothing bad happened."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from strandline.pipelines.report import Report
+from strandline.session.jars import cached_jars
+from support.lakes import Lake, write_files
+from support.packaged import Program, build_wheel, install, make_python
+from support.random_journals import corpus
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def jars(request, settings) -> tuple[Path, ...]:
+    """The jars of Delta in the cache; the first session of all puts them there."""
+    cache = Path(settings.spark.cache)
+    if not cached_jars(cache):
+        request.getfixturevalue("spark")
+    return cached_jars(cache)
+
+
+@pytest.fixture(scope="session")
+def program(wheel, jars, settings, tmp_path_factory) -> Program:
+    folder = tmp_path_factory.mktemp("installed")
+    python = make_python(folder / "python")
+    install(python, wheel)
+    return Program(python, Path(settings.spark.cache), folder / "state")
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """Two runs, each reduced, in the lake `root`/lake: its tables and what each command told.
+
+    Their input is `root`/first and `root`/second. `root`/ingest is the lake as it is before the second run,
+    `root`/reduce before its reduction.
+    """
+
+    root: Path
+    tables: dict[str, list[tuple]]
+    reports: tuple[Report, ...]
+
+
+@pytest.fixture(scope="session")
+def undisturbed(spark, settings, empty_lakes, tmp_path_factory) -> Undisturbed:
+    root = tmp_path_factory.mktemp("undisturbed")
+    # With forks, and with waiting lines that the second run lets in.
+    first, second = corpus(seed=57, journals=10, runs=2)
+    shutil.copytree(empty_lakes[False], root / "lake")
+    lake = Lake(spark, settings, root / "lake")
+    reports = [lake.ingest(write_files(root / "first", first)), lake.reduce()]
+    shutil.copytree(root / "lake", root / "ingest")
+    reports.append(lake.ingest(write_files(root / "second", second)))
+    shutil.copytree(root / "lake", root / "reduce")
+    reports.append(lake.reduce())
+    return Undisturbed(root, lake.tables(), tuple(reports))

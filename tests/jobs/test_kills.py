@@ -1,0 +1,104 @@
+"""A process killed at any of these moments and run again ends with the tables of an undisturbed run."""
+
+import os
+import shutil
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from strandline.contracts.load import tables
+from support.lakes import Lake
+from support.packaged import Program
+
+# What stands when the process is dead: the tables that got a new version.
+POINTS = {
+    "ingest.read": set(),
+    "ingest.records": {"node_journal_line"},
+    "ingest.quarantine": {"node_journal_line", "quarantine"},
+    "reduce.node_journal": {"node_journal"},
+    "reduce.before_state": {"node_journal", "equivocation"},
+}
+IN_A_COMMIT = "in the commit of records"
+TRIES = 4
+
+
+@dataclass(frozen=True)
+class Dead:
+    """A lake and what was left in it: how the process ended, tables with a new version, files that no version names."""
+
+    lake: Path
+    ended: int
+    advanced: set[str]
+    loose: set[Path]
+
+
+def versions(lake: Path) -> dict[str, int]:
+    return {table: DeltaTable(lake / table).version() for table in tables()}
+
+
+def data_files(lake: Path) -> set[Path]:
+    return set((lake / "node_journal_line").glob("bucket=*/*.parquet"))
+
+
+@pytest.fixture(scope="module")
+def killed(undisturbed, program: Program, tmp_path_factory) -> dict[str, Dead]:
+    """A process killed at each point, two of them at a time."""
+    root, folder = undisturbed.root, tmp_path_factory.mktemp("killed")
+
+    def at(point: str) -> Dead:
+        command = point.partition(".")[0]
+        lake = shutil.copytree(root / command, folder / point)
+        before, files = versions(lake), data_files(lake)
+        words = [str(root / "second"), "--dialect", "sdmp"] if command == "ingest" else []
+        ended = program.run(
+            command, *words, "--lake", str(lake), cwd=folder, STRANDLINE_FAULT=point
+        ).returncode
+        return dead(lake, ended, before, files)
+
+    def in_a_commit(name: str) -> Dead:
+        for number in range(TRIES):
+            lake = shutil.copytree(root / "ingest", folder / f"{name} {number}")
+            before, files = versions(lake), data_files(lake)
+            process = program.start(
+                "ingest", str(root / "second"), "--dialect", "sdmp", "--lake", str(lake), cwd=folder
+            )
+            while process.poll() is None and not data_files(lake) - files:
+                time.sleep(0.002)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            found = dead(lake, process.returncode, before, files)
+            if not found.advanced:
+                break
+        return found
+
+    def dead(lake: Path, ended: int, before: dict[str, int], files: set[Path]) -> Dead:
+        after = versions(lake)
+        advanced = {table for table in tables() if after[table] > before[table]}
+        return Dead(lake, ended, advanced, data_files(lake) - files)
+
+    with ThreadPoolExecutor(2) as pool:
+        tried = {point: pool.submit(at, point) for point in POINTS}
+        tried[IN_A_COMMIT] = pool.submit(in_a_commit, IN_A_COMMIT)
+        return {point: done.result() for point, done in tried.items()}
+
+
+@pytest.mark.parametrize("point", [*POINTS, IN_A_COMMIT])
+def test_a_process_killed_here_and_run_again_ends_as_if_it_had_not_been(
+    spark, settings, undisturbed, killed, point
+):
+    left = killed[point]
+    assert left.ended == -signal.SIGKILL
+    assert left.advanced == POINTS.get(point, set())
+    assert bool(left.loose) == (point in (IN_A_COMMIT, "ingest.records", "ingest.quarantine"))
+    lake = Lake(spark, settings, left.lake)
+    if not point.startswith("reduce"):
+        lake.ingest(undisturbed.root / "second")
+    lake.reduce()
+    assert lake.tables() == undisturbed.tables
+    lake.assert_sound()

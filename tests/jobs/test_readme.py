@@ -1,0 +1,75 @@
+"""What the README tells to type is typed, in its order, in one folder; what it shows is what comes out."""
+
+import json
+import re
+import shlex
+import shutil
+
+from strandline.cli import main
+from support.packaged import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+# These start no JVM: they are cheap as processes of their own.
+LIGHT = ("status", "quarantine", "explain", "config")
+
+
+def recipe(target: str) -> str:
+    """The commands of a target of the Makefile."""
+    found = re.search(rf"^{target}:.*\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE)
+    assert found, f"the Makefile has no target {target}"
+    return found[1]
+
+
+def as_shown(shown: str, printed: str) -> bool:
+    """Whether each line shown was printed, in this order; one that ends in an ellipsis is the start of one."""
+    rest = iter(printed.splitlines())
+    return all(
+        any(line == each or (line.endswith("…") and each.startswith(line[:-1])) for each in rest)
+        for line in shown.splitlines()
+        if line
+    )
+
+
+def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
+    spark, program, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    ran, printed = [], []
+
+    def run(line: str) -> tuple[int, str, str]:
+        words = shlex.split(line, comments=True)
+        if words[0] == "make":
+            if "strandline demo" not in recipe(words[1]):
+                return 0, "", ""
+            words = ["strandline", "demo"]
+        assert words[0] == "strandline", f"this line of the README is no command that is tested: {line}"
+        ran.append(words)
+        if words[1] in LIGHT:
+            done = program.run(*words[1:], cwd=tmp_path, COLUMNS="300")
+            return done.returncode, done.stdout, done.stderr
+        capsys.readouterr()
+        return main(words[1:]), *capsys.readouterr()
+
+    for language, text in BLOCKS:
+        if language == "sh":
+            printed = []
+            for line in text.splitlines():
+                code, out, err = run(line)
+                assert code == (1 if "--check" in line else 0), f"{line}\n{err}"
+                printed.append(out)
+                if line.startswith("make demo"):
+                    shutil.copytree(tmp_path / "demo-lake" / ".demo" / "input", tmp_path / "dump")
+        else:
+            out = "".join(printed)
+            assert as_shown(text, out), out
+            if ran[-1][1] == "sql":
+                assert text == out
+    asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
+    assert len(asked) >= 5
+    assert {words[1] for words in ran} == {"demo", "doctor", "ingest", "reduce", "sql", *LIGHT}
+    # The last block lands the same files again.
+    again = json.loads(printed[0])
+    assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)

@@ -1,0 +1,70 @@
+"""A schema of a catalog holds what a folder holds; and `status` shows what the view does, whoever reads the tables."""
+
+import json
+
+import pytest
+
+from strandline.cli import main
+from support.lakes import Lake
+
+SCHEMA = "spark_catalog.strandline_places"
+ASKED = "SELECT * FROM namespace_health ORDER BY namespace"
+
+
+@pytest.fixture
+def schema(spark):
+    yield SCHEMA
+    spark.sql(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+
+
+@pytest.fixture
+def told(capsys):
+    """Runs a command in this process and returns its report."""
+
+    def run(*words: str) -> dict:
+        capsys.readouterr()
+        assert main([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
+    spark, settings, undisturbed, schema, told
+):
+    # The first command that writes makes the schema and its tables; init adds the views.
+    reports = [
+        report
+        for source in ("first", "second")
+        for report in (
+            told("ingest", str(undisturbed.root / source), "--dialect", "sdmp", "--schema", schema),
+            told("reduce", "--schema", schema),
+        )
+    ]
+    for report, of_folder in zip(reports, undisturbed.reports, strict=True):
+        assert report["lake"] == schema
+        for name in ("command", "outcome", "counts", "reasons", "namespaces"):
+            assert report[name] == getattr(of_folder, name), name
+    lake = Lake(spark, settings, schema)
+    assert all(undisturbed.tables.values())
+    assert lake.tables() == undisturbed.tables
+    lake.assert_sound()
+    assert told("init", "--schema", schema)["created"] == []
+    assert health(told("sql", ASKED, "--schema", schema)) == by_namespace(told("status", "--schema", schema))
+
+
+def test_status_shows_without_a_jvm_what_the_view_holds(undisturbed, told):
+    where = ("--lake", str(undisturbed.root / "lake"))
+    shown = by_namespace(told("status", *where))
+    assert {row["health"] for row in shown} == {"forked", "waiting", "rejected", "ok"}
+    assert health(told("sql", ASKED, *where)) == shown
+
+
+def health(report: dict) -> list[dict]:
+    """The rows that a query gave."""
+    return [dict(zip(report["columns"], row, strict=True)) for row in report["rows"]]
+
+
+def by_namespace(report: dict) -> list[dict]:
+    """The rows of status, which come worst first."""
+    return sorted(report["rows"], key=lambda row: row["namespace"])

@@ -1,0 +1,41 @@
+"""The wheel and nothing else: its program does what a user begins with, in a folder with nothing in it."""
+
+import json
+import subprocess
+from dataclasses import asdict
+
+from support.lakes import write_files
+from support.packaged import environment
+from support.random_journals import corpus
+from support.reference import outcome_of
+
+[FILES] = corpus(seed=6, journals=12, runs=1)
+
+
+def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, tmp_path):
+    write_files(tmp_path / "dump", FILES)
+    asked = "import strandline; print(strandline.__file__)"
+    place = subprocess.run(
+        [program.python, "-c", asked],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert place.startswith(f"{program.python.parents[1]}/lib/")
+
+    def answer(*words: str) -> dict:
+        done = program.run(*words, "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return json.loads(done.stdout)
+
+    assert len(answer("init", "--buckets", "4")["created"]) == 6
+    counts, states = outcome_of(FILES)
+    assert answer("ingest", "dump", "--dialect", "sdmp")["counts"].items() >= asdict(counts).items()
+    assert answer("reduce")["namespaces"] == len(states)
+    rows = answer("status")["rows"]
+    assert {row["namespace"]: row["state_hash"] for row in rows if row["state_hash"]} == states
+    query = "SELECT namespace, records FROM namespace_health ORDER BY namespace"
+    assert answer("sql", query)["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "lake"]

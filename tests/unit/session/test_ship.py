@@ -1,0 +1,61 @@
+"""The wheel goes to Python workers under a name that Spark puts on their path."""
+
+import importlib
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import strandline
+from strandline.session.ship import archive_of, ship_package
+
+
+class Context:
+    """What of a SparkContext is asked: which files were added."""
+
+    def __init__(self) -> None:
+        self.listFiles: list[str] = []
+
+    def addPyFile(self, path: str) -> None:  # noqa: N802
+        self.listFiles.append(f"spark://driver:1/files/{Path(path).name}")
+        self.sent = Path(path).read_bytes()
+
+
+def packed(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, ModuleType]:
+    """Return an archive with a package in it, and the package imported from there."""
+    archive, name = folder / f"shipped-1.0{suffix}", f"shipped_{suffix[1:]}"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.writestr(f"{name}/__init__.py", "")
+    monkeypatch.syspath_prepend(str(archive))
+    module = importlib.import_module(name)
+    monkeypatch.delitem(sys.modules, name)
+    return archive, module
+
+
+def test_a_wheel_goes_once_with_its_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, module = packed(tmp_path, ".whl", monkeypatch)
+    assert archive_of(module) == archive
+    context = Context()
+    for _ in range(2):
+        ship_package(context, module)  # type: ignore[arg-type]
+    assert context.listFiles == ["spark://driver:1/files/shipped-1.0.zip"]
+    assert context.sent == archive.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".zip", ".egg"])
+def test_an_archive_that_spark_itself_puts_on_the_path_does_not_go_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    _, module = packed(tmp_path, suffix, monkeypatch)
+    context = Context()
+    ship_package(context, module)  # type: ignore[arg-type]
+    assert context.listFiles == []
+
+
+def test_a_package_in_a_folder_stays_where_it_is() -> None:
+    context = Context()
+    ship_package(context)  # type: ignore[arg-type]
+    assert archive_of(strandline) is None
+    assert context.listFiles == []

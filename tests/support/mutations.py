@@ -11,6 +11,7 @@ from typing import Any
 
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import MAX_FRAME_BYTES, line_hash, render
+from support import json_cases
 from support.tampering import (
     ID_FORMS,
     MALFORMED,
@@ -114,6 +115,7 @@ ACCEPTED = Expected(5)
 OF_THE_NODE = "id of profile 0.9, as the node"
 SEQ = "integer in 0..2^64-1"
 TOO_MANY = {"field": "elements", "expected": 50_000, "actual": 50_001}
+NEITHER = {"field": "journal, resources", "expected": "one of the two", "actual": "none"}
 NO_LF = {"field": "end of file", "expected": "LF", "actual": "none"}
 
 Table = Mapping[str, tuple[Callable[[Made], Any], Expected | Callable[[Made], Expected]]]
@@ -267,7 +269,7 @@ FRAMES: Table = {
     "node is null": (lambda m: m.journal_frame(node=None), shape("node", "text", "null or absent")),
     "neither journal nor resources": (
         lambda m: without(m.journal_frame(), "journal"),
-        shape("journal, resources", "one of the two", "none"),
+        refused(FRAME_SHAPE=NEITHER),
     ),
     "both journal and resources": (
         lambda m: m.journal_frame(resources=[]),
@@ -417,7 +419,7 @@ CUT: Table = {
 CUT |= {
     "a last frame without LF that is JSON": (
         lambda m: json.dumps({"node": m.node}).encode(),
-        shape("journal, resources", "one of the two", "none"),
+        refused(FRAME_SHAPE=NEITHER),
     ),
     "a journal that starts with a brace": (
         lambda m: b"{" + render(m.lines[:2]),
@@ -439,6 +441,25 @@ CUT |= {
 }
 
 
+def json_lines(m: Made) -> tuple[bytes, Expected]:
+    """A good frame, and below it every vector of the strict JSON reader as a frame of its own.
+
+    Frames are read with lone surrogates and with at most 32 levels; what is JSON then has neither of their members.
+    """
+    lines, refusals = [m.good.encode()], []
+    for case in json_cases.CASES:
+        cause = case["exact"].get("refused", "")
+        if "nest" in case:
+            cause = "depth"
+        for text in json_cases.bytes_of(case).split(b"\n"):
+            lines.append(text)
+            if text.strip():
+                is_json = cause in ("", "surrogate")
+                evidence = {"FRAME_SHAPE": NEITHER} if is_json else {"JSON_INVALID": {"cause": cause}}
+                refusals.append(Refusal(evidence, len(lines)))
+    return b"\n".join(lines) + b"\n", Expected(5, refusals=tuple(refusals))
+
+
 def tampered(first: int) -> Iterator[Case]:
     """Every mutation, of journals `first`, `first` + 2, ..: no two share a namespace."""
     i = first
@@ -452,6 +473,8 @@ def tampered(first: int) -> Iterator[Case]:
                 f"frame: {name}", _bytes(make(Made(i))) + end, Made(i).node, _of(expected, i)
             )
             i += 2
+    data, expected = json_lines(Made(i))
+    yield case_of_frames("frame: every vector of the strict JSON reader", data, Made(i).node, expected)
 
 
 def _of(expected: Expected | Callable[[Made], Expected], i: int) -> Expected:

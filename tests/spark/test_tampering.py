@@ -27,16 +27,26 @@ LITERAL = ("J(0, 5) in 0.9", "J(0, 5) in 0.12", "a fork with branches of equal l
 """Cases whose published state hash is of journals 0: they are not shifted."""
 
 MUTATIONS, VECTORS = 10_000, 100
+SIBLINGS = "siblings:J0.2:50000"
 
 
-def vectors(strict: bool):
+def vectors(strict: bool, siblings: int):
     """The cases of the vectors for one of the two lakes, each with the shift of its journals.
 
     The fork of two equal branches is of journal 0, as J(0, 5) is: it goes to the other lake, which reads it alike.
     """
-    for number, case in enumerate(sdmp_cases.cases()):
+    shifts = filter(is_altered, range(VECTORS, MUTATIONS, 2))
+    for case in sdmp_cases.cases():
+        shift = 0 if case["name"] in LITERAL else next(shifts)
         if (case.get("strict", False) or case["name"] == LITERAL[-1]) == strict:
-            yield case, 0 if case["name"] in LITERAL else VECTORS + 2 * number
+            fewer = json.dumps(case).replace(SIBLINGS, f"siblings:J0.2:{siblings}")
+            yield json.loads(fewer), shift
+
+
+def is_altered(shift: int) -> bool:
+    """The cases that alter a character make it `0`: in journals of this shift it is another."""
+    third, fifth = sdmp_cases.line("J0.3", shift), sdmp_cases.line("J0.5", shift)
+    return b"0" not in (third[:1], third[-1:], fifth[-1:])
 
 
 def files_of(run: int, mutations, cases) -> dict[str, bytes]:
@@ -66,11 +76,20 @@ def state_hash(namespace: str, lines: set[bytes]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("strict", [False, True], ids=["weak", "strict"])
-def test_every_tampered_file_and_every_vector_leaves_its_lines_rows_and_state(new_lake, tmp_path, strict):
+@pytest.mark.parametrize(
+    ("strict", "siblings"),
+    [
+        pytest.param(False, 2_000, id="weak"),
+        pytest.param(True, 0, id="strict"),
+        pytest.param(False, 50_000, id="weak, 50,000 siblings", marks=pytest.mark.slow),
+    ],
+)
+def test_every_tampered_file_and_every_vector_leaves_its_lines_rows_and_state(
+    new_lake, tmp_path, strict, siblings
+):
     lake, reference = new_lake(strict=strict), ReferenceLake(strict)
     mutations = [case for case in tampered(MUTATIONS) if case.strict == strict]
-    cases = list(vectors(strict))
+    cases = list(vectors(strict, siblings))
     for run in range(max(len(case["runs"]) for case, _ in cases)):
         files = files_of(run, mutations, cases)
         counts = reference.ingest(files)
@@ -92,6 +111,9 @@ def test_every_tampered_file_and_every_vector_leaves_its_lines_rows_and_state(ne
         held.setdefault(namespace, set()).add(raw)
     assert held == lines
 
+    if siblings:
+        [members] = lake.store().read("equivocation").where("member_count > 2").collect()
+        assert members["member_count"] == len(members["members"]) == siblings + 1
     states = {name: value.hex() for name, value in lake.rows("namespace_state", "namespace", "state_hash")}
     assert states == {name: state_hash(name, accepted) for name, accepted in lines.items()}
     forks = dict(lake.rows("node_journal", "namespace", "fork_count"))

@@ -3,6 +3,7 @@
 import errno
 import re
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -40,6 +41,8 @@ _AROUND_US = (
         "give it more, as --set spark.driver_memory=4g, and run the command again",
     ),
 )
+# Spark writes to the lake and to its folder for temporary files.
+_OF_PLACES = frozenset({"DISK_FULL", "NOT_WRITABLE"})
 _PATH = re.compile(r"(/[^\s:'\"()]+[^\s:'\"().,;])")
 _FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -51,8 +54,11 @@ def is_from_spark(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in _SPARKS
 
 
-def as_fault(error: BaseException, log: Path | None) -> StrandlineError | None:
-    """Return `error` as one that a user can act on, or None if it is a bug of ours."""
+def as_fault(error: BaseException, log: Path | None, lake: str | None = None) -> StrandlineError | None:
+    """Return `error` as one that a user can act on, or None if it is a bug of ours.
+
+    `lake` is named where the error names no place itself.
+    """
     if isinstance(error, StrandlineError):
         return error
     if isinstance(error, KeyboardInterrupt):
@@ -64,18 +70,21 @@ def as_fault(error: BaseException, log: Path | None) -> StrandlineError | None:
             "MEMORY_SHORT", "the memory of this machine did not suffice", "free some and run it again"
         )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
-        return _around_us(f"{error.strerror}: {error.filename or ''}", log)
+        return _around_us(f"{error.strerror}: {error.filename or ''}", log, lake)
     if is_from_spark(error):
-        return _around_us(str(error), log)
+        return _around_us(str(error), log, lake)
     return None
 
 
-def _around_us(text: str, log: Path | None) -> FaultError | None:
+def _around_us(text: str, log: Path | None, lake: str | None) -> FaultError | None:
     for pattern, code, sentence, way_out in _AROUND_US:
         found = pattern.search(text)
         if found is None:
             continue
         place = _place(text, found.start(), found.end())
+        if place is None and code in _OF_PLACES:
+            places = (lake, tempfile.gettempdir())
+            place = " or ".join(f"{each}" for each in places if each)
         named = f"{sentence}: {place}" if place else sentence
         return FaultError(
             code, named, f"{way_out}; Spark's log is {log}" if log and log.exists() else way_out

@@ -1,6 +1,7 @@
 """What Spark and the system say of trouble around us, as one sentence that names the place."""
 
 import errno
+import tempfile
 
 import pytest
 from py4j.protocol import Py4JError
@@ -31,7 +32,11 @@ CASES = {
         "DISK_FULL",
         f"the disk is full: {LAKE}",
     ),
-    "a limit of file sizes": ("java.io.IOException: File too large", "DISK_FULL", "the disk is full"),
+    "a disk of nobody knows which folder": (
+        "java.io.IOException: File too large",
+        "DISK_FULL",
+        f"the disk is full: /data/lake or {tempfile.gettempdir()}",
+    ),
     "a table that may not be written": (
         f"java.io.FileNotFoundException: {LAKE}/_delta_log/.2.json.tmp (Operation not permitted)",
         "NOT_WRITABLE",
@@ -53,7 +58,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_an_error_of_spark_is_told_with_its_place(name):
     text, code, sentence = CASES[name]
-    fault = as_fault(Py4JError(text), None)
+    fault = as_fault(Py4JError(text), None, "/data/lake")
     assert (fault.code, fault.message, fault.exit_code) == (code, sentence, 3)
     assert fault.next
 

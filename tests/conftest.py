@@ -29,7 +29,9 @@ def spark(settings, tmp_path_factory):
     from strandline.session import open_session
 
     # Tests run many small plans once: the second compiler and a parallel collector cost more than they give.
-    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    # With the second compiler off Java keeps 48 MB of compiled code, which a session of many tests fills: then it
+    # throws code away and compiles it again, all the time.
+    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
     session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}")
     yield session
     session.stop()

@@ -3,6 +3,7 @@
 import errno
 import re
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -19,11 +20,19 @@ _AROUND_US = (
     ),
     (
         re.compile(
-            r"Read-only file system|Permission denied|AccessControlException|AccessDenied", re.IGNORECASE
+            r"Read-only file system|Permission denied|Operation not permitted|Not a directory|Mkdirs failed"
+            r"|AccessControlException|AccessDenied",
+            re.IGNORECASE,
         ),
         "NOT_WRITABLE",
-        "a place that must be written is read-only",
+        "a place that must be written cannot be written",
         "give write access, or name another place with --lake, and run the command again",
+    ),
+    (
+        re.compile(r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"),
+        "TABLE_DAMAGED",
+        "a file that must be read is missing",
+        "put it back from a copy of the lake, or give an input file again, and run the command again",
     ),
     (
         re.compile(r"Java heap space|GC overhead limit exceeded|OutOfMemoryError", re.IGNORECASE),
@@ -32,7 +41,10 @@ _AROUND_US = (
         "give it more, as --set spark.driver_memory=4g, and run the command again",
     ),
 )
-_PATH = re.compile(r"(/[^\s:'\"()]+)")
+# Spark writes to the lake and to its folder for temporary files.
+_OF_PLACES = frozenset({"DISK_FULL", "NOT_WRITABLE"})
+_PATH = re.compile(r"(/[^\s:'\"()]+[^\s:'\"().,;])")
+_FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 _SPARKS = ("pyspark", "py4j")
 
@@ -42,8 +54,11 @@ def is_from_spark(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in _SPARKS
 
 
-def as_fault(error: BaseException, log: Path | None) -> StrandlineError | None:
-    """Return `error` as one that a user can act on, or None if it is a bug of ours."""
+def as_fault(error: BaseException, log: Path | None, lake: str | None = None) -> StrandlineError | None:
+    """Return `error` as one that a user can act on, or None if it is a bug of ours.
+
+    `lake` is named where the error names no place itself.
+    """
     if isinstance(error, StrandlineError):
         return error
     if isinstance(error, KeyboardInterrupt):
@@ -55,24 +70,36 @@ def as_fault(error: BaseException, log: Path | None) -> StrandlineError | None:
             "MEMORY_SHORT", "the memory of this machine did not suffice", "free some and run it again"
         )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
-        return _around_us(f"{error.strerror}: {error.filename or ''}", log)
+        return _around_us(f"{error.strerror}: {error.filename or ''}", log, lake)
     if is_from_spark(error):
-        return _around_us(str(error), log)
+        return _around_us(str(error), log, lake)
     return None
 
 
-def _around_us(text: str, log: Path | None) -> FaultError | None:
+def _around_us(text: str, log: Path | None, lake: str | None) -> FaultError | None:
     for pattern, code, sentence, way_out in _AROUND_US:
         found = pattern.search(text)
         if found is None:
             continue
-        line = text[text.rfind("\n", 0, found.start()) + 1 : text.find("\n", found.end()) % (len(text) + 1)]
-        place = _PATH.search(line)
-        named = f"{sentence}: {place.group(1)}" if place else sentence
+        place = _place(text, found.start(), found.end())
+        if place is None and code in _OF_PLACES:
+            places = (lake, tempfile.gettempdir())
+            place = " or ".join(f"{each}" for each in places if each)
+        named = f"{sentence}: {place}" if place else sentence
         return FaultError(
             code, named, f"{way_out}; Spark's log is {log}" if log and log.exists() else way_out
         )
     return None
+
+
+def _place(text: str, start: int, end: int) -> str | None:
+    """Return the path on the line of the finding, else the last that Spark named before it."""
+    line = text[text.rfind("\n", 0, start) + 1 : text.find("\n", end) % (len(text) + 1)]
+    on_line = _PATH.search(line)
+    if on_line is not None:
+        return on_line.group(1)
+    before = _FILE.findall(text, 0, start)
+    return before[-1] if before else None
 
 
 def bug_lines(error: BaseException, log: Path | None, version: str) -> list[str]:

@@ -76,7 +76,7 @@ class _Ending:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return True
         log = _log()
-        known = _as_usage(error) if isinstance(error, typer.TyperException) else as_fault(error, log)
+        known = _as_usage(error) if isinstance(error, typer.TyperException) else as_fault(error, log, _lake())
         if isinstance(error, typer.Abort):
             known = as_fault(KeyboardInterrupt(), log)
         if known is not None:
@@ -114,7 +114,7 @@ class _Ending:
             exit=self.exit,
             seconds=call.elapsed(),
             session_seconds=call.session_seconds,
-            lake=call.location.describe() if "location" in call.__dict__ else None,
+            lake=_lake(),
             error=error,
         )
         sys.stdout.write(report.to_json() + "\n")
@@ -132,6 +132,11 @@ def _log() -> Path | None:
     from strandline.session import log_path
 
     return log_path(current[0].settings, current[0].run_id)
+
+
+def _lake() -> str | None:
+    """Return where the tables of the running call are, if it got as far as to know."""
+    return current[0].location.describe() if current and "location" in current[0].__dict__ else None
 
 
 def _as_usage(error: typer.TyperException) -> UsageError:

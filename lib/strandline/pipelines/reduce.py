@@ -80,7 +80,14 @@ def _reduce(
         reduction = dialect.reduce_all(store, stage, scope)
         _write(store, reduction, context, stage, done)
     elif last > before:
-        news = stage.keep(store.changes(dialect.record_table, before + 1, last), "change feed")
+        feed = store.changes_since(dialect.record_table, before, last)
+        if feed is None:
+            context.progress.note(
+                f"the log of {dialect.record_table} no longer tells what came since version {before}: all is reduced"
+            )
+            _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
+            return
+        news = stage.keep(feed, "change feed")
         found = stage.one(news.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         if found:
             done.counts["new_records"] += found

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _KEPT_LOGS = 20
+# pyspark prints an error of a query as JSON on standard error when the error is made, before anybody can tell it.
+_TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # Set by whoever started this process inside a Spark that is already configured.
 _HOSTS = ("PYSPARK_GATEWAY_PORT", "DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE")
 
@@ -38,7 +40,8 @@ def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_i
     """Return a session with Delta, in UTC, that reads strictly.
 
     On a laptop it is started, with the jar from the cache (fetched on the first run); `environ` then gets the
-    interpreter that runs Python workers. Where a session or its owner is there already, that one is used.
+    interpreter that runs Python workers. Where a session or its owner is there already, that one is used. From then
+    on pyspark prints nothing of its own about errors: whoever catches one tells it.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_NOT_FETCHED`, `SPARK_NOT_STARTED`,
     `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
     """
@@ -47,9 +50,17 @@ def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_i
         check_java(environ)
     from pyspark.sql import SparkSession
 
+    _keep_pyspark_quiet()
     if SparkSession.getActiveSession() is not None or is_hosted(environ):
         return _existing(SparkSession.builder.getOrCreate())
     return _start(settings, environ, log_path(settings, run_id))
+
+
+def _keep_pyspark_quiet() -> None:
+    from pyspark.logger import PySparkLogger
+
+    for name in _TALKATIVE:
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def _existing(session: "SparkSession") -> "SparkSession":

@@ -65,10 +65,15 @@ class SparkLake:
         return self.store.location
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
-        """Return the rows of the SELECT `text` over `tables`, which become temporary views of their bare names."""
-        for table in tables:
-            self.store.read(table).createOrReplaceTempView(table)
-        rows = [row.asDict() for row in self.store.spark.sql(text).collect()]
+        """Return the rows of the SELECT `text` over `tables`, temporary views of their bare names while it runs."""
+        spark = self.store.spark
+        try:
+            for table in tables:
+                self.store.read(table).createOrReplaceTempView(table)
+            rows = [row.asDict() for row in spark.sql(text).collect()]
+        finally:
+            for table in tables:
+                spark.catalog.dropTempView(table)
         return [{name: _in_utc(value) for name, value in row.items()} for row in rows]
 
     def newest_addition(self, table: str, after: int) -> int | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -31,6 +34,11 @@ BUCKETS_LYING_READY: Final = 4
 DICTIONARY: Final = "parquet.enable.dictionary"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+_FORGOTTEN: Final = re.compile(
+    r"\[(DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSION_NOT_FOUND|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_VERSIONS_NOT_CONTIGUOUS)\]"
+)
+"""What Delta says of a version whose commit is no longer in the log."""
 
 Bounds = Mapping[str, tuple[int, int]]
 
@@ -91,6 +99,19 @@ class TableStore:
         return feed.where("_change_type = 'insert'").drop(
             "_change_type", "_commit_version", "_commit_timestamp"
         )
+
+    def changes_since(self, table: str, before: int, last: int) -> DataFrame | None:
+        """Return the rows that came after the version `before`, or None if the log no longer reaches back to it.
+
+        A log forgets its old commits: by default 30 days after them, at the next checkpoint.
+        """
+        try:
+            self.read_version(table, before)
+            return self.changes(table, before + 1, last)
+        except (AnalysisException, Py4JJavaError) as error:
+            if _FORGOTTEN.search(str(error)) is None:
+                raise
+            return None
 
     def version(self, table: str) -> int:
         """Return the table's version."""

@@ -1,26 +1,9 @@
-import json
 import sys
-from pathlib import Path
 
 import pytest
 
 from strandline.core.encoding.strict_json import JsonRefused, NumberToken, strict_json
-
-CASES = json.loads((Path(__file__).parents[2] / "vectors" / "strict_json" / "cases.json").read_text())[
-    "cases"
-]
-
-
-def bytes_of(case):
-    if "hex" in case:
-        return bytes.fromhex(case["hex"])
-    if "repeat" in case:
-        text = case["repeat"][0] * case["repeat"][1]
-    elif "nest" in case:
-        text = "[" * case["nest"] + "]" * (case["nest"] if case.get("closed", True) else 0)
-    else:
-        text = case["text"]
-    return (f'{{"a":{text}}}' if case.get("wrap") else text).encode()
+from support.json_cases import CASES, bytes_of
 
 
 def levels(value):

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.text import Text
 
+from strandline.cli.progress import error_console
 from strandline.cli.text import aligned, csv_cell, printable
 from strandline.pipelines.report import Report
 
@@ -34,6 +35,10 @@ def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
         table(console, report.members["columns"], [[inline(cell) for cell in row] for row in rows])
     else:
         _write(report, form, console.file)
+    if report.members.get("truncated"):
+        # On standard error, with --quiet too: it is no progress, and csv and json have no place for it.
+        shown = f"only the first {len(rows):,} rows are given; --format parquet --out FILE gives all"
+        error_console().print(Text(shown))
 
 
 def write_rows(report: Report, form: str, out: Path) -> None:

@@ -64,10 +64,6 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
             found = json_rows(_collected(rows.limit(most + 1)))
             members |= {"rows": found[:most], "truncated": len(found) > most}
             count = len(members["rows"])
-    if members["truncated"]:
-        context.progress.note(
-            f"only the first {most:,} rows are given; --format parquet --out FILE gives all"
-        )
     return context.report(
         store.location.describe(),
         counts={"rows": count},

@@ -21,7 +21,6 @@ from pyspark.errors import (
     SparkRuntimeException,
     UnsupportedOperationException,
 )
-from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from strandline.core.errors import FaultError, UsageError
@@ -40,7 +39,6 @@ _TAIL: Final = re.compile(r";(\s|--[^\n]*|/\*.*?\*/)*\Z", re.DOTALL)
 
 _STARTS_PROCESSES: Final = "ScriptTransformation"
 _CALLS_JAVA: Final = frozenset({"reflect", "java_method", "try_reflect"})
-_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 _OF_THE_QUERY: Final = (
     AnalysisException, ArithmeticException, ArrayIndexOutOfBoundsException, DateTimeException, IllegalArgumentException,
@@ -75,11 +73,7 @@ def check_changes_nothing(spark: SparkSession, text: str) -> None:
 
 @contextmanager
 def asked_of_spark() -> Iterator[None]:
-    """Turn what Spark says of a query into UsageError QUERY_INVALID, and keep its own log lines off the terminal."""
-    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
+    """Turn what Spark says of a query into UsageError QUERY_INVALID."""
     try:
         yield
     except _OF_THE_QUERY as error:
@@ -90,9 +84,6 @@ def asked_of_spark() -> Iterator[None]:
             f"the rows hold a date that cannot be shown: {error}",
             "give it as text: CAST(x AS STRING)",
         ) from None
-    finally:
-        for logger, was in zip(loggers, before, strict=True):
-            logger.disabled = was
 
 
 def _parsed(spark: SparkSession, text: str) -> Any:

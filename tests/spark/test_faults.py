@@ -1,0 +1,195 @@
+"""What breaks around a command is told in a sentence with exit code 3, and the next run ends as if nothing had been."""
+
+import json
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.errors import AnalysisException
+
+from strandline.cli import main
+from strandline.dialects.sdmp.author import synthetic
+from strandline.dialects.sdmp.codec import render
+from support.lakes import Lake, write_files
+
+LINES = "node_journal_line"
+JOURNALS = 3
+
+
+@dataclass
+class Told:
+    """What a command ended with."""
+
+    exit: int
+    out: str
+    err: str
+
+    @property
+    def error(self) -> dict[str, str]:
+        return json.loads(self.out)["error"]
+
+
+@pytest.fixture
+def strandline(spark, capfd):
+    """Runs a command in this process, on the session of the tests."""
+
+    def run(*words: str | Path) -> Told:
+        capfd.readouterr()
+        code = main([str(word) for word in words])
+        printed = capfd.readouterr()
+        return Told(code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def sources(tmp_path) -> Path:
+    files = {f"{n}.journal": render(synthetic(n, 2_000)) for n in range(JOURNALS)}
+    return write_files(tmp_path / "in", files)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(spark, settings, empty_lakes, tmp_path_factory) -> dict[str, list[tuple]]:
+    """The tables after one run with nothing going wrong."""
+    root = tmp_path_factory.mktemp("undisturbed")
+    shutil.copytree(empty_lakes[False], root / "lake")
+    lake = Lake(spark, settings, root / "lake")
+    lake.ingest(
+        write_files(root / "in", {f"{n}.journal": render(synthetic(n, 2_000)) for n in range(JOURNALS)})
+    )
+    lake.reduce()
+    return lake.tables()
+
+
+@contextmanager
+def full_disk(spark, largest: int) -> Iterator[None]:
+    """Spark's process can write no file beyond `largest` bytes while the block runs."""
+    pid = spark._jvm.java.lang.ProcessHandle.current().pid()
+    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
+def no_folders(table: Path) -> Iterator[None]:
+    """No partition of a table can be made while the block runs: where its folder would be stands a file."""
+    taken = [table / f"bucket={bucket}" for bucket in range(16)]
+    for path in taken:
+        path.write_bytes(b"")
+    try:
+        yield
+    finally:
+        for path in taken:
+            path.unlink()
+
+
+def test_a_full_disk_and_a_place_that_takes_no_file_end_in_a_fault_and_nothing_is_lost(
+    spark, new_lake, strandline, sources, undisturbed
+):
+    lake = new_lake()
+    ingest = ("ingest", sources, "--dialect", "sdmp", "--lake", lake.path, "--quiet", "--json")
+    with full_disk(spark, 100_000):
+        full = strandline(*ingest)
+    assert (full.exit, full.error["code"], full.err) == (3, "DISK_FULL", "")
+    assert str(lake.path) in full.error["message"]
+    with no_folders(lake.path / LINES):
+        refused = strandline(*ingest)
+    assert (refused.exit, refused.error["code"], refused.err) == (3, "NOT_WRITABLE", "")
+    assert str(lake.path / LINES) in refused.error["message"]
+    assert lake.rows(LINES) == []
+    assert strandline(*ingest).exit == 0
+    with no_folders(lake.path / "node_journal"):
+        refused = strandline("reduce", "--lake", lake.path, "--quiet", "--json")
+    assert (refused.exit, refused.error["code"]) == (3, "NOT_WRITABLE")
+    assert str(lake.path / "node_journal") in refused.error["message"]
+    assert strandline("reduce", "--lake", lake.path, "--quiet").exit == 0
+    assert lake.tables() == undisturbed
+
+
+def test_a_lake_where_nothing_can_be_made_is_named(spark, strandline, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    told = strandline("init", "--lake", tmp_path / "file" / "lake", "--quiet")
+    assert told.exit == 3
+    assert told.out == ""
+    assert told.err.splitlines()[0].startswith("error: a place that must be written cannot be written: ")
+    assert str(tmp_path / "file") in told.err
+
+
+def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new_lake, strandline, sources):
+    lake = new_lake()
+    lake.ingest(sources)
+    [lost, *_] = sorted((lake.path / LINES).glob("bucket=*/*.parquet"))
+    kept = lost.rename(sources / "kept")
+    query = f"SELECT sum(n) FROM {LINES}"
+    for words in (("sql", query), ("sql", query, "--format", "csv"), ("reduce",), ("reduce", "--full")):
+        told = strandline(*words, "--lake", lake.path, "--quiet")
+        assert (told.exit, told.out) == (3, "")
+        first, then = told.err.splitlines()
+        assert first == f"error: a file that must be read is missing: {lost}."
+        assert then.startswith("next: put it back")
+    kept.rename(lost)
+
+
+def test_a_query_that_fails_is_told_once_and_in_our_words(empty_lakes, strandline):
+    told = strandline("sql", "SELECT nothing FROM run", "--lake", empty_lakes[False], "--quiet")
+    assert (told.exit, told.out) == (2, "")
+    assert [line.partition(":")[0] for line in told.err.splitlines()] == ["error", "next"]
+
+
+def test_rows_left_out_are_told_with_quiet_too(empty_lakes, strandline, monkeypatch):
+    from strandline.pipelines import sql
+
+    monkeypatch.setattr(sql, "ROWS_SHOWN", 3)
+    monkeypatch.setattr(sql, "ROWS_GIVEN", 4)
+    for form, given in (("table", 3), ("csv", 4), ("json", 4)):
+        query = ("sql", "SELECT id FROM range(9)", "--format", form, "--lake", empty_lakes[False])
+        for quiet in ((), ("--quiet",)):
+            told = strandline(*query, *quiet)
+            assert told.exit == 0
+            assert len(told.out.splitlines()) == given + (form != "json")
+            assert told.err.count(f"only the first {given} rows are given") == 1
+    assert strandline("sql", "SELECT 1 AS one", "--lake", empty_lakes[False], "--quiet").err == ""
+
+
+def test_a_log_that_forgot_what_came_is_no_end_everything_is_reduced(new_lake, tmp_path, strandline):
+    lake, lines = new_lake(), list(synthetic(1, 30))
+    lake.ingest(write_files(tmp_path / "first", {"a.journal": render(lines[:10])}))
+    lake.reduce()
+    lake.ingest(write_files(tmp_path / "second", {"a.journal": render(lines)}))
+    forget(lake.path / LINES)
+    lake.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    told = strandline("reduce", "--lake", lake.path)
+    assert told.exit == 0
+    assert f"the log of {LINES} no longer tells what came since version 1" in told.err
+    assert lake.rows("node_journal", "tip_n", "line_count") == [(30, 30)]
+    assert lake.reduce(full=True).members["differences"] == {}
+
+
+def forget(table: Path) -> None:
+    """What Delta does to a log of which all is older than it keeps: a checkpoint, and nothing before it."""
+    opened = DeltaTable(str(table))
+    opened.create_checkpoint()
+    for path in (table / "_delta_log").iterdir():
+        number = path.name.lstrip(".").partition(".")[0]
+        if number.isdigit() and int(number) < opened.version():
+            path.unlink()
+
+
+def test_spark_looks_at_a_lake_and_leaves_no_view_behind(spark, settings, empty_lakes):
+    from strandline.tables.read_lake import SparkLake
+
+    lake = Lake(spark, settings, empty_lakes[False])
+    look = SparkLake(lake.store())
+    before = {table.name for table in lake.spark.catalog.listTables()}
+    assert len(look.query("SELECT run_id FROM run", ("run", LINES))) == 1
+    with pytest.raises(AnalysisException, match="nothing"):
+        look.query("SELECT nothing FROM run", ("run",))
+    assert {table.name for table in lake.spark.catalog.listTables()} == before

@@ -1,0 +1,184 @@
+"""News on top of a stored state give the rows of a reduction of everything, at the price of the news."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from strandline.contracts.load import tables
+from strandline.core.ids import bucket_of
+from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import batch, render
+from support.agreement import assert_admitted_equal, assert_reduced_equal
+from support.lakes import Lake, write_files
+from support.plans import executed_plans
+from support.reference import ReferenceLake
+
+LINES = "node_journal_line"
+REDUCED = ("node_journal", "equivocation", "namespace_state")
+NEWS = 1_000
+BIG, FORKED, GAPPED, LATE, QUIET = 0, 1, 2, 3, range(4, 12)
+SMALL_LINES = 60
+
+
+@dataclass
+class History:
+    """A lake reduced to its lines, the files that made it, and every line of its big journal."""
+
+    lake: Lake
+    files: dict[str, bytes]
+    big: list[bytes]
+
+    def reference(self) -> ReferenceLake:
+        made = ReferenceLake()
+        made.ingest(self.files)
+        return made
+
+
+def reduced_history(spark, settings, empty: Path, root: Path, lines: int) -> History:
+    """A lake of one journal of so many lines and eleven of few; one of them, `GAPPED`, lacks lines 11 to 29."""
+    shutil.copytree(empty, root / "lake")
+    big = list(synthetic(BIG, lines + NEWS))
+    small = {number: small_journal(number) for number in (FORKED, GAPPED, LATE, *QUIET)}
+    gapped = small[GAPPED]
+    files = {f"{number}.journal": render(of[:50]) for number, of in small.items() if number != GAPPED}
+    files["big.journal"] = render(big[:lines])
+    files["gapped.jsonl"] = frame(gapped, 0, 10) + b"\n" + frame(gapped, 29, SMALL_LINES) + b"\n"
+    lake = Lake(spark, settings, root / "lake")
+    lake.ingest(write_files(root / "in", files))
+    lake.reduce()
+    return History(lake, files, big)
+
+
+def small_journal(number: int) -> list[bytes]:
+    return list(synthetic(number, SMALL_LINES, "0.12" if number == LATE else "0.9"))
+
+
+def node_of(number: int) -> str:
+    return small_journal(number)[0].decode()
+
+
+def frame(lines: list[bytes], first: int, last: int) -> bytes:
+    """The lines at the places `first` to `last` - 1, asked for after the line before them."""
+    node = lines[0].decode()
+    since = node if first < 2 else lines[first - 1].partition(b"@")[0].decode()
+    return batch(node, since, lines[first:last])
+
+
+def branch(lines: list[bytes], at: int, length: int, *, author: int | None = None) -> bytes:
+    """A frame of other lines that follow the line at the place `at`; with no author their pairs are the journal's."""
+    profile = "0.9" if len(lines[0]) == 64 else "0.12"
+    theirs = [line.partition(b"@")[2].decode().split("/") for line in lines[at + 2 : at + 2 + length]]
+    given = None if author is None else synthetic_id("author", author, profile)
+    pairs = [(given or name, resource) for name, resource in theirs]
+    return batch(lines[0].decode(), lines[at].partition(b"@")[0].decode(), append(lines[at], pairs, profile))
+
+
+def versions(lake: Lake) -> dict[str, int]:
+    return {table: lake.store().version(table) for table in tables() if table != "run"}
+
+
+def assert_reduced_as_in_full(lake: Lake, reference: ReferenceLake) -> None:
+    """The reduced rows are those of the reference, and `--full` changes none of them."""
+    assert_admitted_equal(lake, reference)
+    assert_reduced_equal(lake, reference)
+    before = versions(lake)
+    full = lake.reduce(full=True)
+    assert (full.outcome, full.exit, full.counts["reduced"]) == ("ok", 0, 0)
+    assert full.members["differences"] == {}
+    assert versions(lake) == before
+
+
+def assert_reduced_as_from_nothing(lake: Lake, rebuilt: Path, empty: Path) -> None:
+    """The reduced rows are those of a lake that holds nothing but the records."""
+    shutil.copytree(empty, rebuilt)
+    for table in (LINES, "quarantine"):
+        shutil.rmtree(rebuilt / table)
+        shutil.copytree(lake.path / table, rebuilt / table)
+    anew = Lake(lake.spark, lake.settings, rebuilt)
+    anew.reduce()
+    assert {table: anew.rows(table) for table in REDUCED} == {table: lake.rows(table) for table in REDUCED}
+
+
+def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_at_once(
+    spark, settings, empty_lakes, tmp_path
+):
+    history = reduced_history(spark, settings, empty_lakes[False], tmp_path, 2_000)
+    lake, reference = history.lake, history.reference()
+    forked, gapped, late = map(small_journal, (FORKED, GAPPED, LATE))
+    years = [
+        # Forks in old lines, one of a big journal; the gap is filled; a journal of the other profile forks.
+        {
+            "1.jsonl": branch(forked, 20, 3),
+            "2.jsonl": frame(gapped, 10, 29),
+            "3.jsonl": branch(late, 30, 2),
+            "big.jsonl": branch(history.big, 500, 4),
+        },
+        # A fork on the branch of a fork, a third sibling, a branch that outgrows the trunk; the tips grow too.
+        {
+            "1.jsonl": branch(forked, 20, 2, author=1) + b"\n" + frame(forked, 50, 60),
+            "2.jsonl": branch(gapped, 25, 30) + b"\n" + branch(gapped, 40, 1, author=3),
+            "3.jsonl": frame(late, 50, 60) + b"\n" + branch(late, 10, 5, author=2),
+            "big.jsonl": branch(history.big, 1_500, 2, author=2),
+        },
+    ]
+    for number, files in enumerate(years):
+        reference.ingest(files)
+        lake.ingest(write_files(tmp_path / f"year{number}", files))
+        lake.reduce()
+    assert_reduced_as_in_full(lake, reference)
+    assert_reduced_as_from_nothing(lake, tmp_path / "rebuilt", empty_lakes[False])
+    lake.assert_sound()
+    states = {node: reference.state(node) for node in map(node_of, (FORKED, GAPPED, LATE))}
+    assert [state.journal.fork_count for state in states.values()] == [1, 2, 2]
+    assert all(state.journal.duplicate_pairs for state in states.values())
+    assert max(fork.member_count for fork in states[node_of(FORKED)].forks) == 3
+    assert reference.state(history.big[0].decode()).journal.fork_count == 2
+    assert not reference.rows("deferred")
+
+
+@pytest.mark.parametrize(
+    "count", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)], ids="{:,} lines".format
+)
+def test_news_of_a_large_journal_cost_the_change_feed_and_the_pairs_of_its_bucket(
+    spark, settings, empty_lakes, tmp_path, count
+):
+    history = reduced_history(spark, settings, empty_lakes[False], tmp_path, count)
+    lake = history.lake
+    old, node = len(history.big) - NEWS, history.big[0].decode()
+    news = {"news.jsonl": frame(history.big, old, old + NEWS)}
+    assert lake.ingest(write_files(tmp_path / "news", news)).counts["new"] == NEWS
+    bucket = bucket_of(f"node:{node}", 16)
+    hidden = hide(lake, bucket)
+    assert {path.parent.parent.name for path in hidden} == {LINES, "node_journal", "quarantine"}
+    try:
+        with executed_plans(lake.spark) as plans:
+            report = lake.reduce()
+    finally:
+        for path in hidden:
+            path.with_suffix(".hidden").rename(path)
+    assert (report.namespaces, report.counts["new_records"], report.counts["reduced"]) == (1, NEWS, 1)
+    scans = plans.scans(LINES)
+    feed = [scan for scan in scans if scan.index == "CdcAddFileIndex"]
+    table = [scan for scan in scans if scan.index != "CdcAddFileIndex"]
+    assert len(feed) == 1
+    assert [scan.columns for scan in table] == [{"namespace", "author_fp", "resource_id"}]
+    [partitions] = [scan.partitions for scan in table]
+    assert f"= {bucket})" in partitions
+    reference = history.reference()
+    reference.ingest(news)
+    assert_reduced_as_in_full(lake, reference)
+
+
+def hide(lake: Lake, bucket: int) -> list[Path]:
+    """Take the data files of all other buckets away; `namespace_state` stays: it tells what was reduced."""
+    found = [
+        path
+        for table in (LINES, "node_journal", "equivocation", "quarantine")
+        for path in (lake.path / table).glob("bucket=*/*.parquet")
+        if path.parent.name != f"bucket={bucket}"
+    ]
+    for path in found:
+        path.rename(path.with_suffix(".hidden"))
+    return found

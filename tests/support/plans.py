@@ -1,0 +1,59 @@
+"""The physical plans that Spark executed, as it states them itself, and what their scans of one table read."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+_SCAN = re.compile(r"^\(\d+\) (?:Scan|BatchScan|FileScan)[^\n]*\n(?:[^\n]+\n?)*", re.MULTILINE)
+_LOCATION = re.compile(r"^Location: (?P<index>\w+) ?\[(?P<paths>[^\]]*)", re.MULTILINE)
+_SCHEMA = re.compile(r"^ReadSchema: struct<(?P<columns>.*)>", re.MULTILINE)
+_PARTITIONS = re.compile(r"^PartitionFilters: \[(?P<filters>.*)\]", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One read of files: the kind of file listing behind it, the columns read, the filters on partitions."""
+
+    index: str
+    columns: frozenset[str]
+    partitions: str
+    text: str
+
+
+@dataclass
+class Plans:
+    """Final plans in the order of execution, one text a query."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def scans(self, table: str) -> list[Scan]:
+        """Every read of the data files of `table`; reads of its log are left out."""
+        found = []
+        for text in self.texts:
+            for node in _SCAN.findall(text):
+                where = _LOCATION.search(node)
+                if where is None or not where["paths"].split(",")[0].rstrip(" .").endswith(f"/{table}"):
+                    continue
+                schema, filters = _SCHEMA.search(node), _PARTITIONS.search(node)
+                columns = re.findall(r"(?:^|,)(\w+):", schema["columns"] if schema else "")
+                found.append(
+                    Scan(where["index"], frozenset(columns), filters["filters"] if filters else "", node)
+                )
+        return found
+
+
+@contextmanager
+def executed_plans(spark) -> Iterator[Plans]:
+    """Gather the plans of all queries of the block: Spark's own record of what it executed, not what was asked."""
+    first = max((number for number, _ in _executed(spark)), default=-1) + 1
+    plans = Plans()
+    yield plans
+    plans.texts = [text for number, text in _executed(spark) if number >= first]
+
+
+def _executed(spark) -> list[tuple[int, str]]:
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    executions = spark._jsparkSession.sharedState().statusStore().executionsList()
+    listed = [executions.apply(at) for at in range(executions.size())]
+    return [(each.executionId(), each.physicalPlanDescription()) for each in listed]

@@ -1,0 +1,73 @@
+"""What Spark and the system say of trouble around us, as one sentence that names the place."""
+
+import errno
+import tempfile
+
+import pytest
+from py4j.protocol import Py4JError
+
+from strandline.cli.failures import as_fault
+
+LAKE = "/data/lake/node_journal_line"
+READING = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file"
+CASES = {
+    "a data file that is missing": (
+        (
+            f"An error occurred while calling o5.collect.\n: org.apache.spark.SparkException: {READING} "
+            f"file:{LAKE}/bucket=14/part-0.c000.zstd.parquet. File does not exist. It is possible ..\n\tat x.y"
+        ),
+        "TABLE_DAMAGED",
+        f"a file that must be read is missing: {LAKE}/bucket=14/part-0.c000.zstd.parquet",
+    ),
+    "an input file that is missing": (
+        "FileNotFoundError: [Errno 2] No such file or directory: b'/in/a.journal'\n",
+        "TABLE_DAMAGED",
+        "a file that must be read is missing: /in/a.journal",
+    ),
+    "a full disk, its place on a line before": (
+        (
+            f"Task failed while writing rows to file:{LAKE}. SQLSTATE: 58030\n\tat a.b(C.scala:1)\n"
+            "Caused by: java.io.IOException: No space left on device\n\tat java.base/java.io"
+        ),
+        "DISK_FULL",
+        f"the disk is full: {LAKE}",
+    ),
+    "a disk of nobody knows which folder": (
+        "java.io.IOException: File too large",
+        "DISK_FULL",
+        f"the disk is full: /data/lake or {tempfile.gettempdir()}",
+    ),
+    "a table that may not be written": (
+        f"java.io.FileNotFoundException: {LAKE}/_delta_log/.2.json.tmp (Operation not permitted)",
+        "NOT_WRITABLE",
+        f"a place that must be written cannot be written: {LAKE}/_delta_log/.2.json.tmp",
+    ),
+    "a file where a folder must be": (
+        f"Mkdirs failed to create file:{LAKE}/bucket=3 (exists=false, cwd=file:/home)",
+        "NOT_WRITABLE",
+        f"a place that must be written cannot be written: {LAKE}/bucket=3",
+    ),
+    "no memory": (
+        "java.lang.OutOfMemoryError: Java heap space",
+        "MEMORY_SHORT",
+        "Spark's memory did not suffice",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_error_of_spark_is_told_with_its_place(name):
+    text, code, sentence = CASES[name]
+    fault = as_fault(Py4JError(text), None, "/data/lake")
+    assert (fault.code, fault.message, fault.exit_code) == (code, sentence, 3)
+    assert fault.next
+
+
+def test_an_error_that_says_nothing_of_our_surroundings_is_a_bug():
+    assert as_fault(Py4JError("java.lang.IllegalStateException: no way"), None) is None
+    assert as_fault(ValueError("No space left on device"), None) is None
+
+
+def test_an_error_of_the_system_is_told_with_its_file():
+    fault = as_fault(OSError(errno.EROFS, "Read-only file system", "/data/lake"), None)
+    assert fault.message == "a place that must be written cannot be written: /data/lake"

@@ -81,14 +81,21 @@ def full_disk(spark, largest: int) -> Iterator[None]:
 @contextmanager
 def no_folders(table: Path) -> Iterator[None]:
     """No partition of a table can be made while the block runs: where its folder would be stands a file."""
+    aside = table.parent.parent / f"{table.name}-aside"
+    aside.mkdir()
     taken = [table / f"bucket={bucket}" for bucket in range(16)]
     for path in taken:
+        if path.is_dir():
+            path.rename(aside / path.name)
         path.write_bytes(b"")
     try:
         yield
     finally:
         for path in taken:
             path.unlink()
+        for path in aside.iterdir():
+            path.rename(table / path.name)
+        aside.rmdir()
 
 
 def test_a_full_disk_and_a_place_that_takes_no_file_end_in_a_fault_and_nothing_is_lost(

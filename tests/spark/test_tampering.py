@@ -154,5 +154,8 @@ def assert_rows(lake, mutations, cases) -> None:
         assert (Path(found["source"]).name, found["source_offset"]) == (file, row.offset)
         whole = (found["raw_bytes"], found["raw_whole"], found["raw_sha256"])
         assert whole == (len(row.raw), row.raw == row.kept, hashlib.sha256(row.raw).digest())
-        has_form = not {"MALFORMED_LINE", "NOT_OWN_NODE"} & set(row.reasons) and row.namespace is not None
+        has_form = (
+            not {"MALFORMED_LINE", "FIRST_LINE_MISPLACED", "NOT_OWN_NODE"} & set(row.reasons)
+            and row.namespace is not None
+        )
         assert found["record_id"] == (hashlib.sha256(row.raw).digest() if has_form else None)

@@ -47,6 +47,11 @@ CASES = {
         "NOT_WRITABLE",
         f"a place that must be written cannot be written: {LAKE}/bucket=3",
     ),
+    "a file where a partition must be": (
+        f"FileAlreadyExistsException: Destination exists and is not a directory: {LAKE}/bucket=3\n\tat x.y",
+        "NOT_WRITABLE",
+        f"a place that must be written cannot be written: {LAKE}/bucket=3",
+    ),
     "no memory": (
         "java.lang.OutOfMemoryError: Java heap space",
         "MEMORY_SHORT",

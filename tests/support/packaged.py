@@ -65,12 +65,9 @@ def make_python(folder: Path) -> Path:
     for kind in ("purelib", "platlib"):
         ours = Path(sysconfig.get_path(kind))
         theirs = Path(sysconfig.get_path(kind, vars={"base": str(folder), "platbase": str(folder)}))
+        there = {entry.name for entry in theirs.iterdir()} | {"__pycache__"}
         for entry in ours.iterdir():
-            if (
-                "strandline" not in entry.name
-                and entry.name != "__pycache__"
-                and not (theirs / entry.name).exists()
-            ):
+            if entry.name not in there and "strandline" not in entry.name:
                 (theirs / entry.name).symlink_to(entry)
     return folder / "bin" / "python"
 

@@ -47,9 +47,10 @@ def test_the_jobs_run_on_executors_that_know_strandline_by_the_wheel_alone(clust
     assert reports["reduce"]["namespaces"] == len(rows)
     imported = cluster.imported_from()
     assert {who for who, _ in imported} == {"driver", "worker"}
+    executors = (cluster.home / "work").resolve()
     for who, origin in imported:
         archive = origin.parents[1]
         assert origin.parts[-2:] == ("strandline", "__init__.py")
         # Workers find the same bytes under a name that Spark puts on their path, in their executor's own folder.
-        assert archive == wheel if who == "driver" else archive.is_relative_to(cluster.home / "work")
+        assert archive == wheel if who == "driver" else archive.is_relative_to(executors)
         assert archive.stem == wheel.stem

@@ -32,7 +32,7 @@ class Recorder:
             found = PathFinder.find_spec(name, path)
             who = "worker" if "pyspark.daemon" in sys.orig_argv else "driver"
             with open(os.path.join({folder!r}, str(os.getpid())), "a") as out:
-                print(who, found and found.origin, file=out)
+                print(who, os.path.abspath(found.origin) if found else None, file=out)
 
 sys.meta_path.insert(0, Recorder)
 """

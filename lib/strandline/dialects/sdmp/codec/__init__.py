@@ -29,6 +29,13 @@ from strandline.dialects.sdmp.codec.lines import (
     render,
     split,
 )
+from strandline.dialects.sdmp.codec.nodes import named_own_nodes, parse_nodes
+from strandline.dialects.sdmp.codec.requests import (
+    REQUEST_LIMIT,
+    Request,
+    parse_requests,
+    render_requests,
+)
 from strandline.dialects.sdmp.codec.rules import NO_RULES, LineRules, rules_of
 from strandline.dialects.sdmp.codec.source import ASCII_SPACE, first_line_malformed, form_of, parse_source
 from strandline.dialects.sdmp.types import line_hash, record_id
@@ -46,7 +53,9 @@ __all__ = [
     "MAX_FRAME_NESTING",
     "MAX_LINE_BYTES",
     "NO_RULES",
+    "REQUEST_LIMIT",
     "LineRules",
+    "Request",
     "announce",
     "announced_element",
     "batch",
@@ -56,15 +65,19 @@ __all__ = [
     "is_id",
     "line_hash",
     "malformed_cause",
+    "named_own_nodes",
     "node_of_line",
     "non_canonical_fields",
     "parse_frame",
     "parse_line",
+    "parse_nodes",
+    "parse_requests",
     "parse_source",
     "profile_of",
     "profile_of_bytes",
     "record_id",
     "render",
+    "render_requests",
     "rules_of",
     "split",
     "truncated",

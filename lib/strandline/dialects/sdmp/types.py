@@ -57,6 +57,11 @@ class Line:
         return record_id(self.raw)
 
     @property
+    def pair(self) -> Pair | None:
+        """Author and resource; None for line 1."""
+        return None if self.author is None or self.resource is None else (self.author, self.resource)
+
+    @property
     def is_first(self) -> bool:
         """True for line 1, the fingerprint."""
         return self.number is None

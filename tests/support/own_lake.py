@@ -17,6 +17,8 @@ from strandline.dialects.sdmp.types import Announcement, Damage, Line, NodeResou
 from strandline.dialects.sdmp.verify import Judgement, Tree, judge_announcement, tree_of_lines
 from support.reference import Counts, ReferenceLake
 
+MAX_COMMITS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -82,7 +84,7 @@ class OwnLake(ReferenceLake):
         A commit that finds the journal grown since adds nothing; the writer starts again from the new tip.
         """
         count = 0
-        while True:
+        for _ in range(MAX_COMMITS):
             journal = self.tree(node)
             lines = author.next_commit(journal, pairs(node, journal), self.limit)
             yield count
@@ -91,6 +93,7 @@ class OwnLake(ReferenceLake):
             if set(self.tree(node).links) == set(journal.links):
                 self._add(node, lines)
                 count += len(lines)
+        raise AssertionError("the writer always finds something to write")
 
     def decisions(self, force: Collection[str] = ()) -> list[author.WriterDecision]:
         """Which own nodes may be written on."""

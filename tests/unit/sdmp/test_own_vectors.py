@@ -82,6 +82,24 @@ def test_sync_as_a_function_of_lines_gives_the_same_lines():
     assert sync([X.encode()], pairs_of(VECTOR["announced"]), peers) == [*own[1:], *appended]
 
 
+@pytest.mark.parametrize(
+    ("own", "pending", "peers"),
+    [
+        ([], [], {}),
+        (journal_of(X, [(0, 1)])[1:], [], {}),
+        (journal_of(X, [(0, 1)])[::-1], [], {}),
+        ([X.encode(), b"x"], [], {}),
+        ([X.encode()], [("a", "r")], {}),
+        ([X.encode()], [], {P: journal_of(P, [(0, 1), (0, 2)])[2:]}),
+        ([X.encode()], [], {P: journal_of(Q, [(0, 1)])}),
+        ([X.encode()], [], {"P": []}),
+    ],
+)
+def test_synchronising_what_is_no_journal_is_a_wrong_call(own, pending, peers):
+    with pytest.raises(ValueError, match="must"):
+        sync(own, pending, peers)
+
+
 def test_a_frame_with_seq_is_written_before_one_without_that_stands_above_it():
     order = VECTOR["order_of_two_frames"]
     frames = [announce(X, pairs_of(frame["pairs"]), frame.get("seq")) for frame in order["frames"]]

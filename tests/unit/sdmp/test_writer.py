@@ -77,10 +77,11 @@ def test_commits_of_any_size_write_the_same_journal(profile):
     node = whole[0].decode()
     pairs = [parse_line(raw, profile).pair for raw in whole[1:]]
     for limit in (1, 3, 7, 250_000):
-        held = []
-        while lines := next_commit(tree_of_lines(node, held), pairs[max(0, len(held) - 1) :], limit):
+        held = whole[:1]
+        for _ in pairs:
+            lines = next_commit(tree_of_lines(node, held), pairs[len(held) - 1 :], limit)
             assert len(lines) <= limit
-            held = [*(held or whole[:1]), *lines]
+            held += lines
         assert held == whole
 
 

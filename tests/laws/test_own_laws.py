@@ -12,7 +12,7 @@ from strandline.dialects.sdmp.verify import tree_of_lines
 from support.own_cases import journal_of, own_node, pair_of, pairs_of
 from support.own_lake import OwnLake
 
-LAW = settings(max_examples=40, deadline=None)
+LAW = settings(max_examples=25, deadline=None)
 PROFILES = st.sampled_from(["0.9", "0.12"])
 NUMBERS = st.tuples(st.integers(0, 2), st.integers(0, 4))
 FRAMES = st.lists(
@@ -43,12 +43,12 @@ EVENTS = st.lists(
         st.tuples(st.just("step"), st.integers(0, 2), st.none()),
     ),
     min_size=3,
-    max_size=20,
+    max_size=12,
 )
 """What happens to two own nodes: something is announced (and written), a writer starts, one takes a step."""
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(PROFILES, EVENTS, st.integers(1, 3), st.lists(NUMBERS, min_size=1, max_size=4))
 @example("0.9", [("sync", 0, None), ("run", 0, [([(1, 1)], None)]), ("step", 0, None)], 3, [(0, 0)])
 def test_an_own_journal_never_forks_nor_names_a_pair_twice(profile, events, limit, of_peer):
@@ -81,7 +81,7 @@ def test_an_own_journal_never_forks_nor_names_a_pair_twice(profile, events, limi
 @st.composite
 def connected_graphs(draw):
     """The peers of each node: a random tree and some edges more."""
-    count = draw(st.integers(2, 6))
+    count = draw(st.integers(2, 5))
     edges = {(draw(st.integers(0, k - 1)), k) for k in range(1, count)}
     edges |= draw(st.sets(st.sampled_from(list(combinations(range(count), 2))), max_size=3))
     return {k: {a + b - k for a, b in edges if k in (a, b)} for k in range(count)}
@@ -188,7 +188,7 @@ def operators(count):
     return {node: OwnLake([own_node(node, *(each for each in nodes if each != node))]) for node in nodes}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.lists(NUMBERS, max_size=4), min_size=3, max_size=3))
 def test_three_operators_who_exchange_files_until_nothing_moves_hold_all_pairs(of_each):
     lakes = operators(3)
@@ -203,7 +203,7 @@ def test_three_operators_who_exchange_files_until_nothing_moves_hold_all_pairs(o
         assert all(lake.state(each).state_hash == lakes[each].state(each).state_hash for each in lake.nodes)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(2, 4), st.data())
 def test_a_fourth_operator_who_goes_on_from_an_old_backup_is_named_by_each_of_the_three(length, data):
     lakes = operators(4)

@@ -8,8 +8,8 @@ from strandline.core.ids import namespace
 from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.sdmp.codec import parse_line, parse_source
 from strandline.dialects.sdmp.reduce import Equivocation, NodeJournal, forks, journal
-from strandline.dialects.sdmp.types import DIALECT, Damage, Frame, Line, SourceContent
-from strandline.dialects.sdmp.verify import Delivery, judge, refused_announcement
+from strandline.dialects.sdmp.types import DIALECT, Announcement, Damage, Frame, Line
+from strandline.dialects.sdmp.verify import Delivery, Judgement, judge, refused_announcement
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,13 @@ class ReferenceLake:
         counts = Counts()
         for name in sorted(files):
             content = parse_source(files[name], strict=self.strict)
-            for damage in _damages(content):
-                self._reject(damage)
-                counts += Counts(read=1, rejected=1)
-            for _, frame in content.frames:
+            for damage in content.damages:
+                counts += self._reject(damage)
+            for offset, frame in content.frames:
                 if isinstance(frame, Frame):
                     frames.setdefault(frame.node, []).append(frame)
+                else:
+                    counts += self._announced(frame, files[name], offset)
         for node, of_node in frames.items():
             counts += self._judge(node, of_node)
         return counts
@@ -106,6 +107,17 @@ class ReferenceLake:
         """The quarantine rows with this status, by id."""
         return [row for _, row in sorted(self.quarantine.items()) if row.status == status]
 
+    def _announced(self, frame: Announcement, content: bytes, offset: int) -> Counts:
+        """Take an announcement, whose frame begins at `offset` of its file: here no node is own."""
+        return sum(map(self._reject, refused_announcement(frame)), Counts())
+
+    def _flags(self, node: str) -> dict[str, bool]:
+        """What `judge` is told of a node besides its frames."""
+        return {}
+
+    def _judged(self, node: str, judgement: Judgement) -> None:
+        """Called when the lines of a judgement are about to be kept."""
+
     def _judge(self, node: str, frames: list[Frame]) -> Counts:
         where = namespace("node", node)
         waiting = {
@@ -114,7 +126,8 @@ class ReferenceLake:
             if row.namespace == where and row.status == "deferred"
         }
         held = self._lines.get(node, {}).values()
-        judgement = judge(node, frames, held, waiting=waiting, strict=self.strict)
+        judgement = judge(node, frames, held, waiting=waiting, strict=self.strict, **self._flags(node))
+        self._judged(node, judgement)
         if judgement.lines:
             self._n[node], self._lines[node] = judgement.accepted, judgement.lines
             self._states.pop(node, None)
@@ -133,9 +146,10 @@ class ReferenceLake:
             accepted[id_] = line
         return accepted
 
-    def _reject(self, damage: Damage) -> None:
+    def _reject(self, damage: Damage) -> Counts:
         where = None if damage.node is None else namespace("node", damage.node)
         self._put(where, "rejected", damage.reasons, damage.raw, (), damage.evidence)
+        return Counts(read=1, rejected=1)
 
     def _keep(self, where: str, delivery: Delivery) -> None:
         self._put(
@@ -164,13 +178,3 @@ def outcome_of(files: Mapping[str, bytes]) -> tuple[Counts, dict[str, str]]:
     lake = ReferenceLake()
     counts = lake.ingest(files)
     return counts, {name: state.state_hash for name, state in lake.namespaces.items()}
-
-
-def _damages(content: SourceContent) -> list[Damage]:
-    refused = [
-        damage
-        for _, frame in content.frames
-        if not isinstance(frame, Frame)
-        for damage in refused_announcement(frame)
-    ]
-    return [*content.damages, *refused]

@@ -82,11 +82,12 @@ def _damage(raw: bytes, findings: list[Finding]) -> Damage:
 
 
 def _wrong(field: str, expected: str, actual: Any) -> Finding:
-    found = shown(actual) if isinstance(actual, str) else _json_type(actual)
+    found = shown(actual) if isinstance(actual, str) else json_type(actual)
     return Finding("FRAME_SHAPE", {"field": field, "expected": expected, "actual": found})
 
 
-def _json_type(value: Any) -> str:
+def json_type(value: Any) -> str:
+    """Return how evidence names the type of a value that `strict_json` gave."""
     names = {
         type(None): "null or absent",
         bool: "boolean",

@@ -80,6 +80,11 @@ def is_id(text: str, profile: Profile) -> bool:
     return profile_of(text) == profile
 
 
+def is_canonical_id(text: str, profile: Profile) -> bool:
+    """Return whether the whole text is an id of the profile with no impossible last character."""
+    return is_id(text, profile) and (profile == "0.9" or text[-1] in _CANONICAL_ENDS)
+
+
 def parse_line(raw: bytes, profile: Profile) -> Line | Literal["MALFORMED_LINE"]:
     """Return the line that `raw` is, whole, or the reason why it is none; `malformed_cause` tells more."""
     if LINES[profile].fullmatch(raw):

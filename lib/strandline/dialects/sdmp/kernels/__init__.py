@@ -12,6 +12,7 @@ from strandline.dialects.sdmp.kernels.facts import (
 )
 from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
 from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
 
 __all__ = [
     "ELEMENT_FIELDS",
@@ -23,10 +24,12 @@ __all__ = [
     "REJECTION_DDL",
     "RESOLVE_COLUMNS",
     "TEXT_FRAME",
+    "WRITTEN_DDL",
     "Columns",
     "line_facts",
     "read_content",
     "rejections",
     "replayed",
     "resolve_heads",
+    "write_lines",
 ]

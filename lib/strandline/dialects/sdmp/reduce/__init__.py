@@ -1,6 +1,13 @@
-"""The state of one node journal as a pure function of its accepted lines: row, state hash, forks."""
+"""The state of node journals as pure functions of accepted lines: row, state hash, forks, what peers have and lack."""
 
 from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, fork_evidence, forks
+from strandline.dialects.sdmp.reduce.peers import (
+    PeerStatus,
+    WantedResource,
+    peer_statuses,
+    requests,
+    wanted_resources,
+)
 from strandline.dialects.sdmp.reduce.state import (
     REDUCER_VERSION,
     NodeJournal,
@@ -11,7 +18,7 @@ from strandline.dialects.sdmp.reduce.state import (
     state_hash,
     state_hash_of,
 )
-from strandline.dialects.sdmp.reduce.tree import Leaf, n_of
+from strandline.dialects.sdmp.verify import Leaf, n_of
 
 __all__ = [
     "MAX_MEMBERS",
@@ -19,14 +26,19 @@ __all__ = [
     "Equivocation",
     "Leaf",
     "NodeJournal",
+    "PeerStatus",
+    "WantedResource",
     "fork",
     "fork_evidence",
     "forks",
     "journal",
     "leaves",
     "n_of",
+    "peer_statuses",
+    "requests",
     "state_bytes",
     "state_bytes_of",
     "state_hash",
     "state_hash_of",
+    "wanted_resources",
 ]

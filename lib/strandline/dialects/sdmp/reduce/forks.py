@@ -9,9 +9,8 @@ from typing import Final
 
 from strandline.core.hashing import equivocation_id
 from strandline.core.ids import namespace
-from strandline.dialects.sdmp.reduce.tree import tree_of
 from strandline.dialects.sdmp.types import DIALECT, Line
-from strandline.dialects.sdmp.verify import Link
+from strandline.dialects.sdmp.verify import Link, tree_of
 
 MAX_MEMBERS: Final = 65_536
 

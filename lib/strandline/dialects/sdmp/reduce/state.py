@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from strandline.core.ids import namespace
-from strandline.dialects.sdmp.reduce.tree import Leaf, tree_of
 from strandline.dialects.sdmp.types import Line, Profile
+from strandline.dialects.sdmp.verify import Leaf, tree_of
 
 REDUCER_VERSION: Final = "sdmp/1"
 

@@ -1,5 +1,6 @@
-"""Judging node journals: the checks of one element, and which lines a set of frames admits."""
+"""Judging node journals: the checks of one element, which lines a set of frames admits, and the tree they are."""
 
+from strandline.dialects.sdmp.verify.announcements import judge_announcement, refused_announcement
 from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
 from strandline.dialects.sdmp.verify.elements import (
     check_element,
@@ -9,19 +10,23 @@ from strandline.dialects.sdmp.verify.elements import (
     not_held,
     number_mismatch,
     predecessor_unknown,
-    refused_announcement,
 )
 from strandline.dialects.sdmp.verify.judgement import Delivery, Judgement, judge
+from strandline.dialects.sdmp.verify.tree import Leaf, Tree, n_of, tree_of, tree_of_lines
 
 __all__ = [
     "Delivery",
     "Judgement",
+    "Leaf",
     "Link",
+    "Tree",
     "check_element",
     "judge",
+    "judge_announcement",
     "link_of",
     "malformed",
     "misplaced",
+    "n_of",
     "non_canonical",
     "not_held",
     "number_mismatch",
@@ -29,4 +34,6 @@ __all__ = [
     "predecessor_unknown",
     "refused_announcement",
     "root_of",
+    "tree_of",
+    "tree_of_lines",
 ]

@@ -1,13 +1,10 @@
 """The checks of one element, and the evidence of every reason a line can be given. Positions count from 1."""
 
-from strandline.core.verdict import Evidence, Finding, evidence_of
-from strandline.dialects.sdmp.codec import (
-    announced_element,
-    malformed_cause,
-    non_canonical_fields,
-    parse_line,
-)
-from strandline.dialects.sdmp.types import Announcement, Damage, Line, Profile
+from collections.abc import Sequence
+
+from strandline.core.verdict import Finding
+from strandline.dialects.sdmp.codec import malformed_cause, non_canonical_fields, parse_line
+from strandline.dialects.sdmp.types import Line, Profile
 
 EITHER_DAMAGED = (
     "either the line before or this number is damaged: the line before is not covered, the chain cannot tell"
@@ -65,13 +62,18 @@ def non_canonical(line: Line, position: int) -> Finding | None:
         return None
     text = line.raw.decode("ascii")
     ids = {"fingerprint": text, "number": line.number, "author": line.author, "resource": line.resource}
+    return non_canonical_ids(position, fields, [ids[field] for field in fields])
+
+
+def non_canonical_ids(position: int, fields: Sequence[str], ids: Sequence[str | None]) -> Finding:
+    """Check 7 failed: these ids, which the fields hold, end with an impossible character."""
     return Finding(
         "NON_CANONICAL_ID",
         {
             "position": position,
             "field": ",".join(fields),
             "expected": "last character one of AQgw",
-            "actual": [ids[field] for field in fields],
+            "actual": ids,
         },
     )
 
@@ -101,22 +103,3 @@ def not_held(hash_: str, position: int) -> Finding:
 def predecessor_unknown(position: int, since: str | None) -> Finding:
     """Check 10 failed for now: no accepted line has the hash that the number names."""
     return Finding("PREDECESSOR_UNKNOWN", {"position": position, "since": since})
-
-
-def refused_announcement(announcement: Announcement) -> tuple[Damage, ...]:
-    """Return one record per announced element of a node that is not own (check 3), in frame order."""
-    return tuple(
-        Damage(
-            ("NOT_OWN_NODE",),
-            announced_element(author, resource),
-            0,
-            evidence_of([_not_own(announcement.node, position)]),
-            announcement.node,
-        )
-        for position, (author, resource) in enumerate(announcement.elements, start=1)
-    )
-
-
-def _not_own(node: str, position: int) -> Finding:
-    evidence: Evidence = {"position": position, "field": "node", "expected": "an own node", "actual": node}
-    return Finding("NOT_OWN_NODE", evidence)

@@ -1,27 +1,14 @@
-"""Writing journal lines: each starts with the hash of the line before it."""
+"""Made-up journals that anyone can make again: for tests, benches and the demo."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Final
 
-from strandline.dialects.sdmp.codec import is_id, line_hash, parse_line
+from strandline.dialects.sdmp.author.lines import append
+from strandline.dialects.sdmp.codec import line_hash
 from strandline.dialects.sdmp.types import Profile
 
-SYNTHETIC_AUTHORS = 7
-SYNTHETIC_STRIDE = 10**9
-
-
-def append(tip: bytes, pairs: Iterable[tuple[str, str]], profile: Profile = "0.9") -> Iterator[bytes]:
-    """Yield the lines that follow `tip`, one per (author, resource), in the order given.
-
-    Raises:
-        ValueError: `tip` is no line, or a pair is not of ids, of the profile.
-    """
-    if isinstance(parse_line(tip, profile), str):
-        raise ValueError(f"tip must be a line of profile {profile}")
-    for author, resource in pairs:
-        if not (is_id(author, profile) and is_id(resource, profile)):
-            raise ValueError(f"author and resource must be ids of profile {profile}")
-        tip = f"{line_hash(tip, profile)}@{author}/{resource}".encode("ascii")
-        yield tip
+SYNTHETIC_AUTHORS: Final = 7
+SYNTHETIC_STRIDE: Final = 10**9
 
 
 def synthetic_id(kind: str, i: int, profile: Profile = "0.9") -> str:

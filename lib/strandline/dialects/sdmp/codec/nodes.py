@@ -1,0 +1,147 @@
+"""`nodes.json`: the operator's own nodes and their connections, read strictly or refused as wrong usage."""
+
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.errors import UsageError
+from strandline.core.nearest import did_you_mean
+from strandline.core.verdict import shown
+from strandline.dialects.sdmp.codec.lines import ID_FORMS_IN_WORDS, is_id, profile_of
+from strandline.dialects.sdmp.types import Connection, OwnNode, Profile, RecordPolicy
+
+MAX_NODES_NESTING: Final = 32
+NODES_FORM: Final = (
+    '{"nodes":[{"node":F,"user":F,"record":"all","connections":[{"user":F,"nodes":[F,..]}]}]}, '
+    f"F being {ID_FORMS_IN_WORDS}"
+)
+
+
+def parse_nodes(raw: bytes, name: str) -> Mapping[str, OwnNode]:
+    """Return the own nodes that a file lists, by fingerprint, in its order; `name` is the file's, for messages.
+
+    These hold, else the error names file and member:
+    - one strict JSON object; no object has a member that is not listed here;
+    - `nodes` lists objects of `node`, `user`, and, if it is not `all`, `record`; `connections`, if there are any,
+      lists objects of `user` and `nodes`;
+    - every id has the form of the profile of the node that it stands under;
+    - no node stands twice in `nodes`, no peer twice under one node, and none is its own peer.
+
+    Own nodes may be peers of each other.
+
+    Raises:
+        UsageError: `NODES_INVALID`, one of these does not hold.
+    """
+    try:
+        value = strict_json(raw, nesting=MAX_NODES_NESTING)
+    except JsonRefused as refused:
+        raise UsageError(
+            "NODES_INVALID", f"{name} is no strict JSON: {refused.cause}.", f"Its form is {NODES_FORM}."
+        ) from None
+    reader = _Reader(name)
+    reader.members(value, "", required=("nodes",))
+    own: dict[str, OwnNode] = {}
+    for place, item in reader.items(value["nodes"], "nodes"):
+        node = reader.own_node(item, place)
+        if node.node in own:
+            raise reader.wrong(f"{place}.node", f"{node.node} is listed a second time")
+        own[node.node] = node
+    return MappingProxyType(own)
+
+
+def named_own_nodes(option: str, values: Iterable[str], own: Collection[str]) -> frozenset[str]:
+    """Return the own nodes that an option names, each by its fingerprint or as `node:<fingerprint>`.
+
+    Raises:
+        UsageError: `NODE_NOT_OWN`, it names a node that is not own; `NODE_TWICE`, it names one twice.
+    """
+    named: set[str] = set()
+    for value in values:
+        node = value.removeprefix("node:")
+        if node not in own:
+            raise UsageError(
+                "NODE_NOT_OWN",
+                f"{option} names {shown(node)}, which is not an own node.",
+                "Name a node that the file of --nodes lists.",
+            )
+        if node in named:
+            raise UsageError("NODE_TWICE", f"{option} names {node} twice.", "Give it once a node.")
+        named.add(node)
+    return frozenset(named)
+
+
+class _Reader:
+    """Checks members of one file; `place` is where a value stands, such as `nodes[0].user`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def wrong(self, place: str, what: str, hint: str = "") -> UsageError:
+        where = f"{self._name}, {place}" if place else self._name
+        return UsageError("NODES_INVALID", f"{where}: {what}.", f"{hint} Its form is {NODES_FORM}.".lstrip())
+
+    def members(
+        self, value: Any, place: str, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
+    ) -> None:
+        if not isinstance(value, dict):
+            raise self.wrong(place, "an object is expected here")
+        known = (*required, *optional)
+        for member in value:
+            if member not in known:
+                at = f"{place}.{shown(member)}".removeprefix(".")
+                hint = did_you_mean(member, known)
+                raise self.wrong(at, "this member is unknown", hint[0].upper() + hint[1:])
+        for member in required:
+            if member not in value:
+                raise self.wrong(f"{place}.{member}".removeprefix("."), "this member is missing")
+
+    def items(self, value: Any, place: str) -> Iterable[tuple[str, Any]]:
+        if not isinstance(value, list):
+            raise self.wrong(place, "an array is expected here")
+        return [(f"{place}[{index}]", item) for index, item in enumerate(value)]
+
+    def own_node(self, value: Any, place: str) -> OwnNode:
+        self.members(value, place, required=("node", "user"), optional=("record", "connections"))
+        node = value["node"]
+        profile = profile_of(node) if isinstance(node, str) else None
+        if profile is None:
+            raise self.wrong(f"{place}.node", f"an id is expected here: {ID_FORMS_IN_WORDS}")
+        return OwnNode(
+            node,
+            profile,
+            self.id(value["user"], f"{place}.user", profile),
+            self.record(value.get("record", "all"), f"{place}.record"),
+            self.connections(value.get("connections", []), f"{place}.connections", node, profile),
+        )
+
+    def record(self, value: Any, place: str) -> RecordPolicy:
+        for policy in get_args(RecordPolicy):
+            if value == policy:
+                found: RecordPolicy = policy
+                return found
+        raise self.wrong(place, f"one of {', '.join(get_args(RecordPolicy))} is expected here")
+
+    def connections(self, value: Any, place: str, node: str, profile: Profile) -> tuple[Connection, ...]:
+        found = []
+        peers: set[str] = set()
+        for at, item in self.items(value, place):
+            self.members(item, at, required=("user", "nodes"))
+            user = self.id(item["user"], f"{at}.user", profile)
+            nodes = []
+            for peer_at, peer in self.items(item["nodes"], f"{at}.nodes"):
+                nodes.append(self.id(peer, peer_at, profile))
+                if peer == node:
+                    raise self.wrong(peer_at, f"{node} is its own peer")
+                if peer in peers:
+                    raise self.wrong(peer_at, f"{peer} is a peer of this node already")
+                peers.add(peer)
+            found.append(Connection(user, tuple(nodes)))
+        return tuple(found)
+
+    def id(self, value: Any, place: str, profile: Profile) -> str:
+        if not isinstance(value, str) or profile_of(value) is None:
+            raise self.wrong(place, f"an id is expected here: {ID_FORMS_IN_WORDS}")
+        if not is_id(value, profile):
+            raise self.wrong(place, f"this id is not of profile {profile}, as its node is")
+        return value

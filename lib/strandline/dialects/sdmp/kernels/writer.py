@@ -1,0 +1,49 @@
+"""Pending pairs to journal lines: the journal line hashes of own nodes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from strandline.dialects.sdmp.author import chained
+from strandline.dialects.sdmp.codec import line_hash, profile_of, record_id
+
+WRITTEN_DDL: Final = (
+    "namespace STRING, record_id BINARY, profile STRING, n BIGINT, line_number STRING, line_hash STRING"
+    ", author_fp STRING, resource_id STRING"
+)
+
+
+def write_lines(group: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines that continue one journal, by `place`, one per row.
+
+    Reads:  namespace, tip_n, tip_line (the same in all rows), place, author_fp, resource_id; no nulls.
+    Gives:  WRITTEN_DDL.
+    The group is sorted here, so the order of its rows and how they were partitioned cannot matter.
+
+    Raises:
+        ValueError: the namespace is of no node, or a pair is not of ids of its profile.
+    """
+    rows = group.sort_values("place")
+    namespace = rows["namespace"].iloc[0]
+    profile = profile_of(namespace.removeprefix("node:"))
+    if profile is None:
+        raise ValueError("an own journal is that of a node of one of the profiles")
+    tip_n, tip = int(rows["tip_n"].iloc[0]), rows["tip_line"].iloc[0].encode("ascii")
+    pairs = zip(rows["author_fp"], rows["resource_id"], strict=True)
+    lines, numbers, hashes = zip(*chained(line_hash(tip, profile), pairs, profile), strict=True)
+    # In 0.9 the hash of a line is its record id in hex.
+    ids = map(bytes.fromhex, hashes) if profile == "0.9" else map(record_id, lines)
+    return pd.DataFrame(
+        {
+            "namespace": namespace,
+            "record_id": list(ids),
+            "profile": profile,
+            "n": range(tip_n + 1, tip_n + 1 + len(lines)),
+            "line_number": numbers,
+            "line_hash": hashes,
+            "author_fp": rows["author_fp"].to_numpy(),
+            "resource_id": rows["resource_id"].to_numpy(),
+        }
+    )

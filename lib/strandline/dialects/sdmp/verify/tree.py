@@ -1,0 +1,99 @@
+"""The accepted lines of one journal as a tree: positions, leaves, forked lines, trunk, pairs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from strandline.dialects.sdmp.codec import parse_line
+from strandline.dialects.sdmp.types import Line, Pair
+from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A line that no accepted line follows."""
+
+    n: int
+    record_id: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The accepted lines as a tree; `children` by the number they carry, `n` by record id."""
+
+    root: Link
+    links: Mapping[bytes, Link]
+    n: Mapping[bytes, int]
+    children: Mapping[str, list[Link]]
+
+    def leaves(self) -> tuple[Leaf, ...]:
+        """Return the lines without a successor, n descending, then record id ascending; the first is the tip."""
+        ends = [Leaf(self.n[id_], id_) for id_, link in self.links.items() if link.hash not in self.children]
+        return tuple(sorted(ends, key=lambda leaf: (-leaf.n, leaf.record_id)))
+
+    def forked(self) -> list[Link]:
+        """Return the lines that several lines follow, by n, then record id."""
+        links = [link for link in self.links.values() if len(self.children.get(link.hash, ())) > 1]
+        return sorted(links, key=lambda link: (self.n[link.record_id], link.record_id))
+
+    def trunk(self) -> tuple[Link, ...]:
+        """Return the path from line 1 to the tip: line n stands at index n - 1."""
+        by_hash = {link.hash: link for link in self.links.values()}
+        path = [self.links[self.leaves()[0].record_id]]
+        while (number := path[-1].number) is not None:
+            path.append(by_hash[number])
+        return tuple(reversed(path))
+
+    def pairs(self) -> dict[Pair, tuple[int, bytes]]:
+        """Return the pairs that the lines of all branches name, each with its least (n, record id)."""
+        found: dict[Pair, tuple[int, bytes]] = {}
+        for id_, link in self.links.items():
+            if (pair := link.line.pair) is not None:
+                place = (self.n[id_], id_)
+                found[pair] = min(place, found.get(pair, place))
+        return found
+
+
+def tree_of(node: str, accepted: Mapping[bytes, Line]) -> Tree:
+    """Return the tree of the accepted lines, by record id, of a journal. Line 1 may be left out.
+
+    Raises:
+        ValueError: a line's predecessor is missing, so they are no accepted set of this node.
+    """
+    root = root_of(node)
+    links = {root.record_id: root}
+    for line in accepted.values():
+        link = link_of(line)
+        links[link.record_id] = link
+    by_raw = positions(root, links.values())
+    if len(by_raw) != len(links):
+        raise ValueError("accepted lines must hold the line before each of them")
+    children: dict[str, list[Link]] = {}
+    for link in links.values():
+        if link.number is not None:
+            children.setdefault(link.number, []).append(link)
+    return Tree(root, links, {id_: by_raw[link.raw] for id_, link in links.items()}, children)
+
+
+def tree_of_lines(node: str, lines: Iterable[bytes]) -> Tree:
+    """Return the tree of the accepted lines of a journal. Line 1 may be left out.
+
+    Raises:
+        ValueError: as `tree_of`, or one of them is no line of the node's profile.
+    """
+    profile = root_of(node).line.profile
+    accepted: dict[bytes, Line] = {}
+    for raw in lines:
+        line = parse_line(raw, profile)
+        if isinstance(line, str):
+            raise ValueError("accepted lines must be lines of the node's profile")
+        accepted[raw] = line
+    return tree_of(node, accepted)
+
+
+def n_of(node: str, accepted: Mapping[bytes, Line]) -> dict[bytes, int]:
+    """Return n of each accepted line and of line 1, by record id: 1 for line 1, else that before it + 1.
+
+    Raises:
+        ValueError: as `tree_of`.
+    """
+    return dict(tree_of(node, accepted).n)

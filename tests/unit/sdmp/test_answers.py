@@ -1,0 +1,87 @@
+"""What own nodes answer to request files."""
+
+import pytest
+
+from strandline.dialects.sdmp.author import MAX_ANSWER_LINES, answer, answers, append, synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import (
+    MAX_FRAME_BYTES,
+    MAX_FRAME_ELEMENTS,
+    batch,
+    parse_frame,
+    parse_requests,
+    render_requests,
+)
+from strandline.dialects.sdmp.types import Frame, JournalRequest, ResourceRequest
+
+J = list(synthetic(0, 6))
+NODE, ASKER = J[0].decode(), synthetic_id("node", 1)
+NUMBERS = [NODE, *(line[:64].decode() for line in J[1:])]
+TRUNKS = {NODE: J}
+
+
+def asked(since=NODE, limit=10_000, to=NODE):
+    return JournalRequest(ASKER, to, since, limit)
+
+
+@pytest.mark.parametrize("known", range(6))
+@pytest.mark.parametrize("limit", [1, 2, 5, 6, 10**9])
+def test_the_lines_after_a_number_are_given_up_to_the_limit(known, limit):
+    assert answer(J, NUMBERS[known], limit) == J[known + 1 : known + 1 + limit]
+
+
+@pytest.mark.parametrize("since", ["0" * 64, "", NODE.upper(), "\ud800", J[2].decode(), NODE + "@"])
+def test_what_is_the_number_of_no_line_is_not_found(since):
+    assert answer(J, since, 1) is None
+    (request,) = parse_requests(render_requests([asked(since.replace("\ud800", "x"))]))
+    found = answers([request], TRUNKS)
+    assert (found.frames, found.not_found) == ((), (request,))
+
+
+def test_a_number_of_another_branch_is_not_found_but_one_that_the_branches_share_is():
+    branch = list(append(J[2], [(ASKER, ASKER), (NODE, NODE)]))
+    assert answer(J, branch[0][:64].decode(), 10) == J[4:]
+    assert answer(J, branch[1][:64].decode(), 10) is None
+
+
+def test_a_limit_below_1_is_a_wrong_call():
+    with pytest.raises(ValueError, match="limit"):
+        answer(J, NODE, 0)
+
+
+def test_an_answer_never_holds_more_than_a_frame_may():
+    many = [J[0], *[J[1]] * (MAX_FRAME_ELEMENTS + 1)]
+    lines = answer(many, NODE, 10**9)
+    assert len(lines) == MAX_ANSWER_LINES == MAX_FRAME_ELEMENTS
+    wide = next(
+        append(synthetic_id("node", 0, "0.12").encode(), [(synthetic_id("a", 0, "0.12"),) * 2], "0.12")
+    )
+    assert len(batch(NODE, NODE, [wide] * MAX_ANSWER_LINES)) < MAX_FRAME_BYTES
+
+
+def test_a_request_file_is_answered_in_its_order_and_the_rest_is_told_by_name():
+    stranger = synthetic_id("node", 2)
+    requests = [
+        asked(NUMBERS[3], 1),
+        ResourceRequest(ASKER, NODE, NODE, NODE),
+        asked(to=stranger),
+        asked("0" * 64),
+        asked(to="a"),
+        asked(NUMBERS[5]),
+        asked(to=stranger),
+        asked(NODE, 10**9),
+    ]
+    data = render_requests(requests) + b"{}\n"
+    found = answers(parse_requests(data), TRUNKS)
+    expected = [(NUMBERS[3], J[4:5]), (NUMBERS[5], []), (NODE, J[1:])]
+    assert [parse_frame(frame) for frame in found.frames] == [
+        Frame(NODE, "0.9", since, tuple(lines)) for since, lines in expected
+    ]
+    assert list(found.refused.items()) == sorted([(stranger, 2), ("a", 1)])
+    assert (found.not_found, found.resources) == ((asked("0" * 64),), 1)
+    assert [each.line for each in found.malformed] == [9]
+
+
+def test_a_frame_of_an_answer_has_one_spelling():
+    (frame,) = answers([asked(NUMBERS[4])], TRUNKS).frames
+    expected = f'{{"node":"{NODE}","journal":{{"since":"{NUMBERS[4]}","entries":["{J[5].decode()}"]}}}}'
+    assert frame == expected.encode()

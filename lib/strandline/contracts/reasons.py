@@ -10,7 +10,7 @@ import yaml
 
 from strandline.contracts import resources
 
-Outcome = Literal["rejected", "deferred", "manifest", "fork", "refused_call"]
+Outcome = Literal["rejected", "deferred", "manifest", "fork"]
 Severity = Literal["error", "wait", "notice", "info", "alarm"]
 
 
@@ -20,7 +20,7 @@ class Reason:
 
     code: str
     outcomes: tuple[Outcome, ...]
-    """Where it is: status of a quarantine row, row of scope manifest, kind of equivocation, a writer that stops."""
+    """Where it stands: status of a quarantine row, a row of scope manifest, kind of an equivocation."""
     severity: Severity
     dialects: tuple[str, ...]
     """The dialects that yield it, or `all`."""

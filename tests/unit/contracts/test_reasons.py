@@ -30,16 +30,11 @@ PRODUCED = [
     "BAD_NODE",
     "FIRST_LINE_MALFORMED",
     "NOT_OWN_NODE",
-    "BAD_AUTHOR",
-    "BAD_RESOURCE",
     "MALFORMED_LINE",
     "FIRST_LINE_MISPLACED",
     "NON_CANONICAL_ID",
     "LINE_NUMBER_MISMATCH",
-    "OWN_LINE_NOT_HELD",
     "PREDECESSOR_UNKNOWN",
-    "OWN_JOURNAL_BEHIND",
-    "OWN_JOURNAL_FORKED",
     "SDMP_FORK",
 ]
 
@@ -87,10 +82,10 @@ def test_what_waits_says_for_what_and_nothing_else_does():
     assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
 
 
-def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
+def test_alarms_are_forks_manifests_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
-    by_name = {code for code in EVERY if code.startswith(("MANIFEST_", "OWN_"))}
-    assert alarms == by_name | {"SDMP_FORK", "INTERNAL_ERROR"}
+    expected = {code for code in EVERY if code.startswith("MANIFEST_")} | {"SDMP_FORK", "INTERNAL_ERROR"}
+    assert alarms == expected
 
 
 def test_later_rules_may_judge_again_what_was_our_limit_or_our_fault():

@@ -1,6 +1,6 @@
 """The state of one node journal as a pure function of its accepted lines: row, state hash, forks."""
 
-from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, fork_evidence, forks
+from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, forks
 from strandline.dialects.sdmp.reduce.state import (
     REDUCER_VERSION,
     NodeJournal,
@@ -20,7 +20,6 @@ __all__ = [
     "Leaf",
     "NodeJournal",
     "fork",
-    "fork_evidence",
     "forks",
     "journal",
     "leaves",

@@ -1,0 +1,32 @@
+"""Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
+
+from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json, signed_digest_of
+from strandline.dialects.ipfslog.verify.entries import (
+    Status,
+    Verdict,
+    conclude,
+    verify_block,
+    verify_json,
+)
+from strandline.dialects.ipfslog.verify.identities import (
+    IdentityBook,
+    KnownIdentity,
+    fits_variant,
+    verify_identity,
+)
+
+__all__ = [
+    "Checked",
+    "IdentityBook",
+    "KnownIdentity",
+    "Status",
+    "Verdict",
+    "check_block",
+    "check_json",
+    "conclude",
+    "fits_variant",
+    "signed_digest_of",
+    "verify_block",
+    "verify_identity",
+    "verify_json",
+]

@@ -57,7 +57,7 @@ class Log(GSet[Entry]):
     >>> ours == theirs.join(ours), ours.state_hash == theirs.join(ours).state_hash
     (True, True)
 
-    Entries are what `verify_block`, `open_log` and `append` give: the log takes them as they are and checks the log
+    Entries are what `verify_block`, `open_logs` and `append` give: the log takes them as they are and checks the log
     id alone.
 
     Raises:

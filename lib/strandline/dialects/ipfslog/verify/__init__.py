@@ -1,6 +1,7 @@
 """Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json, signed_digest_of
+from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, read_element
 from strandline.dialects.ipfslog.verify.entries import (
     Status,
     Verdict,
@@ -14,17 +15,27 @@ from strandline.dialects.ipfslog.verify.identities import (
     fits_variant,
     verify_identity,
 )
+from strandline.dialects.ipfslog.verify.judgement import Counts, Held, Judgement, QuarantineRow, judge
 
 __all__ = [
     "Checked",
+    "Counts",
+    "Element",
+    "Foreign",
+    "Held",
     "IdentityBook",
+    "Judgement",
     "KnownIdentity",
+    "QuarantineRow",
+    "Refused",
     "Status",
     "Verdict",
     "check_block",
     "check_json",
     "conclude",
     "fits_variant",
+    "judge",
+    "read_element",
     "signed_digest_of",
     "verify_block",
     "verify_identity",

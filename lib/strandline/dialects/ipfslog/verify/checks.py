@@ -69,16 +69,79 @@ def check_block(
     block: bytes, claimed: str | bytes | None, profile: Profile, *, snapshot_id: str | None = None
 ) -> Checked:
     """Return a block after checks 1 to 16."""
-    checked = Checked(block, record_id(block), profile)
-    if _is_too_large(checked, block):
-        return checked
-    if claimed is not None:
-        _check_claim(checked, claimed)
-    form: Form = "dag-pb" if is_dag_pb(block) else "dag-cbor"
-    value = _decoded(checked, block, form)
-    if value is not _NOTHING:
-        _check_value(checked, value, form, snapshot_id)
+    checked = claimed_block(block, claimed, profile)
+    if not checked.findings or checked.findings[0].reason != "BLOCK_TOO_LARGE":
+        item = decoded(block)
+        if isinstance(item, Finding):
+            checked.findings.append(item)
+        else:
+            check_item(checked, item, snapshot_id)
     return checked
+
+
+def claimed_block(block: bytes, claimed: str | bytes | None, profile: Profile) -> Checked:
+    """Return a block after checks 1 and 2: its size, and the content address that it came with."""
+    checked = Checked(block, record_id(block), profile)
+    if not _is_too_large(checked, block) and claimed is not None:
+        _check_claim(checked, claimed)
+    return checked
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A decoded block: its value, in which form it was written, and what its numbers are like."""
+
+    value: Any
+    form: Form
+    has_short_floats: bool = False
+    has_unsafe_integer: bool = False
+
+
+def decoded(block: bytes) -> Item | Finding:
+    """Return what a block holds, or why it does not decode (check 3, but for the range of integers)."""
+    if is_dag_pb(block):
+        data = dag_pb_data(block)
+        if data is None:
+            return Finding("NOT_AN_ENTRY", {"cause": "dag-pb with more than data"})
+        try:
+            return Item(strict_json(data, numbers="js", nesting=NESTING), "dag-pb")
+        except JsonRefused as refused:
+            return Finding("JSON_INVALID", {"cause": refused.cause})
+    try:
+        item = parse_dag_cbor(block)
+    except CborRefused as refused:
+        return Finding(refused.reason, {"cause": refused.cause})
+    return Item(item.value, "dag-cbor", item.floats == "short", item.has_unsafe_integer)
+
+
+def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
+    """Checks 3 (range) to 16 of a decoded block."""
+    value = item.value
+    if item.has_unsafe_integer and is_out_of_range(value):
+        checked.findings.append(out_of_range())
+        return
+    if item.has_short_floats:
+        is_entry = type(value) is dict and "v" in value
+        variant = variant_of(value, item.form) if is_entry else None
+        _note_short_floats(checked, is_flag=checked.profile == "compat" and variant in ("v1", "v2"))
+    shaped = shape(value, item.form, snapshot_id)
+    if isinstance(shaped, list):
+        checked.namespace = _namespace(value)
+        checked.findings += shaped
+    else:
+        _check_rest(checked, shaped)
+
+
+def is_out_of_range(value: Any) -> bool:
+    """Return whether an integer is beyond 2^53-1 where none may be: the payload of core2 may hold them."""
+    if type(value) is dict and type(value.get("identity")) is str:
+        value = [member for name, member in value.items() if name != "payload"]
+    return has_unsafe_integer(value)
+
+
+def out_of_range() -> Finding:
+    """Return the finding of an integer beyond 2^53-1."""
+    return Finding("NUMBER_OUT_OF_RANGE", {"expected": "integers of at most 2^53-1 in magnitude"})
 
 
 def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str | None = None) -> Checked:
@@ -111,13 +174,6 @@ def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str |
     return checked
 
 
-class _Nothing:
-    """Stands for a value where there is none; None is a value."""
-
-
-_NOTHING: Final = _Nothing()
-
-
 def _is_too_large(checked: Checked, block: bytes) -> bool:
     if len(block) <= MAX_BLOCK_BYTES:
         return False
@@ -137,54 +193,11 @@ def _check_claim(checked: Checked, claimed: str | bytes) -> None:
         checked.findings.append(Finding("HASH_MISMATCH", {"expected": expected, "claimed": actual}))
 
 
-def _decoded(checked: Checked, block: bytes, form: Form) -> Any:
-    if form == "dag-pb":
-        data = dag_pb_data(block)
-        if data is None:
-            checked.findings.append(Finding("NOT_AN_ENTRY", {"cause": "dag-pb with more than data"}))
-            return _NOTHING
-        try:
-            return strict_json(data, numbers="js", nesting=NESTING)
-        except JsonRefused as refused:
-            checked.findings.append(Finding("JSON_INVALID", {"cause": refused.cause}))
-            return _NOTHING
-    try:
-        item = parse_dag_cbor(block)
-    except CborRefused as refused:
-        checked.findings.append(Finding(refused.reason, {"cause": refused.cause}))
-        return _NOTHING
-    value = item.value
-    if item.has_unsafe_integer and _is_out_of_range(value):
-        checked.findings.append(Finding("NUMBER_OUT_OF_RANGE", {"expected": "at most 2^53-1 in magnitude"}))
-        return _NOTHING
-    if item.floats == "short":
-        is_entry = type(value) is dict and "v" in value
-        variant = variant_of(value, form) if is_entry else None
-        is_flag = checked.profile == "compat" and variant in ("v1", "v2")
-        _note_short_floats(checked, is_flag=is_flag)
-    return value
-
-
-def _is_out_of_range(value: Any) -> bool:
-    if type(value) is dict and type(value.get("identity")) is str:
-        value = [member for name, member in value.items() if name != "payload"]
-    return has_unsafe_integer(value)
-
-
 def _note_short_floats(checked: Checked, *, is_flag: bool) -> None:
     if is_flag:
         checked.flags.append("FLOAT_SHORT")
     else:
         checked.findings.append(Finding("FLOAT_WIDTH", {"expected": "64 bits", "actual": "shortest"}))
-
-
-def _check_value(checked: Checked, value: Any, form: Form, snapshot_id: str | None) -> None:
-    shaped = shape(value, form, snapshot_id)
-    if isinstance(shaped, list):
-        checked.namespace = _namespace(value)
-        checked.findings += shaped
-    else:
-        _check_rest(checked, shaped)
 
 
 def _namespace(value: Any) -> str | None:

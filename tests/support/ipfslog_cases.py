@@ -41,8 +41,10 @@ def book():
     return known
 
 
-def entry(payload, variant="v2", name="alice", log_id=LOG, time=1, next=(), refs=()):
-    return sign_entry(who(name, variant), log_id, payload, time=time, next=next, refs=refs, variant=variant)
+def entry(payload, variant="v2", name="alice", log_id=LOG, time=1, parents=(), refs=()):
+    return sign_entry(
+        who(name, variant), log_id, payload, time=time, next=parents, refs=refs, variant=variant
+    )
 
 
 @functools.cache
@@ -53,7 +55,7 @@ def dag(variant="v2"):
         parents = sorted((made[name] for name in each["next"]), key=order, reverse=variant == "core2")
         made[each["name"]] = entry(
             each["payload"], variant, AUTHORS[each["name"][0]], time=each["time"],
-            next=[parent.cid for parent in parents],
+            parents=[parent.cid for parent in parents],
         )  # fmt: skip
     return made
 
@@ -67,7 +69,7 @@ def lies(variant="v2"):
     """A, B, C, D: entries of alice whose clocks do not follow their links."""
     made = {}
     for name, (time, parents, *_) in document()["lie"].items():
-        made[name] = entry(name, variant, time=time, next=[made[parent].cid for parent in parents.split()])
+        made[name] = entry(name, variant, time=time, parents=[made[parent].cid for parent in parents.split()])
     return made
 
 

@@ -43,7 +43,7 @@ class NamespaceMismatch(UsageError):  # noqa: N818 - the product's own word
 
     def __init__(self, expected: str, actual: str) -> None:
         super().__init__(
-            "NAMESPACE_MISMATCH",
+            "NAMESPACES_DIFFER",
             f"A record of {actual!r} cannot go into {expected!r}.",
             "Merge what belongs to one namespace, each into its own.",
         )

@@ -4,6 +4,7 @@ Decode, encode again, compare: nothing else bars second spellings of one value.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
@@ -73,7 +74,7 @@ def strict_cbor(raw: bytes, *, tags: frozenset[int], floats: tuple[Floats, ...],
       as integers; other floats with 64 bits (`wide`), or with the fewest of 16, 32, 64 that keep them (`short`).
       Only a beginning of `raw`: `CBOR_INVALID`, else `CBOR_NOT_CANONICAL`.
     """
-    value = _decoded(raw, nesting)
+    value = _bounded(raw, nesting)
     walk = _Walk(tags, allows_floats="none" not in floats)
     walk.over(value)
     if walk.is_ordered and not walk.has_integral_float:
@@ -106,6 +107,33 @@ def begins_cbor(raw: bytes, nesting: int) -> Any:
         CborRefused: there is none.
     """
     return _decoded(raw, nesting)
+
+
+def _bounded(raw: bytes, nesting: int) -> Any:
+    # cbor2 does not count an empty list or map as a level. What fits into one level less is bounded anyway.
+    try:
+        return _decoded(raw, nesting - 1)
+    except CborRefused:
+        value = _decoded(raw, nesting)
+    if _depth(value) > nesting:
+        raise CborRefused("CBOR_INVALID", "syntax")
+    return value
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while True:
+        containers = [item for item in level if isinstance(item, dict | list | CBORTag)]
+        if not containers:
+            return depth
+        depth += 1
+        level = [child for item in containers for child in _inside(item)]
+
+
+def _inside(item: dict[Any, Any] | list[Any] | CBORTag) -> Iterable[Any]:
+    if isinstance(item, CBORTag):
+        return (item.value,)
+    return item.values() if isinstance(item, dict) else item
 
 
 def _decoded(raw: bytes, nesting: int) -> Any:

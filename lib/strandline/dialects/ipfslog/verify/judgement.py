@@ -174,8 +174,9 @@ class _Run:
         return admitted
 
     def _admit(self, entry: Entry, identity: IdentityRecord | None) -> None:
-        if entry.record_id not in self.before.pruned:
-            self.entries[entry.record_id] = entry
+        if entry.record_id in self.before.pruned:
+            return
+        self.entries[entry.record_id] = entry
         if identity is not None and self._add_identity(identity):
             self.counts.identities_embedded += 1
 

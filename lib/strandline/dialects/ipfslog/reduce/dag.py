@@ -86,7 +86,8 @@ class Dag:
 
     def missing_of(self, record_id: bytes) -> tuple[bytes, ...]:
         """Return the missing parents of a node, ascending."""
-        return tuple(sorted(set(self.nodes[record_id].next) - self.nodes.keys()))
+        # No difference of sets: that would look at all nodes.
+        return tuple(sorted({parent for parent in self.nodes[record_id].next if parent not in self.nodes}))
 
     @cached_property
     def is_core(self) -> bool:

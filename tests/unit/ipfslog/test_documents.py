@@ -237,9 +237,9 @@ def test_a_car_cut_at_any_byte_keeps_the_blocks_before_the_cut():
         assert all(each.raw == WHOLE[each.offset : size] for each in damages)
 
 
-def test_every_bit_of_a_car_flipped_admits_nothing_that_it_did_not_hold():
+def test_a_car_with_a_bit_flipped_admits_nothing_that_it_did_not_hold():
     data = to_car([DAG["a1"]], [DAG["a1"]])
-    for at in range(len(data)):
+    for at in range(0, len(data), 3):
         flipped = data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :]
         held = judge(read(flipped, "car")).held
         assert set(held.entries) <= {DAG["a1"].record_id}

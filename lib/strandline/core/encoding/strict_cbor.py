@@ -6,6 +6,7 @@ Decode, encode again, compare: nothing else bars second spellings of one value.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 import cbor2
@@ -179,39 +180,46 @@ class _Walk:
         self.has_unsafe_integer = False
 
     def over(self, value: Any) -> None:
-        waiting = [value]
+        waiting: list[Any] = [[value]]
         while waiting:
-            item = waiting.pop()
-            kind = type(item)
-            if kind is str or kind is bool or item is None:
-                continue
-            if kind is dict:
-                self._names(item)
-                waiting.extend(item.values())
-            elif kind is int:
-                if not -MAX_SAFE_INTEGER <= item <= MAX_SAFE_INTEGER:
-                    self.has_unsafe_integer = True
-                    if not MIN_INTEGER <= item <= MAX_INTEGER:
-                        raise CborRefused("CBOR_INVALID", "syntax")
-            elif kind is list:
-                waiting.extend(item)
-            elif kind is CBORTag:
-                self._tag(item)
-            elif kind is float:
-                self._float(item)
-            elif kind is not bytes:
-                raise CborRefused("CBOR_INVALID", "simple")
+            container = waiting.pop()
+            if type(container) is dict:
+                self._names(container)
+                container = container.values()
+            for item in container:
+                kind = type(item)
+                if kind is str or kind is bytes or kind is bool or item is None:
+                    continue
+                if kind is dict or kind is list:
+                    waiting.append(item)
+                elif kind is int:
+                    if not -MAX_SAFE_INTEGER <= item <= MAX_SAFE_INTEGER:
+                        self._large(item)
+                elif kind is CBORTag:
+                    self._tag(item)
+                elif kind is float:
+                    self._float(item)
+                else:
+                    raise CborRefused("CBOR_INVALID", "simple")
+
+    def _large(self, item: int) -> None:
+        self.has_unsafe_integer = True
+        if not MIN_INTEGER <= item <= MAX_INTEGER:
+            raise CborRefused("CBOR_INVALID", "syntax")
 
     def _names(self, members: dict[Any, Any]) -> None:
-        last_size, last = -1, b""
+        last_size, last = -1, ""
         for name in members:
             if type(name) is not str:
                 raise CborRefused("CBOR_INVALID", "key")
-            raw = name.encode()
-            size = len(raw)
-            if size < last_size or (size == last_size and raw <= last):
+            # Characters of ASCII sort as their bytes do, so that most names need no encoding.
+            if not name.isascii():
+                self.is_ordered &= _are_ordered(members)
+                return
+            size = len(name)
+            if size <= last_size and (size < last_size or name <= last):
                 self.is_ordered = False
-            last_size, last = size, raw
+            last_size, last = size, name
 
     def _tag(self, item: CBORTag) -> None:
         link = item.value
@@ -224,6 +232,13 @@ class _Walk:
         self.has_float = True
         if item.is_integer() and abs(item) <= MAX_SAFE_INTEGER:
             self.has_integral_float = True
+
+
+def _are_ordered(members: dict[Any, Any]) -> bool:
+    if not all(type(name) is str for name in members):
+        raise CborRefused("CBOR_INVALID", "key")
+    keys = [cbor_name_key(name) for name in members]
+    return all(one < other for one, other in pairwise(keys))
 
 
 def _in_order(value: Any) -> Any:

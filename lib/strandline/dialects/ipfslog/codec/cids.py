@@ -65,6 +65,7 @@ def _bytes_of(text: str) -> bytes | None:
     return parse_base16(digits) if base == "f" else None
 
 
+@lru_cache(maxsize=16_384)
 def cid_text(raw: bytes) -> str:
     """Return how ipfs-log spells a content address: CIDv0 as `Qm..`, every other in base58btc."""
     return base58(raw) if raw[:2] == CID_V0 else "z" + base58(raw)
@@ -77,7 +78,7 @@ def link_text(raw: bytes) -> str:
 
 def canonical_cid(digest: bytes, variant: Variant = "core2") -> str:
     """Return the canonical text of an entry's content address: `zdpu..`, of v0 `Qm..`."""
-    return base58(CID_V0 + digest) if variant == "v0" else "z" + base58(DAG_CBOR + digest)
+    return cid_text((CID_V0 if variant == "v0" else DAG_CBOR) + digest)
 
 
 def is_canonical(text: str, cid: Cid) -> bool:

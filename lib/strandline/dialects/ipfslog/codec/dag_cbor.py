@@ -53,23 +53,24 @@ def json_fitness(value: Any) -> Literal["plain", "json", "beyond"]:
     if type(value) is str:
         return "plain"
     found: Literal["plain", "json"] = "plain"
-    waiting = [value]
+    waiting: list[Any] = [[value]]
     while waiting:
-        item = waiting.pop()
-        kind = type(item)
-        if kind is str or kind is bool or item is None:
-            continue
-        if kind is dict:
-            if found == "plain" and not all(map(str.isascii, item)):
+        container = waiting.pop()
+        if type(container) is dict:
+            if found == "plain" and not all(map(str.isascii, container)):
                 found = "json"
-            waiting.extend(item.values())
-        elif kind is list:
-            waiting.extend(item)
-        elif kind is int or kind is float:
-            if kind is float or abs(item) > MAX_SAFE_INTEGER:
-                found = "json"
-        else:
-            return "beyond"
+            container = container.values()
+        for item in container:
+            kind = type(item)
+            if kind is str or kind is bool or item is None:
+                continue
+            if kind is dict or kind is list:
+                waiting.append(item)
+            elif kind is int or kind is float:
+                if kind is float or abs(item) > MAX_SAFE_INTEGER:
+                    found = "json"
+            else:
+                return "beyond"
     return found
 
 

@@ -217,10 +217,13 @@ def _check_rest(checked: Checked, shaped: Shaped) -> None:
     checked.namespace = log_namespace(fields["id"])
     is_strict = checked.profile == "strict"
     findings, flags = checked.findings, checked.flags
-    if variant in ("v1", "v2") and json_fitness(fields["payload"]) == "beyond":
+    fitness = json_fitness(fields["payload"]) if variant in ("v1", "v2") else "json"
+    if fitness == "beyond":
         _tell(checked, "PAYLOAD_NOT_JSON", {"field": "payload"}, is_finding=is_strict)
     _check_clock(checked, fields)
-    findings += signature_findings(shaped, checked.block or b"", checked.profile, flags)
+    findings += signature_findings(
+        shaped, checked.block or b"", checked.profile, flags, plain=fitness == "plain"
+    )
     if variant == "v0":
         _tell(checked, "SIGNATURE_WEAK", {"field": "sig"}, is_finding=is_strict)
     if _has_duplicates(shaped.next) or _has_duplicates(shaped.refs):

@@ -22,6 +22,7 @@ _UNSUPPORTED: Final = frozenset({"cid", "additional_data", "enc_links", "enc_lin
 _CLOCK: Final = frozenset({"id", "time"})
 _REQUIRED: Final = ("v", "payload", "clock")
 _NO_LINKS: Final[tuple[Cid, ...]] = ()
+_NO_REFS: Final[list[Any]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ def _variant_evidence(value: Mapping[str, Any]) -> dict[str, str]:
 
 def _members(value: Mapping[str, Any], variant: Variant, form: Form) -> list[Finding]:
     expected = FIELDS[variant]
+    if form != "json" and value.keys() == _NAMES[variant] and _is_well_typed(value, variant):
+        return []
     findings = []
     if form == "json" or value.keys() != _NAMES[variant]:
         missing = [name for name in expected if name not in value and not (form == "json" and name == "hash")]
@@ -103,6 +106,26 @@ def _members(value: Mapping[str, Any], variant: Variant, form: Form) -> list[Fin
 
 
 _NAMES: Final = {variant: frozenset(fields) for variant, fields in FIELDS.items()}
+
+
+def _is_well_typed(value: Mapping[str, Any], variant: Variant) -> bool:
+    """Return whether all members of a block fit, at once: `_fits` tells which do not."""
+    clock, identity = value["clock"], value.get("identity")
+    item = str if variant in ("core2", "v0") else CBORTag
+    return (
+        type(value["id"]) is type(value["key"]) is type(value["sig"]) is str
+        and value.get("hash") is None
+        and type(clock) is dict
+        and clock.keys() == _CLOCK
+        and _is_clock(clock)
+        and (
+            variant == "v0" or (type(identity) is str if variant == "core2" else is_identity_shape(identity))
+        )
+        and all(
+            type(links) is list and all(type(each) is item for each in links)
+            for links in (value["next"], value.get("refs", _NO_REFS))
+        )
+    )
 
 
 def _fits(name: str, member: Any, variant: Variant, form: Form) -> bool:

@@ -18,7 +18,6 @@ from strandline.core.signatures import (
 from strandline.core.verdict import Finding, shown
 from strandline.dialects.ipfslog.codec import go_escaped, signed_cbor, signed_digest_v0, signed_json
 from strandline.dialects.ipfslog.codec.cids import cid_text
-from strandline.dialects.ipfslog.codec.dag_cbor import json_fitness
 from strandline.dialects.ipfslog.types import Profile
 from strandline.dialects.ipfslog.verify.shape import Shaped
 
@@ -27,13 +26,13 @@ _RAW_BYTES: Final = 64
 _MAX_INTEGER: Final = 2**256
 
 
-def signed_digest(shaped: Shaped, block: bytes) -> bytes:
-    """Return the 32 bytes that an entry's signature is over, by variant."""
+def signed_digest(shaped: Shaped, block: bytes, *, plain: bool = False) -> bytes:
+    """Return the 32 bytes that an entry's signature is over, by variant; `plain` as `signed_text`."""
     if shaped.variant == "core2":
         return hashlib.sha256(signed_cbor(block, shaped.fields)).digest()
     if shaped.variant == "v0":
         return signed_digest_v0(shaped.fields["id"])
-    return hashlib.sha256(signed_text(shaped).encode("utf-8")).digest()
+    return hashlib.sha256(signed_text(shaped, plain=plain).encode("utf-8")).digest()
 
 
 def _go_digest(shaped: Shaped) -> bytes | None:
@@ -45,18 +44,18 @@ def _go_digest(shaped: Shaped) -> bytes | None:
     return None if escaped == text else hashlib.sha256(escaped.encode("utf-8")).digest()
 
 
-def signed_text(shaped: Shaped) -> str:
-    """Return the sorted JSON that a v1 or v2 entry signs."""
+def signed_text(shaped: Shaped, *, plain: bool = False) -> str:
+    """Return the sorted JSON that a v1 or v2 entry signs; `plain` says of the payload what `sorted_json` asks."""
     return signed_json(
         shaped.fields,
         [cid_text(cid.raw) for cid in shaped.next],
         [cid_text(cid.raw) for cid in shaped.refs],
-        plain=json_fitness(shaped.fields["payload"]) == "plain",
+        plain=plain,
     )
 
 
 def signature_findings(
-    shaped: Shaped, block: bytes, profile: Profile, flags: list[str]
+    shaped: Shaped, block: bytes, profile: Profile, flags: list[str], *, plain: bool = False
 ) -> tuple[Finding, ...]:
     """Return what is wrong with key and signature; what only `compat` lets pass is added to `flags`.
 
@@ -70,12 +69,12 @@ def signature_findings(
     """
     fields = shaped.fields
     is_loose = profile == "compat" and shaped.variant != "core2"
-    key = _key(fields["key"], is_core=shaped.variant == "core2", is_loose=is_loose)
+    key = _key(fields["key"], shaped.variant == "core2", is_loose)
     der = parse_base16(fields["sig"])
     findings = []
     if key is None:
         findings.append(Finding("KEY_MALFORMED", {"field": "key", "actual": shown(fields["key"])}))
-    elif der is not None and verify_digest(key, der, signed_digest(shaped, block)):
+    elif der is not None and verify_digest(key, der, signed_digest(shaped, block, plain=plain)):
         return ()
     if der is None or not is_strict_der(der):
         der = _loose_der(fields["sig"]) if is_loose else None
@@ -96,7 +95,7 @@ def signature_findings(
 
 
 @lru_cache(maxsize=CACHED_KEYS)
-def _key(text: str, *, is_core: bool, is_loose: bool) -> bytes | None:
+def _key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
     raw = loose_hex(text) if is_loose else parse_base16(text)
     if raw is None or (is_core and len(raw) != COMPRESSED_BYTES):
         return None

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -28,6 +29,7 @@ SHARED_NAMESPACE: Final = "log:"
 """Namespace of identities and manifests, which belong to no log; no log id is empty."""
 
 
+@lru_cache(maxsize=4096)
 def log_namespace(log_id: str) -> str:
     """Return the namespace of a log: its id percent-encoded, so that no id is a path."""
     return ids.namespace("log", quote(log_id, safe=""))

@@ -201,7 +201,7 @@ CARS = {
         ["HeadClaim", "BlockDocument", "CAR_MALFORMED"],
     ),
     "a CID of version 3": (
-        WHOLE[:FIRST] + b"\x04\x03\x71\x12\x20",
+        WHOLE[:FIRST] + b"\x24\x03\x71\x12\x20" + bytes(32),
         ["HeadClaim", "BlockDocument", "CAR_MALFORMED"],
     ),
     "a CID longer than its section": (
@@ -223,6 +223,21 @@ CARS = {
 def test_a_car_is_read_up_to_its_first_damage(name):
     data, expected = CARS[name]
     assert told(data, "car") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("an empty section", "empty"),
+        ("a length over 9 bytes", "varint"),
+        ("a CID of version 3", "cid"),
+        ("CARv2", "version"),
+        ("no roots", "header"),
+    ],
+)
+def test_a_damage_says_what_is_wrong(name, cause):
+    damage = read(CARS[name][0], "car")[-1]
+    assert damage.evidence["CAR_MALFORMED"]["cause"] == cause
 
 
 def test_a_car_cut_at_any_byte_keeps_the_blocks_before_the_cut():

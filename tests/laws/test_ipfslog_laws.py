@@ -85,8 +85,14 @@ def walked_by_the_letter(nodes, roots):
 @given(node_sets())
 def test_a_walk_is_the_one_that_is_defined(nodes):
     found = Dag(nodes)
-    assert found.walk(found.heads) == walked_by_the_letter(nodes, found.heads)
-    assert sorted(found.values) == sorted(found.nodes)
+    walked = walked_by_the_letter(nodes, found.heads)
+    assert found.walk(found.heads) == walked
+    keys = {node.record_id: order_key(node) for node in nodes}
+    edges = {(id_, parent) for id_, node in found.nodes.items() for parent in node.next if parent in keys}
+    inverted = {(id_, parent) for id_, parent in edges if keys[parent] >= keys[id_]}
+    assert set(found.inverted()) == inverted
+    assert found.mode == ("walk" if inverted else "sort")
+    assert list(found.values) == (walked[::-1] if inverted else sorted(keys, key=lambda id_: keys[id_]))
 
 
 @LAW

@@ -256,6 +256,15 @@ def test_twins_and_v0_entries_accuse_nobody():
     assert forks([entry("x", time=1), entry("y", time=2), entry("x", name="bob")]) == ()
 
 
+def test_a_clock_is_right_if_it_is_above_that_of_every_parent_held():
+    parent = entry("parent", time=3)
+    children = [entry(number, time=number, parents=[parent.cid]) for number in (2, 3, 4)]
+    state = reduce_log([parent, *children])
+    right = {row.record_id: row.clock_ok for row in state.view}
+    assert [right[each.record_id] for each in (parent, *children)] == [True, False, False, True]
+    assert [row.clock_ok for row in reduce_log(children).view] == [True] * 3
+
+
 def test_times_beyond_32_bits_are_ordered_as_numbers():
     made = [entry(number, time=number) for number in (2**53 - 1, 2**31, 9, 10)]
     assert [each.payload for each in Log("strand", made).values] == [9, 10, 2**31, 2**53 - 1]

@@ -27,6 +27,7 @@ FORBIDDEN = (
     ("core/hashing.py", "import pyarrow", "run without Spark, Arrow and pandas"),
     ("config/settings.py", "import pandas", "run without Spark, Arrow and pandas"),
     ("kernels/lines.py", "import pyspark", "kernels run without a JVM"),
+    ("dialects/ipfslog/kernels/entries.py", "import pyspark", "kernels run without a JVM"),
     ("pipelines/explain.py", "import delta.tables", "only tables and session import delta"),
     ("dialects/base.py", "import strandline.dialects.sdmp.types", "dialects do not know each other"),
     ("dialects/ipfslog/types.py", "import strandline.dialects.sdmp.types", "dialects do not know each other"),

@@ -6,8 +6,10 @@ from strandline.dialects.ipfslog.verify.entries import (
     Status,
     Verdict,
     conclude,
+    entry_of,
     verify_block,
     verify_json,
+    without_identity_signatures,
 )
 from strandline.dialects.ipfslog.verify.identities import (
     IdentityBook,
@@ -33,6 +35,7 @@ __all__ = [
     "check_block",
     "check_json",
     "conclude",
+    "entry_of",
     "fits_variant",
     "judge",
     "read_element",
@@ -40,4 +43,5 @@ __all__ = [
     "verify_block",
     "verify_identity",
     "verify_json",
+    "without_identity_signatures",
 ]

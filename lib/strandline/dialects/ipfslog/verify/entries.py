@@ -108,20 +108,37 @@ def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity] = NO_ID
         verdict = _verdict(checked, shaped, None, [finding], checked.flags)
         return replace(verdict, status="deferred", waits_for=waits_for)
     findings, flags = list(checked.findings), list(checked.flags)
-    _check_identity(shaped, known, checked.profile, findings, flags)
+    _check_identity(shaped, known.identity, known.is_valid, checked.profile, findings, flags)
     return _verdict(checked, shaped, known.identity, findings, flags)
 
 
+def without_identity_signatures(checked: Checked) -> Checked:
+    """Return a v1 or v2 entry after check 17 and 19 too, by the identity that it embeds; others as they are.
+
+    What is left is check 18, which each distinct identity is put to once: `IDENTITY_INVALID` where its type fits.
+    """
+    if checked.shaped is None or checked.identity is None:
+        return checked
+    findings, flags = list(checked.findings), list(checked.flags)
+    _check_identity(checked.shaped, checked.identity, None, checked.profile, findings, flags)
+    return replace(checked, findings=findings, flags=flags)
+
+
 def _check_identity(
-    shaped: Shaped, known: KnownIdentity, profile: Profile, findings: list[Finding], flags: list[str]
+    shaped: Shaped,
+    identity: IdentityRecord,
+    is_valid: bool | None,
+    profile: Profile,
+    findings: list[Finding],
+    flags: list[str],
 ) -> None:
-    """Checks 17 to 19."""
-    identity, key = known.identity, shaped.fields["key"]
+    """Checks 17 to 19; without 18 if it is not known whether the identity is valid."""
+    key = shaped.fields["key"]
     if not fits_variant(identity, shaped.variant):
         findings.append(
             Finding("IDENTITY_TYPE_UNSUPPORTED", {"field": "identity.type", "actual": shown(identity.type)})
         )
-    elif not known.is_valid:
+    elif is_valid is False:
         findings.append(Finding("IDENTITY_INVALID", {"identity": identity.digest.hex()}))
     if key != identity.public_key:
         if profile == "compat" and shaped.variant != "core2" and is_same_point(key, identity.public_key):
@@ -141,7 +158,8 @@ def _verdict(
     reasons = reasons_of(findings)
     is_accepted = not reasons and shaped is not None
     told = tuple(sorted(flags))
-    entry = _entry(checked, shaped, identity, told) if is_accepted and shaped is not None else None
+    writer = None if identity is None else identity.id
+    entry = entry_of(checked, shaped, writer, told) if is_accepted and shaped is not None else None
     return Verdict(
         "accepted" if is_accepted else "rejected",
         reasons,
@@ -155,9 +173,8 @@ def _verdict(
     )
 
 
-def _entry(
-    checked: Checked, shaped: Shaped, identity: IdentityRecord | None, flags: tuple[str, ...]
-) -> Entry:
+def entry_of(checked: Checked, shaped: Shaped, writer: str | None, flags: tuple[str, ...]) -> Entry:
+    """Return the entry that a block is; `writer` is the id of its identity, None for v0."""
     fields, digest = shaped.fields, checked.record_id or b""
     return Entry(
         record_id=digest,
@@ -168,7 +185,7 @@ def _entry(
         sig=fields["sig"],
         clock_time=int(fields["clock"]["time"]),
         clock_id=fields["clock"]["id"],
-        writer=fields["key"] if identity is None else identity.id,
+        writer=fields["key"] if writer is None else writer,
         identity_digest=checked.identity_digest,
         block=checked.block or b"",
         next=tuple(cid.digest for cid in shaped.next),

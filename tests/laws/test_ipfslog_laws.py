@@ -23,8 +23,8 @@ from strandline.dialects.ipfslog.reduce import Dag, LogConfiguration, Node, fork
 from strandline.dialects.ipfslog.verify import Held, judge, verify_block, verify_json
 from support.ipfslog_cases import AUTHORS, book, dag, entry, who
 
-LAW = settings(max_examples=40, deadline=None)
-MANY = settings(max_examples=150, deadline=None)
+LAW = settings(max_examples=30, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 VARIANTS = st.sampled_from(["v1", "v2", "core2"])
 TEXTS = st.text('ab19"\\/\n\x01\x7fé\u2028\ufb01😀', max_size=6)
 NUMBERS = st.integers(1 - 2**53, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)

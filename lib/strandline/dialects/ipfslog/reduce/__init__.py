@@ -8,6 +8,7 @@ from strandline.dialects.ipfslog.reduce.configuration import (
 from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
 from strandline.dialects.ipfslog.reduce.forks import forks
 from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, held, iterate, last, traverse
+from strandline.dialects.ipfslog.reduce.skeletons import decode_skeleton, encode_skeleton
 from strandline.dialects.ipfslog.reduce.state import (
     HeadRow,
     LogState,
@@ -45,7 +46,9 @@ __all__ = [
     "ViewRow",
     "configuration_of",
     "counter",
+    "decode_skeleton",
     "document_rows",
+    "encode_skeleton",
     "feed",
     "forks",
     "held",

@@ -1,5 +1,8 @@
 """The CBOR reader: one spelling of each value, under each of the three rules of floats."""
 
+import random
+from collections import Counter
+
 import cbor2
 import pytest
 from cbor2 import CBORTag
@@ -11,6 +14,7 @@ from strandline.core.encoding.strict_cbor import (
     encode_cbor,
     strict_cbor,
 )
+from support import byte_cbor
 
 TAGS = frozenset({LINK_TAG})
 INVALID, NOT_CANONICAL = "CBOR_INVALID", "CBOR_NOT_CANONICAL"
@@ -180,6 +184,62 @@ def test_integers_beyond_doubles_are_noticed():
     ):
         item = strict_cbor(bytes.fromhex(data), tags=TAGS, floats=("wide",), nesting=9)
         assert item.has_unsafe_integer is expected
+
+
+def random_value(chance, depth=0):
+    kind = chance.randrange(9 if depth < 4 else 6)
+    if kind == 0:
+        return chance.choice([0, 23, 24, 255, 256, 2**32, 2**53, 2**64 - 1, -1, -(2**64)])
+    if kind == 1:
+        return chance.choice([1.5, 0.1, 2.0**53, 65504.5, 1e300, 5e-324])
+    if kind == 2:
+        return chance.choice(["", "a", "é" * chance.randrange(20), "x" * chance.randrange(300)])
+    if kind == 3:
+        return chance.randbytes(chance.choice([0, 1, 24]))
+    if kind < 6:
+        return chance.choice([None, True, False, CBORTag(LINK_TAG, b"\x00\x01")])
+    if kind < 8:
+        names = ["", "a", "b", "aa", "é", "\uffff", "😀", "zz"]
+        return {name: random_value(chance, depth + 1) for name in chance.sample(names, chance.randrange(4))}
+    return [random_value(chance, depth + 1) for _ in range(chance.choice([0, 1, 3, 25]) >> depth)]
+
+
+PIECES = [0, 0x18, 0x1B, 0x5F, 0x7F, 0x81, 0x9F, 0xBF, 0xD8, 0xF7, 0xF9, 0xFF]
+
+
+def mutated(chance, raw):
+    for _ in range(chance.randrange(3)):
+        at = chance.randrange(len(raw) + 1)
+        if raw[at : at + 1] and raw[at] & 31 < 24 and chance.random() < 0.6:
+            # A longer head for what may be one.
+            raw = raw[:at] + bytes([raw[at] & 0xE0 | 0x18, raw[at] & 0x1F]) + raw[at + 1 :]
+        else:
+            piece = bytes([chance.choice([*PIECES, chance.randrange(256)])])
+            raw = raw[:at] + piece + raw[at + chance.randrange(3) :]
+    return raw
+
+
+def test_a_reader_by_the_letter_says_the_same_of_random_and_mutated_bytes():
+    chance = random.Random(3)
+    found = Counter()
+    for _ in range(2_500):
+        value = random_value(chance)
+        floats = chance.choice(["none", "wide", "short"])
+        raw = mutated(chance, encode_cbor(value, floats="short" if floats == "short" else "wide"))
+        expected = byte_cbor.read(raw, floats, 5)
+        assert_same(read(raw.hex(), floats, nesting=5), expected, raw)
+        found[expected if isinstance(expected, str) and expected in (INVALID, NOT_CANONICAL) else "read"] += 1
+    assert min(found[kind] for kind in (INVALID, NOT_CANONICAL, "read")) > 100
+
+
+def assert_same(value, expected, raw):
+    reasons = (INVALID, NOT_CANONICAL)
+    if isinstance(expected, str) and expected in reasons:
+        # Which of the two a text of several pieces is depends on where its characters are cut.
+        allowed = reasons if b"\x7f" in raw else (expected,)
+        assert value in allowed, raw.hex()
+    else:
+        assert expected == value, raw.hex()
 
 
 def test_names_are_put_in_order_at_every_level_and_the_value_stays_as_it_was():

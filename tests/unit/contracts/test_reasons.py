@@ -23,6 +23,7 @@ PRODUCED = [
     "JSON_INVALID",
     "DEFERRED_LIMIT",
     "INTERNAL_ERROR",
+    "LIBRARY_DISAGREEMENT",
     "FRAME_TOO_LARGE",
     "FRAME_TOO_MANY",
     "FRAME_SHAPE",
@@ -126,12 +127,17 @@ def test_alarms_are_forks_manifests_and_our_own_faults():
     forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
     assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK"}
-    assert alarms == forks | manifests | {"INTERNAL_ERROR"}
+    assert alarms == forks | manifests | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 
 
 def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_us():
     replayed = {"DEFERRED_LIMIT", "INTERNAL_ERROR", "CID_UNSUPPORTED", "FIELD_UNKNOWN", "FLOAT_WIDTH"}
-    replayed |= {"IDENTITY_TYPE_UNSUPPORTED", "VARIANT_UNKNOWN", "VARIANT_UNSUPPORTED"}
+    replayed |= {
+        "LIBRARY_DISAGREEMENT",
+        "IDENTITY_TYPE_UNSUPPORTED",
+        "VARIANT_UNKNOWN",
+        "VARIANT_UNSUPPORTED",
+    }
     assert {code for code, reason in EVERY.items() if reason.replay} == replayed
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from strandline.core.signatures import SigningKey
+from strandline.core.signatures import SigningKey, verify_digest
 from strandline.dialects.ipfslog.author import to_json
 from strandline.dialects.ipfslog.codec import dag_pb_data, identity_of, identity_value
 from strandline.dialects.ipfslog.types import IdentityRecord
@@ -64,6 +64,24 @@ def test_an_identity_is_the_same_block_wherever_it_comes_from():
     alice = who("alice").record
     assert identity_of(identity_value(alice)) == alice
     assert verify_block(entry("x").block).entry.identity_digest == alice.digest
+
+
+@pytest.mark.parametrize("sample", [0, 2**16])
+def test_a_sampled_entry_on_which_the_libraries_disagree_is_not_trusted(monkeypatch, sample):
+    made, bad = entry("x"), entry("x").block.replace(b"strand", b"strang")
+    monkeypatch.setattr("strandline.dialects.ipfslog.verify.checks.PARTNER_SAMPLE", sample)
+    assert verify_block(made.block).reasons == ()
+    assert verify_block(bad).reasons == ("SIGNATURE_INVALID",)
+    monkeypatch.setattr(
+        "strandline.dialects.ipfslog.verify.signature.verify_by_partner",
+        lambda *signed: not verify_digest(*signed),
+    )
+    disagreement = ("LIBRARY_DISAGREEMENT",) if sample else ()
+    verdict = verify_block(made.block)
+    assert verdict.reasons == disagreement
+    assert verify_block(bad).reasons == (*disagreement, "SIGNATURE_INVALID")
+    if sample:
+        assert set(verdict.evidence["LIBRARY_DISAGREEMENT"]["versions"]) == {"coincurve", "cryptography"}
 
 
 def test_a_v0_entry_as_json_is_the_block_that_javascript_wrote():

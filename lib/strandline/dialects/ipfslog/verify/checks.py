@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from strandline.core.encoding.strict_cbor import CborRefused
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
     NESTING,
@@ -222,7 +223,12 @@ def _check_rest(checked: Checked, shaped: Shaped) -> None:
         _tell(checked, "PAYLOAD_NOT_JSON", {"field": "payload"}, is_finding=is_strict)
     _check_clock(checked, fields)
     findings += signature_findings(
-        shaped, checked.block or b"", checked.profile, flags, plain=fitness == "plain"
+        shaped,
+        checked.block or b"",
+        checked.profile,
+        flags,
+        plain=fitness == "plain",
+        is_sampled=int.from_bytes((checked.record_id or b"")[:2], "big") < PARTNER_SAMPLE,
     )
     if variant == "v0":
         _tell(checked, "SIGNATURE_WEAK", {"field": "sig"}, is_finding=is_strict)

@@ -13,9 +13,11 @@ from strandline.core.signatures import (
     der_of,
     is_point,
     is_strict_der,
+    libraries,
+    verify_by_partner,
     verify_digest,
 )
-from strandline.core.verdict import Finding, shown
+from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import go_escaped, signed_cbor, signed_digest_v0, signed_json
 from strandline.dialects.ipfslog.codec.cids import cid_text
 from strandline.dialects.ipfslog.types import Profile
@@ -55,8 +57,14 @@ def signed_text(shaped: Shaped, *, plain: bool = False) -> str:
 
 
 def signature_findings(
-    shaped: Shaped, block: bytes, profile: Profile, flags: list[str], *, plain: bool = False
-) -> tuple[Finding, ...]:
+    shaped: Shaped,
+    block: bytes,
+    profile: Profile,
+    flags: list[str],
+    *,
+    plain: bool = False,
+    is_sampled: bool = False,
+) -> list[Finding]:
     """Return what is wrong with key and signature; what only `compat` lets pass is added to `flags`.
 
     These hold:
@@ -65,17 +73,26 @@ def signature_findings(
     - 15, it is the key's, with low S, over the signed bytes: `SIGNATURE_INVALID`. Runs if 13 and 14 held.
 
     In `compat` v0, v1 and v2 may spell both loosely (`SIGNATURE_FORM`), and v1 and v2 may sign Go's spelling
-    (`GO_ESCAPES`): what JavaScript and Go peers accept.
+    (`GO_ESCAPES`): what JavaScript and Go peers accept. A sampled entry goes to the partner library too: where it says
+    otherwise, `LIBRARY_DISAGREEMENT`.
     """
     fields = shaped.fields
     is_loose = profile == "compat" and shaped.variant != "core2"
     key = _key(fields["key"], shaped.variant == "core2", is_loose)
     der = parse_base16(fields["sig"])
-    findings = []
+    findings: list[Finding] = []
+
+    def holds(der: bytes, digest: bytes) -> bool:
+        found = key is not None and verify_digest(key, der, digest)
+        if is_sampled and key is not None and verify_by_partner(key, der, digest) is not found:
+            evidence: Evidence = {"coincurve": found, "versions": libraries()}
+            findings.append(Finding("LIBRARY_DISAGREEMENT", evidence))
+        return found
+
     if key is None:
         findings.append(Finding("KEY_MALFORMED", {"field": "key", "actual": shown(fields["key"])}))
-    elif der is not None and verify_digest(key, der, signed_digest(shaped, block, plain=plain)):
-        return ()
+    elif der is not None and holds(der, signed_digest(shaped, block, plain=plain)):
+        return findings
     if der is None or not is_strict_der(der):
         der = _loose_der(fields["sig"]) if is_loose else None
         if der is None:
@@ -84,14 +101,14 @@ def signature_findings(
             flags.append("SIGNATURE_FORM")
     if key is not None and der is not None:
         digest = signed_digest(shaped, block)
-        if verify_digest(key, der, digest):
-            return ()
+        if holds(der, digest):
+            return findings
         escaped = _go_digest(shaped) if is_loose else None
-        if escaped is not None and verify_digest(key, der, escaped):
+        if escaped is not None and holds(der, escaped):
             flags.append("GO_ESCAPES")
         else:
             findings.append(Finding("SIGNATURE_INVALID", {"field": "sig", "signed_sha256": digest.hex()}))
-    return tuple(findings)
+    return findings
 
 
 @lru_cache(maxsize=CACHED_KEYS)

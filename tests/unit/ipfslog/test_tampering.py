@@ -556,6 +556,16 @@ def test_an_altered_block_under_its_old_address_is_a_mismatch_too(variant):
     assert verdict.evidence["HASH_MISMATCH"]["claimed"] == MADE[variant].cid
 
 
+def test_a_claimed_address_can_be_claimed_again_from_the_evidence():
+    block = changed("v2", payload=0)
+    for claimed in (MADE["v2"].cid, parse_cid(MADE["v2"].cid).raw, "b" + b32(PARENT.record_id)):
+        evidence = verify_block(block, claimed, "strict", book()).evidence["HASH_MISMATCH"]
+        again = verify_block(block, evidence["claimed"], "strict", book())
+        assert again.reasons == ("HASH_MISMATCH", "SIGNATURE_INVALID")
+        assert parse_cid(evidence["claimed"]).digest in (MADE["v2"].record_id, PARENT.record_id)
+        assert parse_cid(evidence["expected"]).digest == again.record_id
+
+
 CLAIMS = {
     "as it is": (lambda cid: cid, ()),
     "as bytes": (lambda cid: parse_cid(cid).raw, ()),

@@ -239,9 +239,14 @@ class Log(GSet[Entry]):
 
     def _walk(self, heads: tuple[Entry, ...], amount: int) -> list[str]:
         # Not over the DAG: that would be made anew for each append.
-        is_core = self._others == 0
-        roots = [head.record_id for head in heads]
-        found = walk(self._entries, roots, Newest, is_core, amount=amount)
+        found = walk(
+            self._entries,
+            [head.record_id for head in heads],
+            lambda record_id: Newest(self._entries[record_id]),
+            lambda item: item.record_id,
+            looks_further=self._others == 0,
+            amount=amount,
+        )
         return [self._entries[record_id].cid for record_id in found]
 
     def _of(self, ids: Iterable[bytes]) -> tuple[Entry, ...]:

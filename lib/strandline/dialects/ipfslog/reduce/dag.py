@@ -30,8 +30,8 @@ class Node:
         return self.variant is None
 
 
-WalkableT = TypeVar("WalkableT", Node, Entry)
 Walkable: TypeAlias = Node | Entry
+Item = TypeVar("Item")
 
 
 def node_of(entry: Entry) -> Node:
@@ -126,9 +126,15 @@ class Dag:
         self, roots: Iterable[bytes], amount: int | None = None, end: bytes | None = None
     ) -> list[bytes]:
         """Return up to `amount` ids that `roots` lead to, newest first, ending with `end`: as `walk`."""
-        rank = self.rank
+        rank, by_key = self.rank, self.by_key
         return walk(
-            self.nodes, roots, lambda node: -rank[node.record_id], self.is_core, amount=amount, end=end
+            self.nodes,
+            roots,
+            lambda record_id: -rank[record_id],
+            lambda item: by_key[-item],
+            looks_further=self.is_core,
+            amount=amount,
+            end=end,
         )
 
     def reachable(self, roots: Iterable[bytes]) -> set[bytes]:
@@ -161,38 +167,40 @@ class Dag:
 class Newest:
     """Sorts a node before those of lesser k, as a heap wants it."""
 
-    __slots__ = ("key",)
+    __slots__ = ("key", "record_id")
 
     def __init__(self, node: Walkable) -> None:
         self.key = order_key(node)
+        self.record_id = node.record_id
 
     def __lt__(self, other: "Newest") -> bool:
         return self.key > other.key
 
 
 def walk(
-    nodes: Mapping[bytes, WalkableT],
+    nodes: Mapping[bytes, Walkable],
     roots: Iterable[bytes],
-    newest_first: Callable[[WalkableT], Any],
-    looks_further: bool,
+    item_of: Callable[[bytes], Item],
+    id_of: Callable[[Item], bytes],
     *,
+    looks_further: bool,
     amount: int | None = None,
     end: bytes | None = None,
 ) -> list[bytes]:
     """Return up to `amount` ids that `roots` lead to, newest first, ending with `end` if it is met.
 
     Each step takes the greatest by k of what is known and learns its parents; if it `looks_further`, as the library of
-    core2 does, also those of what the step before learnt. `newest_first` sorts as descending k does. Work:
-    O((nodes + edges) log nodes), no recursion.
+    core2 does, also those of what the step before learnt. `item_of` gives what stands for an id in the heap, greatest
+    k least, and `id_of` gives it back. Work: O((nodes + edges) log nodes), no recursion.
     """
-    heap = [(newest_first(nodes[root]), root) for root in roots]
+    heap: list[Any] = [item_of(root) for root in roots]
     heapq.heapify(heap)
     seen: set[bytes] = set()
     taken: set[bytes] = set()
     level: list[bytes] = []
     out: list[bytes] = []
     while heap and (amount is None or len(out) < amount):
-        record_id = heapq.heappop(heap)[1]
+        record_id = id_of(heapq.heappop(heap))
         if record_id in taken:
             continue
         taken.add(record_id)
@@ -206,5 +214,5 @@ def walk(
         level = [parent for parent in dict.fromkeys(parents) if parent in nodes and parent not in seen]
         seen.update(level)
         for parent in level:
-            heapq.heappush(heap, (newest_first(nodes[parent]), parent))
+            heapq.heappush(heap, item_of(parent))
     return out

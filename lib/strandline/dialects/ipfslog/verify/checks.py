@@ -184,7 +184,8 @@ def _is_too_large(checked: Checked, block: bytes) -> bool:
 
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    actual = shown(claimed) if isinstance(claimed, str) else claimed[:64].hex()
+    # As a text that a replay can claim again.
+    actual = shown(claimed if isinstance(claimed, str) else "f" + claimed[:64].hex())
     if isinstance(cid, str):
         checked.findings.append(Finding(cid, {"field": "cid", "actual": actual}))
     elif cid.digest != checked.record_id:

@@ -80,6 +80,7 @@ LINES = {
         ["NOT_AN_ENTRY"],
     ),
     "a manifest with its hash": (json.dumps({"id": "x", "heads": [], "hash": "x"}) + "\n", ["JsonDocument"]),
+    "a line of 16 MiB": ("x" * MAX_LINE_BYTES + "\n", ["JSON_INVALID"]),
     "a line of 16 MiB and one": (f"{'x' * (MAX_LINE_BYTES + 1)}\n{A1}\n", ["LINE_TOO_LARGE", "JsonDocument"]),
     "a cut line of 16 MiB and one": ("x" * (MAX_LINE_BYTES + 1), ["LINE_TOO_LARGE,TRUNCATED"]),
     "a snapshot": (
@@ -456,6 +457,8 @@ def test_pruned_digests_are_known():
     judged = judge(read(A1 + "\n"), held)
     assert judged.counts == Counts(read=1, known=1)
     assert judged.held.entries == {}
+    claims = judge(read(to_car([DAG["a1"], DAG["b1"]], []), "car"), held).counts
+    assert claims == Counts(claims_known=1, claims_missing=1)
 
 
 def test_a_rejected_json_entry_keeps_its_slice_until_a_block_is_built():

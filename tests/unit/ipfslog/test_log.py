@@ -4,6 +4,7 @@ import dataclasses
 import doctest
 import hashlib
 import importlib
+import json
 
 import pytest
 
@@ -163,6 +164,13 @@ def test_an_append_is_accepted_and_then_the_only_head(variant):
     assert made.refs if variant != "v1" else not made.refs
 
 
+@pytest.mark.parametrize(("variant", "expected"), [("v2", "A"), ("core2", "A B")])
+def test_an_append_over_lying_clocks_reaches_back_as_its_library_walks(variant, expected):
+    made = lies(variant)
+    log = Log("strand", made.values(), who("alice", variant), variant)
+    assert names(made, log.append("x", 4, 4).refs) == expected
+
+
 def test_what_nobody_should_write_is_refused():
     alice = who("alice")
     with pytest.raises(UsageError, match="nobody"):
@@ -284,6 +292,16 @@ def test_a_clock_is_right_if_it_is_above_that_of_every_parent_held():
     right = {row.record_id: row.clock_ok for row in state.view}
     assert [right[each.record_id] for each in (parent, *children)] == [True, False, False, True]
     assert [row.clock_ok for row in reduce_log(children).view] == [True] * 3
+
+
+def test_of_many_in_conflict_the_two_of_least_id_are_the_evidence():
+    made = sorted((entry(number) for number in range(4)), key=lambda each: each.record_id)
+    (row,) = forks(made[::-1])
+    assert (row.member_count, row.members) == (4, tuple(each.record_id for each in made))
+    assert (row.bytes_a, row.bytes_b) == (made[0].block, made[1].block)
+    assert [each["id"] for each in json.loads(row.evidence)["records"]] == [
+        each.record_id.hex() for each in made[:2]
+    ]
 
 
 def test_times_beyond_32_bits_are_ordered_as_numbers():

@@ -144,9 +144,11 @@ def count(**counters):
 
 
 def test_a_counter_keeps_the_greatest_count_of_each_id():
-    found = document_rows("counter", entries(count(a=3, b=-2), count(a=2, b=0), count(a=3), count(c=0.5)))
+    found = document_rows(
+        "counter", entries(count(a=3, b=-2), count(a=2, b=0), count(a=3), count(c=0.5, d=-3))
+    )
     assert {key: (row.record_id[0], row.value_json) for key, row in found.items()} == {
-        "a": (2, "3"), "b": (1, "0"), "c": (3, "0.5"),
+        "a": (2, "3"), "b": (1, "0"), "c": (3, "0.5"), "d": (3, "0"),
     }  # fmt: skip
     assert counter(found.values()) == 3.5
     assert counter([]) == 0.0

@@ -589,6 +589,13 @@ def test_a_claimed_address_is_compared_by_digest(name):
     assert verdict.reasons == reasons
 
 
+def test_what_json_cannot_hold_is_not_written_as_json():
+    for payload in ([2**64 - 1], b"\x00", link(parse_cid(PARENT.cid).raw)):
+        made = verify_block(signed("core2", payload=payload), None, "strict", book()).entry
+        with pytest.raises(ValueError, match="blocks"):
+            to_json(made)
+
+
 def test_an_unpadded_signature_is_loose():
     der = bytes.fromhex(UNPADDED.sig)
     r, s = int.from_bytes(der[4 : 4 + der[3]], "big"), int.from_bytes(der[6 + der[3] :], "big")

@@ -15,6 +15,7 @@ from strandline.dialects.ipfslog.author import (
     to_snapshot,
 )
 from strandline.dialects.ipfslog.codec import (
+    canonical_cid,
     dag_cbor,
     identity_value,
     js_value,
@@ -268,6 +269,19 @@ def test_floats_have_two_widths_and_json_finds_the_claimed_one():
     assert (claimed.entry, claimed.flags) == (lenient.entry, ("FLOAT_SHORT",))
     assert verify_json(fields_of(wide) | {"hash": vector["wide"]}).entry == wide
     assert verify_json(fields_of(wide) | {"hash": alice.cid}).reasons == ("HASH_MISMATCH",)
+
+
+def test_core_has_no_second_width_to_try():
+    made = entry(DOCUMENT["floats"]["payload"], "core2")
+    value = fields_of(made)
+    short = stored_entry("core2", value, {"next": [], "refs": []}, "short")
+    claimed = value | {"hash": canonical_cid(record_id(short.block))}
+    for profile in ("strict", "compat"):
+        assert verify_json(claimed, profile, book()).reasons == ("HASH_MISMATCH",)
+        assert verify_block(short.block, None, profile, book()).reasons == (
+            "FLOAT_WIDTH",
+            "SIGNATURE_INVALID",
+        )
 
 
 def fields_of(made):

@@ -7,7 +7,7 @@ from cbor2 import CBORTag
 
 from strandline.core.encoding.base_n import base32, base58, parse_base16, parse_base32, parse_base58
 from strandline.core.encoding.strict_cbor import LINK_TAG
-from strandline.dialects.ipfslog.types import DIGEST_BYTES, Cid, Variant
+from strandline.dialects.ipfslog.types import Cid, Variant
 
 CidReason: TypeAlias = Literal["CID_MALFORMED", "CID_UNSUPPORTED"]
 
@@ -94,8 +94,3 @@ def link(raw: bytes) -> CBORTag:
 def parse_link(tag: CBORTag) -> Cid | CidReason:
     """Return the content address of a link that the CBOR reader let pass, or why it is none."""
     return parse_cid_bytes(tag.value[1:])
-
-
-def digest_of(cid: bytes) -> bytes:
-    """Return the SHA-256 at the end of a supported content address."""
-    return cid[-DIGEST_BYTES:]

@@ -4,16 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from strandline.core.encoding.strict_cbor import CborRefused
-from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
-    NESTING,
     canonical_cid,
-    dag_pb_data,
     embedded_block,
-    has_unsafe_integer,
     identity_of,
     is_dag_pb,
     json_fitness,
@@ -33,7 +28,8 @@ from strandline.dialects.ipfslog.types import (
     log_namespace,
     record_id,
 )
-from strandline.dialects.ipfslog.verify.shape import Form, Shaped, shape, variant_of
+from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
+from strandline.dialects.ipfslog.verify.shape import Shaped, shape, variant_of
 from strandline.dialects.ipfslog.verify.signature import signature_findings, signed_digest
 
 _MIN_NEGATIVE_TIME: Final = -SATURATED_TIME
@@ -88,33 +84,6 @@ def claimed_block(block: bytes, claimed: str | bytes | None, profile: Profile) -
     return checked
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A decoded block: its value, in which form it was written, and what its numbers are like."""
-
-    value: Any
-    form: Form
-    has_short_floats: bool = False
-    has_unsafe_integer: bool = False
-
-
-def decoded(block: bytes) -> Item | Finding:
-    """Return what a block holds, or why it does not decode (check 3, but for the range of integers)."""
-    if is_dag_pb(block):
-        data = dag_pb_data(block)
-        if data is None:
-            return Finding("NOT_AN_ENTRY", {"cause": "dag-pb with more than data"})
-        try:
-            return Item(strict_json(data, numbers="js", nesting=NESTING), "dag-pb")
-        except JsonRefused as refused:
-            return Finding("JSON_INVALID", {"cause": refused.cause})
-    try:
-        item = parse_dag_cbor(block)
-    except CborRefused as refused:
-        return Finding(refused.reason, {"cause": refused.cause})
-    return Item(item.value, "dag-cbor", item.floats == "short", item.has_unsafe_integer)
-
-
 def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
     """Checks 3 (range) to 16 of a decoded block."""
     value = item.value
@@ -131,18 +100,6 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
         checked.findings += shaped
     else:
         _check_rest(checked, shaped)
-
-
-def is_out_of_range(value: Any) -> bool:
-    """Return whether an integer is beyond 2^53-1 where none may be: the payload of core2 may hold them."""
-    if type(value) is dict and type(value.get("identity")) is str:
-        value = [member for name, member in value.items() if name != "payload"]
-    return has_unsafe_integer(value)
-
-
-def out_of_range() -> Finding:
-    """Return the finding of an integer beyond 2^53-1."""
-    return Finding("NUMBER_OUT_OF_RANGE", {"expected": "integers of at most 2^53-1 in magnitude"})
 
 
 def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str | None = None) -> Checked:

@@ -29,14 +29,11 @@ from strandline.dialects.ipfslog.types import (
 )
 from strandline.dialects.ipfslog.verify.checks import (
     Checked,
-    Item,
     check_item,
     check_json,
     claimed_block,
-    decoded,
-    is_out_of_range,
-    out_of_range,
 )
+from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
 
 _ENTRY_MEMBERS: Final = frozenset({"v", "payload", "clock"})
 

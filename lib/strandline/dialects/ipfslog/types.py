@@ -1,7 +1,7 @@
 """The values of logs: content addresses, entries, identities, manifests, and what could not be opened."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
@@ -83,13 +83,13 @@ class Entry:
     cid: str
     variant: Variant
     log_id: str
-    key: str
-    sig: str
+    key: str = field(repr=False)
+    sig: str = field(repr=False)
     clock_time: int
-    clock_id: str
+    clock_id: str = field(repr=False)
     writer: str
-    identity_digest: bytes | None
-    block: bytes
+    identity_digest: bytes | None = field(repr=False)
+    block: bytes = field(repr=False)
     next: tuple[bytes, ...]
     refs: tuple[bytes, ...]
     payload: Any

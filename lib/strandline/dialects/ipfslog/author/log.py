@@ -49,6 +49,8 @@ class Log(GSet[Entry]):
     1
     >>> ours.merge(theirs), len(ours), [entry.payload for entry in ours.heads]
     (1, 2, ['hello', {'op': 'ADD', 'value': 1.5}])
+    >>> ours
+    Log('chat', 2 entries, 2 heads)
     >>> joined = ours.append("both seen")
     >>> joined.clock_time, len(joined.next), ours.heads == (joined,)
     (2, 2, True)
@@ -254,6 +256,9 @@ class Log(GSet[Entry]):
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries.values())
+
+    def __repr__(self) -> str:
+        return f"Log({self.id!r}, {len(self)} entries, {len(self._heads)} heads)"
 
 
 def _several(bound: str | Iterable[str] | None) -> Iterable[str] | None:

@@ -152,6 +152,7 @@ def test_order_documents_and_states_have_their_published_hashes():
 def test_a_reducer_is_named_by_what_it_was_told(store, write, expected):
     ids = tuple(sorted(who(name).id if name in AUTHORS.values() else name for name in write))
     assert LogConfiguration(store, ids).reducer_version == expected
+    assert LogConfiguration(store, ids[::-1] + ids).reducer_version == expected
 
 
 def test_the_dag_as_a_snapshot_is_read_as_published():
@@ -267,6 +268,7 @@ def test_floats_have_two_widths_and_json_finds_the_claimed_one():
     assert (lenient.status, lenient.flags) == ("accepted", ("FLOAT_SHORT",))
     claimed = verify_json(fields_of(wide) | {"hash": vector["short"]}, "compat")
     assert (claimed.entry, claimed.flags) == (lenient.entry, ("FLOAT_SHORT",))
+    assert verify_json(fields_of(wide) | {"hash": vector["short"]}).reasons == ("FLOAT_WIDTH",)
     assert verify_json(fields_of(wide) | {"hash": vector["wide"]}).entry == wide
     assert verify_json(fields_of(wide) | {"hash": alice.cid}).reasons == ("HASH_MISMATCH",)
 

@@ -36,7 +36,7 @@ class LogConfiguration:
     @property
     def reducer_version(self) -> str:
         """Names the reducer and what it was told: equal versions reduce equal sets to equal states."""
-        told = dag_cbor({"store": self.store, "write": list(self.write)})
+        told = dag_cbor({"store": self.store, "write": sorted(set(self.write))})
         return f"ipfslog-1:{hashlib.sha256(told).hexdigest()[:16]}"
 
     def may_write(self, entry: Entry) -> bool:

@@ -18,9 +18,16 @@ FORBIDDEN = (
     ("frames/buckets.py", "import strandline.tables.location", "layers: arrows point down only"),
     ("pipelines/status.py", "import strandline.pipelines.explain", "pipelines do not call each other"),
     ("dialects/sdmp/types.py", "import strandline.dialects.sdmp.codec", "inside a dialect"),
+    ("dialects/ipfslog/types.py", "import strandline.dialects.ipfslog.codec.cids", "inside ipfslog"),
+    ("dialects/ipfslog/reduce/dag.py", "import strandline.dialects.ipfslog.author.log", "inside ipfslog"),
+    ("dialects/ipfslog/codec/cids.py", "import numpy", "run without Spark, Arrow and pandas"),
+    ("dialects/ipfslog/author/log.py", "import pyarrow", "run without Spark, Arrow and pandas"),
+    ("dialects/ipfslog/verify/signature.py", "import coincurve", "only core.signatures imports crypto"),
+    ("core/ids.py", "import cryptography", "only core.signatures imports crypto"),
     ("core/hashing.py", "import pyarrow", "run without Spark, Arrow and pandas"),
     ("config/settings.py", "import pandas", "run without Spark, Arrow and pandas"),
     ("kernels/lines.py", "import pyspark", "kernels run without a JVM"),
+    ("dialects/ipfslog/kernels/entries.py", "import pyspark", "kernels run without a JVM"),
     ("pipelines/explain.py", "import delta.tables", "only tables and session import delta"),
     (
         "pipelines/reduce.py",
@@ -31,6 +38,7 @@ FORBIDDEN = (
     ("cli/look.py", "import strandline.dialects.base", "who works for all dialects names none"),
     ("tables/store.py", "import strandline.dialects.sdmp.dialect", "who works for all dialects names none"),
     ("dialects/base.py", "import strandline.dialects.sdmp.types", "dialects do not know each other"),
+    ("dialects/ipfslog/types.py", "import strandline.dialects.sdmp.types", "dialects do not know each other"),
 )
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from strandline.contracts import resources
 
-Outcome = Literal["rejected", "deferred", "manifest", "fork"]
+Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork"]
 Severity = Literal["error", "wait", "notice", "info", "alarm"]
 
 
@@ -20,7 +20,8 @@ class Reason:
 
     code: str
     outcomes: tuple[Outcome, ...]
-    """Where it stands: status of a quarantine row, a row of scope manifest, kind of an equivocation."""
+    """Where it stands: status of a quarantine row, a row of scope manifest, a flag of an accepted record, kind of
+    an equivocation."""
     severity: Severity
     dialects: tuple[str, ...]
     """The dialects that yield it, or `all`."""

@@ -36,3 +36,16 @@ class FaultError(StrandlineError):
     """The call was right and something around it failed: a disk, a file, another writer. Exit code 3."""
 
     exit_code: ClassVar[int] = 3
+
+
+class NamespaceMismatch(UsageError):  # noqa: N818 - the product's own word
+    """Journals of two namespaces were to be merged; nothing was. Exit code 2."""
+
+    def __init__(self, expected: str, actual: str) -> None:
+        super().__init__(
+            "NAMESPACES_DIFFER",
+            f"A record of {actual!r} cannot go into {expected!r}.",
+            "Merge what belongs to one namespace, each into its own.",
+        )
+        self.expected = expected
+        self.actual = actual

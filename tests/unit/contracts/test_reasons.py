@@ -24,6 +24,7 @@ PRODUCED = [
     "JSON_INVALID",
     "DEFERRED_LIMIT",
     "INTERNAL_ERROR",
+    "LIBRARY_DISAGREEMENT",
     "FRAME_TOO_LARGE",
     "FRAME_TOO_MANY",
     "FRAME_SHAPE",
@@ -36,6 +37,47 @@ PRODUCED = [
     "LINE_NUMBER_MISMATCH",
     "PREDECESSOR_UNKNOWN",
     "SDMP_FORK",
+    "LINE_TOO_LARGE",
+    "CAR_MALFORMED",
+    "CAR_TRUNCATED",
+    "BLOCK_TOO_LARGE",
+    "BASE64_MALFORMED",
+    "NOT_AN_ENTRY",
+    "CBOR_INVALID",
+    "CBOR_NOT_CANONICAL",
+    "NUMBER_OUT_OF_RANGE",
+    "FLOAT_WIDTH",
+    "CID_MALFORMED",
+    "CID_UNSUPPORTED",
+    "CID_NOT_CANONICAL",
+    "HASH_MISMATCH",
+    "ENTRY_ENCRYPTED",
+    "VARIANT_UNSUPPORTED",
+    "VARIANT_UNKNOWN",
+    "FIELD_MISSING",
+    "FIELD_UNKNOWN",
+    "TYPE_INVALID",
+    "ID_INVALID",
+    "LOG_ID_MISMATCH",
+    "PAYLOAD_NOT_JSON",
+    "CLOCK_OUT_OF_RANGE",
+    "CLOCK_ID_MISMATCH",
+    "KEY_MALFORMED",
+    "SIGNATURE_MALFORMED",
+    "SIGNATURE_INVALID",
+    "SIGNATURE_WEAK",
+    "IDENTITY_TYPE_UNSUPPORTED",
+    "IDENTITY_INVALID",
+    "KEY_IDENTITY_MISMATCH",
+    "IDENTITY_MISSING",
+    "FLOAT_SHORT",
+    "CLOCK_NEGATIVE",
+    "SIGNATURE_FORM",
+    "GO_ESCAPES",
+    "KEY_FORM",
+    "CLOCK_SATURATED",
+    "DUPLICATE_LINK",
+    "IPFSLOG_CLOCK_FORK",
 ]
 
 
@@ -71,22 +113,45 @@ def test_each_code_is_well_formed_and_says_what_it_means_and_what_to_do():
         assert set(reason.outcomes) <= set(get_args(Outcome)), code
         assert reason.outcomes, code
         assert reason.severity in get_args(Severity), code
-        assert reason.dialects in (("all",), ("sdmp",)), code
+        assert reason.dialects in (("all",), ("sdmp",), ("ipfslog",), ("sdmp", "ipfslog")), code
         for sentence in (reason.meaning, reason.advice):
             assert re.fullmatch(r"[A-Z].{30,}\.", sentence), code
 
 
 def test_what_waits_says_for_what_and_nothing_else_does():
     waits = {code: reason.waits_for for code, reason in EVERY.items() if reason.waits_for}
-    assert waits == {"PREDECESSOR_UNKNOWN": "line", "INTERNAL_ERROR": "rules"}
+    assert waits == {
+        "PREDECESSOR_UNKNOWN": "line",
+        "IDENTITY_MISSING": "identity",
+        "INTERNAL_ERROR": "rules",
+    }
     assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
 
 
 def test_alarms_are_forks_manifests_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
-    expected = {code for code in EVERY if code.startswith("MANIFEST_")} | {"SDMP_FORK", "INTERNAL_ERROR"}
-    assert alarms == expected
+    forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
+    manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
+    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK"}
+    assert alarms == forks | manifests | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 
 
-def test_later_rules_may_judge_again_what_was_our_limit_or_our_fault():
-    assert {code for code, reason in EVERY.items() if reason.replay} == {"DEFERRED_LIMIT", "INTERNAL_ERROR"}
+def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_us():
+    replayed = {"DEFERRED_LIMIT", "INTERNAL_ERROR", "CID_UNSUPPORTED", "FIELD_UNKNOWN", "FLOAT_WIDTH"}
+    replayed |= {
+        "LIBRARY_DISAGREEMENT",
+        "IDENTITY_TYPE_UNSUPPORTED",
+        "VARIANT_UNKNOWN",
+        "VARIANT_UNSUPPORTED",
+    }
+    assert {code for code, reason in EVERY.items() if reason.replay} == replayed
+
+
+def test_flags_are_notices_unless_they_reject_too():
+    flags = {code: reason for code, reason in EVERY.items() if "flag" in reason.outcomes}
+    assert all((reason.severity == "notice") == (reason.outcomes == ("flag",)) for reason in flags.values())
+    assert {code for code, reason in flags.items() if reason.severity == "error"} == {
+        "CLOCK_ID_MISMATCH",
+        "PAYLOAD_NOT_JSON",
+        "SIGNATURE_WEAK",
+    }

@@ -1,6 +1,6 @@
 """The state of node journals as pure functions of accepted lines: row, state hash, forks, what peers have and lack."""
 
-from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, fork_evidence, forks
+from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, forks
 from strandline.dialects.sdmp.reduce.peers import (
     PeerStatus,
     WantedResource,
@@ -29,7 +29,6 @@ __all__ = [
     "PeerStatus",
     "WantedResource",
     "fork",
-    "fork_evidence",
     "forks",
     "journal",
     "leaves",

@@ -1,36 +1,13 @@
 """Forks of a journal: lines that several lines follow, with evidence that a third party can check."""
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
 
-from strandline.core.hashing import equivocation_id
+from strandline.core.equivocation import MAX_MEMBERS, Context, Equivocation, equivocation
 from strandline.core.ids import namespace
-from strandline.dialects.sdmp.types import DIALECT, Line
+from strandline.dialects.sdmp.types import DIALECT, Line, record_id
 from strandline.dialects.sdmp.verify import Link, tree_of
 
-MAX_MEMBERS: Final = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Equivocation:
-    """A row of `equivocation` (but its bucket): the lines that follow one line."""
-
-    equivocation_id: bytes
-    namespace: str
-    dialect: str
-    kind: str
-    key: str
-    position: str
-    members: tuple[bytes, ...]
-    member_count: int
-    bytes_a: bytes
-    bytes_b: bytes
-    attributable: bool
-    evidence: str
+__all__ = ["MAX_MEMBERS", "Equivocation", "fork", "forks"]
 
 
 def forks(node: str, accepted: Mapping[bytes, Line]) -> tuple[Equivocation, ...]:
@@ -57,40 +34,15 @@ def fork(
     `followers` may hold just those of least id, then `count` is the number of all. The position is the
     number that all of them carry: n repeats on other branches.
     """
-    members = sorted(followers)
-    a, b = followers[members[0]], followers[members[1]]
-    where = namespace("node", node)
-    position = a.partition(b"@")[0].decode("ascii")
-    return Equivocation(
-        equivocation_id=equivocation_id(where, "SDMP_FORK", node, position),
-        namespace=where,
-        dialect=DIALECT,
-        kind="SDMP_FORK",
-        key=node,
-        position=position,
-        members=tuple(members[:MAX_MEMBERS]),
-        member_count=len(members) if count is None else count,
-        bytes_a=a,
-        bytes_b=b,
+    position = followers[min(followers)].partition(b"@")[0].decode("ascii")
+    return equivocation(
+        namespace("node", node),
+        DIALECT,
+        "SDMP_FORK",
+        node,
+        position,
+        records=followers,
         attributable=False,
-        evidence=fork_evidence(node, position, predecessor, a, b),
+        context=(Context("predecessor", record_id(predecessor), predecessor),),
+        count=count,
     )
-
-
-def fork_evidence(node: str, position: str, predecessor: bytes, a: bytes, b: bytes) -> str:
-    """Return the evidence file of a fork: JSON, keys sorted, compact, ASCII; `a` has the lesser record id."""
-    evidence = {
-        "context": [{**_record(predecessor), "role": "predecessor"}],
-        "dialect": DIALECT,
-        "key": node,
-        "kind": "SDMP_FORK",
-        "namespace": namespace("node", node),
-        "position": position,
-        "records": [_record(a), _record(b)],
-        "strandline_evidence": 1,
-    }
-    return json.dumps(evidence, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-
-
-def _record(line: bytes) -> dict[str, str]:
-    return {"bytes": base64.b64encode(line).decode("ascii"), "id": hashlib.sha256(line).hexdigest()}

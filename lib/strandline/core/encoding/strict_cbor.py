@@ -1,0 +1,265 @@
+"""The one CBOR reader for untrusted bytes: DAG-CBOR, one spelling of each value, or why not.
+
+Decode, encode again, compare: nothing else bars second spellings of one value.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal, NoReturn, TypeAlias
+
+import cbor2
+from cbor2 import CBORTag
+
+from strandline.core.encoding.strict_json import MAX_SAFE_INTEGER
+
+CborReason: TypeAlias = Literal["CBOR_INVALID", "CBOR_NOT_CANONICAL"]
+CborCause: TypeAlias = Literal[
+    "cut", "utf8", "tag", "simple", "float", "key", "trailing", "syntax", "order", "spelling"
+]
+Floats: TypeAlias = Literal["none", "wide", "short"]
+
+LINK_TAG: Final = 42
+MAX_INTEGER: Final = 2**64 - 1
+MIN_INTEGER: Final = -(2**64)
+
+# The tags that cbor2 would resolve to a value of its own: shared references, sets, dates, bignums, patterns.
+_RESOLVED_TAGS: Final = (
+    0, 1, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258, 260, 261, 1004, 43000, 55799,
+)  # fmt: skip
+
+
+class CborRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error of the program
+    """The bytes are not one canonical CBOR item of the allowed types; `reason` and `cause` say why."""
+
+    def __init__(self, reason: CborReason, cause: CborCause) -> None:
+        super().__init__(reason, cause)
+        self.reason: CborReason = reason
+        self.cause: CborCause = cause
+
+
+class _TagRefused(ValueError):  # noqa: N818 - caught here, never seen
+    """A tag that is never resolved here."""
+
+
+def _refuse_tag(*_: object) -> NoReturn:
+    raise _TagRefused
+
+
+_NEVER_RESOLVED: Final = dict.fromkeys(_RESOLVED_TAGS, _refuse_tag)
+
+
+@dataclass(frozen=True, slots=True)
+class CborItem:
+    """A value read, and what the walk over it met.
+
+    `floats`: the spelling its floats have, None if it has none. `has_unsafe_integer`: one is beyond 2^53-1 in
+    magnitude, where doubles are not exact.
+    """
+
+    value: Any
+    floats: Literal["wide", "short"] | None
+    has_unsafe_integer: bool
+
+
+def strict_cbor(raw: bytes, *, tags: frozenset[int], floats: tuple[Floats, ...], nesting: int) -> CborItem:
+    """Return the one value that `raw` spells, in the first of the `floats` spellings that gives `raw` again.
+
+    These hold, else `CborRefused` is raised with reason and cause:
+    - one well-formed item (RFC 8949), no duplicate name, at most `nesting` lists, maps and tags in one another;
+    - integers of -2^64..2^64-1, byte strings, texts, booleans, null, lists, maps with text names, finite floats
+      (unless `floats` is `none`), and of tags those in `tags`; tag 42 holds a byte string that starts with 00;
+      else `CBOR_INVALID`;
+    - encoded again it is `raw`: names by length, then bytes; shortest heads; integral floats of at most 2^53-1
+      as integers; other floats with 64 bits (`wide`), or with the fewest of 16, 32, 64 that keep them (`short`).
+      Only a beginning of `raw`: `CBOR_INVALID`, else `CBOR_NOT_CANONICAL`.
+    """
+    value = _bounded(raw, nesting)
+    walk = _Walk(tags, allows_floats="none" not in floats)
+    walk.over(value)
+    if walk.is_ordered and not walk.has_integral_float:
+        for spelling in floats if walk.has_float else floats[:1]:
+            again = cbor2.dumps(value, canonical=spelling == "short")
+            if again == raw:
+                found = spelling if walk.has_float and spelling != "none" else None
+                return CborItem(value, found, walk.has_unsafe_integer)
+            if raw.startswith(again):
+                raise CborRefused("CBOR_INVALID", "trailing")
+    raise CborRefused("CBOR_NOT_CANONICAL", "spelling" if walk.is_ordered else "order")
+
+
+def encode_cbor(value: Any, *, floats: Literal["wide", "short"] = "wide") -> bytes:
+    """Return the canonical encoding of a value that `strict_cbor` may give; names in any order.
+
+    The caller has made integral floats integers and refused what is not finite.
+    """
+    walk = _Walk(frozenset({LINK_TAG}), allows_floats=True)
+    walk.over(value)
+    if walk.is_ordered:
+        return cbor2.dumps(value, canonical=floats == "short")
+    return cbor2.dumps(_in_order(value), canonical=floats == "short")
+
+
+def begins_cbor(raw: bytes, nesting: int) -> Any:
+    """Return the item at the beginning of `raw`, whatever follows it and however it is spelled.
+
+    Raises:
+        CborRefused: there is none.
+    """
+    return _decoded(raw, nesting)
+
+
+def _bounded(raw: bytes, nesting: int) -> Any:
+    # cbor2 does not count an empty list or map as a level. What fits into one level less is bounded anyway.
+    try:
+        return _decoded(raw, nesting - 1)
+    except CborRefused:
+        value = _decoded(raw, nesting)
+    if _depth(value) > nesting:
+        raise CborRefused("CBOR_INVALID", "syntax")
+    return value
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while True:
+        containers = [item for item in level if isinstance(item, dict | list | CBORTag)]
+        if not containers:
+            return depth
+        depth += 1
+        level = [child for item in containers for child in _inside(item)]
+
+
+def _inside(item: dict[Any, Any] | list[Any] | CBORTag) -> Iterable[Any]:
+    if isinstance(item, CBORTag):
+        return (item.value,)
+    return item.values() if isinstance(item, dict) else item
+
+
+def _decoded(raw: bytes, nesting: int) -> Any:
+    cause: CborCause
+    try:
+        return cbor2.loads(
+            raw,
+            max_depth=nesting,
+            allow_duplicate_keys=False,
+            strict_hashable_types=True,
+            semantic_decoders=_NEVER_RESOLVED,
+        )
+    except cbor2.CBORDecodeEOF:
+        cause = "cut"
+    except cbor2.CBORDecodeError as error:
+        inner = error.__cause__
+        cause = (
+            "utf8" if isinstance(inner, UnicodeDecodeError)
+            else "tag" if isinstance(inner, _TagRefused)
+            else "syntax"
+        )  # fmt: skip
+    raise CborRefused("CBOR_INVALID", cause)
+
+
+class _Walk:
+    """One pass over a value with a stack of its own: what is not allowed raises, the rest is noted."""
+
+    __slots__ = (
+        "allows_floats",
+        "has_float",
+        "has_integral_float",
+        "has_unsafe_integer",
+        "is_ordered",
+        "tags",
+    )
+
+    def __init__(self, tags: frozenset[int], *, allows_floats: bool) -> None:
+        self.tags = tags
+        self.allows_floats = allows_floats
+        self.has_float = False
+        self.has_integral_float = False
+        self.is_ordered = True
+        self.has_unsafe_integer = False
+
+    def over(self, value: Any) -> None:
+        waiting: list[Any] = [[value]]
+        while waiting:
+            container = waiting.pop()
+            if type(container) is dict:
+                self._names(container)
+                container = container.values()
+            for item in container:
+                kind = type(item)
+                if kind is str or kind is bytes or kind is bool or item is None:
+                    continue
+                if kind is dict or kind is list:
+                    waiting.append(item)
+                elif kind is int:
+                    if not -MAX_SAFE_INTEGER <= item <= MAX_SAFE_INTEGER:
+                        self._large(item)
+                elif kind is CBORTag:
+                    self._tag(item)
+                elif kind is float:
+                    self._float(item)
+                else:
+                    raise CborRefused("CBOR_INVALID", "simple")
+
+    def _large(self, item: int) -> None:
+        self.has_unsafe_integer = True
+        if not MIN_INTEGER <= item <= MAX_INTEGER:
+            raise CborRefused("CBOR_INVALID", "syntax")
+
+    def _names(self, members: dict[Any, Any]) -> None:
+        last_size, last = -1, ""
+        for name in members:
+            if type(name) is not str:
+                raise CborRefused("CBOR_INVALID", "key")
+            # Characters of ASCII sort as their bytes do, so that most names need no encoding.
+            if not name.isascii():
+                self.is_ordered &= _are_ordered(members)
+                return
+            size = len(name)
+            if size <= last_size and (size < last_size or name <= last):
+                self.is_ordered = False
+            last_size, last = size, name
+
+    def _tag(self, item: CBORTag) -> None:
+        link = item.value
+        if item.tag not in self.tags or type(link) is not bytes or link[:1] != b"\x00":
+            raise CborRefused("CBOR_INVALID", "tag")
+
+    def _float(self, item: float) -> None:
+        if not self.allows_floats or not math.isfinite(item):
+            raise CborRefused("CBOR_INVALID", "float")
+        self.has_float = True
+        if item.is_integer() and abs(item) <= MAX_SAFE_INTEGER:
+            self.has_integral_float = True
+
+
+def _are_ordered(members: dict[Any, Any]) -> bool:
+    if not all(type(name) is str for name in members):
+        raise CborRefused("CBOR_INVALID", "key")
+    keys = [cbor_name_key(name) for name in members]
+    return all(one < other for one, other in pairwise(keys))
+
+
+def _in_order(value: Any) -> Any:
+    """Return the value with the names of all maps in canonical order, built with a stack of its own."""
+    top: list[Any] = [value]
+    waiting: list[tuple[Any, Any]] = [(top, 0)]
+    while waiting:
+        holder, place = waiting.pop()
+        item = holder[place]
+        if isinstance(item, dict):
+            ordered = dict(sorted(item.items(), key=lambda member: cbor_name_key(member[0])))
+            holder[place] = ordered
+            waiting.extend((ordered, name) for name in ordered)
+        elif isinstance(item, list):
+            copied = list(item)
+            holder[place] = copied
+            waiting.extend((copied, index) for index in range(len(copied)))
+    return top[0]
+
+
+def cbor_name_key(name: str) -> tuple[int, bytes]:
+    """Return what the names of a map are sorted by: length of the UTF-8, then its bytes."""
+    raw = name.encode("utf-8")
+    return len(raw), raw

@@ -1,0 +1,112 @@
+"""Signing one entry: the same key and fields give the same bytes, signature and content address everywhere."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from strandline.core.errors import UsageError
+from strandline.dialects.ipfslog.author.identity import Identity
+from strandline.dialects.ipfslog.codec import (
+    canonical_cid,
+    dag_cbor,
+    identity_value,
+    js_value,
+    json_fitness,
+    parse_cid,
+    signed_digest_v0,
+    signed_json,
+    stored_entry,
+)
+from strandline.dialects.ipfslog.types import (
+    MAX_ID_BYTES,
+    SATURATED_TIME,
+    Cid,
+    Entry,
+    Variant,
+    record_id,
+)
+from strandline.dialects.ipfslog.verify import fits_variant
+
+
+def sign_entry(
+    identity: Identity,
+    log_id: str,
+    payload: Any,
+    *,
+    time: int,
+    next: Sequence[str] = (),  # noqa: A002 - the format's own word
+    refs: Sequence[str] = (),
+    variant: Variant = "v2",
+) -> Entry:
+    """Return the entry that `identity` signs. `next` and `refs` are content addresses, in that order.
+
+    The payload is what JSON holds; core2 may also hold `bytes`. v0 is there to make test data: its signature covers
+    no payload, and `strict` accepts none of it.
+
+    Raises:
+        UsageError: `IDENTITY_TYPE_UNSUPPORTED`, the identity's type is not the variant's.
+        ValueError: the payload is none, `next` or `refs` holds no content address, or id or time is out of range.
+    """
+    if variant != "v0" and not fits_variant(identity.record, variant):
+        raise UsageError(
+            "IDENTITY_TYPE_UNSUPPORTED",
+            f"An identity of type {identity.record.type} cannot sign {variant}.",
+            "Make it with type publickey for core2, with orbitdb for v1 and v2.",
+        )
+    if not 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES:
+        raise ValueError(f"a log id has 1 to {MAX_ID_BYTES} bytes")
+    if not 0 <= time <= SATURATED_TIME:
+        raise ValueError("a time is an integer of 0 to 2^53-1")
+    links = {"next": [_cid(cid) for cid in next], "refs": [_cid(cid) for cid in refs]}
+    value = js_value(payload)
+    if variant != "core2" and json_fitness(value) == "beyond":
+        raise ValueError(f"a payload of {variant} holds no bytes")
+    fields: dict[str, Any] = {
+        "v": {"v0": 0, "v1": 1}.get(variant, 2),
+        "id": log_id,
+        "key": identity.public_key,
+        "next": list(next),
+        "refs": list(refs),
+        "clock": {"id": identity.public_key, "time": time},
+        "payload": value,
+        "identity": identity.cid if variant == "core2" else identity_value(identity.record),
+    }
+    fields["sig"] = _signature(identity, fields, variant).hex()
+    block = stored_entry(
+        variant, fields, {name: [cid.raw for cid in cids] for name, cids in links.items()}
+    ).block
+    digest = record_id(block)
+    return Entry(
+        record_id=digest,
+        cid=canonical_cid(digest, variant),
+        variant=variant,
+        log_id=log_id,
+        key=identity.public_key,
+        sig=fields["sig"],
+        clock_time=time,
+        clock_id=identity.public_key,
+        writer=identity.public_key if variant == "v0" else identity.id,
+        identity_digest=None if variant == "v0" else identity.record.digest,
+        block=block,
+        next=tuple(cid.digest for cid in links["next"]),
+        refs=tuple(cid.digest for cid in links["refs"]) if variant in ("v2", "core2") else (),
+        payload=value,
+        flags=(),
+    )
+
+
+def _cid(text: str) -> Cid:
+    cid = parse_cid(text)
+    if isinstance(cid, str):
+        raise ValueError(f"{text!r} is no content address of an entry")
+    return cid
+
+
+def _signature(identity: Identity, fields: dict[str, Any], variant: Variant) -> bytes:
+    if variant == "v0":
+        return identity.signing_key.sign_digest(signed_digest_v0(fields["id"]))
+    if variant == "core2":
+        signed = {name: fields[name] for name in ("v", "id", "next", "refs", "clock", "payload")}
+        return identity.signing_key.sign(dag_cbor(signed))
+    plain = json_fitness(fields["payload"]) == "plain"
+    text = signed_json(fields, fields["next"], fields["refs"], plain=plain)
+    return identity.signing_key.sign(text.encode("utf-8"))

@@ -1,0 +1,128 @@
+"""CARv1: a header that names roots, then sections of a content address and its block."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from cbor2 import CBORTag
+
+from strandline.core.encoding.strict_cbor import CborRefused
+from strandline.core.encoding.varint import parse_varint, varint
+from strandline.core.verdict import Finding, evidence_of
+from strandline.dialects.ipfslog.codec.cids import CID_V0, link
+from strandline.dialects.ipfslog.codec.dag_cbor import dag_cbor, parse_dag_cbor
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, Damage
+
+CarCause: TypeAlias = Literal["header", "version", "varint", "empty", "cid"]
+
+_CIDV0_BYTES: Final = 34
+_CID_FIELDS: Final = 4
+MAX_HEADER_BYTES: Final = MAX_BLOCK_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class CarSection:
+    """One section: the bytes of its content address, and where its block lies in the file."""
+
+    cid: bytes
+    start: int
+    end: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class CarHeader:
+    """The roots as bytes of content addresses, and where the sections begin."""
+
+    roots: tuple[bytes, ...]
+    end: int
+
+
+def parse_car_header(data: bytes) -> CarHeader | Damage:
+    """Return the header of a CARv1, or the one record that the whole file is: `CAR_MALFORMED`.
+
+    These hold: a minimal varint, as many bytes of dag-cbor, a map of exactly `roots`, a list of links, and
+    `version`, the integer 1.
+    """
+    length = parse_varint(data, 0)
+    if isinstance(length, str):
+        return malformed(data, 0, "varint")
+    size, start = length
+    if size > MAX_HEADER_BYTES or start + size > len(data):
+        return malformed(data, 0, "header")
+    try:
+        header: Any = parse_dag_cbor(data[start : start + size]).value
+    except CborRefused:
+        return malformed(data, 0, "header")
+    if not isinstance(header, dict) or "version" not in header:
+        return malformed(data, 0, "header")
+    if type(header["version"]) is not int or header["version"] != 1:
+        return malformed(data, 0, "version")
+    roots = header.get("roots")
+    if header.keys() != {"roots", "version"} or not isinstance(roots, list):
+        return malformed(data, 0, "header")
+    if not all(isinstance(root, CBORTag) for root in roots):
+        return malformed(data, 0, "header")
+    return CarHeader(tuple(root.value[1:] for root in roots), start + size)
+
+
+def car_sections(data: bytes, at: int) -> Iterator[CarSection | Damage]:
+    """Yield the sections that begin at offset `at`; after a damaged one the rest of the file is one record.
+
+    - a section that ends beyond the file: `CAR_TRUNCATED`; nothing is allocated for what it claims;
+    - an empty section, a varint that is over 9 bytes or not minimal, no content address: `CAR_MALFORMED`.
+    """
+    while at < len(data):
+        length = parse_varint(data, at)
+        if isinstance(length, str):
+            yield truncated(data, at) if length == "cut" else malformed(data, at, "varint")
+            return
+        size, start = length
+        if size == 0:
+            yield malformed(data, at, "empty")
+            return
+        if start + size > len(data):
+            yield truncated(data, at)
+            return
+        block_at = _after_cid(data, start, start + size)
+        if block_at is None:
+            yield malformed(data, at, "cid")
+            return
+        yield CarSection(data[start:block_at], block_at, start + size, at)
+        at = start + size
+
+
+def _after_cid(data: bytes, start: int, end: int) -> int | None:
+    if data[start : start + 2] == CID_V0:
+        return start + _CIDV0_BYTES if start + _CIDV0_BYTES <= end else None
+    at, value = start, 0
+    for field in range(_CID_FIELDS):
+        part = parse_varint(data, at)
+        if isinstance(part, str) or part[1] > end or (field == 0 and part[0] != 1):
+            return None
+        value, at = part
+    # The last of version, codec, hash and length.
+    return at + value if at + value <= end else None
+
+
+def malformed(data: bytes, at: int, cause: CarCause) -> Damage:
+    """Return the record that the rest of a CAR is, from offset `at`."""
+    return _rest(data, at, "CAR_MALFORMED", cause)
+
+
+def truncated(data: bytes, at: int) -> Damage:
+    """Return the record that a cut last section of a CAR is."""
+    return _rest(data, at, "CAR_TRUNCATED", "cut")
+
+
+def _rest(data: bytes, at: int, reason: str, cause: str) -> Damage:
+    return Damage((reason,), data[at:], at, evidence_of([Finding(reason, {"cause": cause})]))
+
+
+def car(roots: Iterable[bytes], blocks: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the CARv1 of blocks, each with the bytes of its content address, in the order given."""
+    header = dag_cbor({"roots": [link(root) for root in roots], "version": 1})
+    parts = [varint(len(header)), header]
+    for cid, block in blocks:
+        parts += [varint(len(cid) + len(block)), cid, block]
+    return b"".join(parts)

@@ -1,0 +1,96 @@
+"""Content addresses: CIDv0 and CIDv1 over SHA-256, as bytes, as texts in four bases, and as links."""
+
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from cbor2 import CBORTag
+
+from strandline.core.encoding.base_n import base32, base58, parse_base16, parse_base32, parse_base58
+from strandline.core.encoding.strict_cbor import LINK_TAG
+from strandline.dialects.ipfslog.types import Cid, Variant
+
+CidReason: TypeAlias = Literal["CID_MALFORMED", "CID_UNSUPPORTED"]
+
+DAG_CBOR: Final = b"\x01\x71\x12\x20"
+DAG_PB: Final = b"\x01\x70\x12\x20"
+CID_V0: Final = b"\x12\x20"
+CIDV0_CHARS: Final = 46
+CANONICAL_CHARS: Final = 49
+_MIN_CID_BYTES: Final = 4
+_MAX_CACHED_CHARS: Final = 128
+
+
+def parse_cid_bytes(raw: bytes) -> Cid | CidReason:
+    """Return the content address that `raw` is, whole, or why it is none that a log may name.
+
+    - `01 71 12 20` (dag-cbor), `01 70 12 20` (dag-pb) or `12 20` (CIDv0), then 32 bytes of SHA-256;
+    - fewer than 4 bytes, or beginning neither `01` nor `12`: `CID_MALFORMED`; else `CID_UNSUPPORTED`.
+    """
+    size = len(raw)
+    if (size == 36 and raw[:4] in (DAG_CBOR, DAG_PB)) or (size == 34 and raw[:2] == CID_V0):
+        return Cid(raw)
+    if size < _MIN_CID_BYTES or raw[0] not in (0x01, 0x12):
+        return "CID_MALFORMED"
+    return "CID_UNSUPPORTED"
+
+
+def parse_cid(text: str) -> Cid | CidReason:
+    """Return the content address that `text` spells, or why it spells none.
+
+    Multibase `z` (base58btc), `b` and `B` (base32), `f` (base16), each in its one spelling, and CIDv0: `Qm..` of
+    46 characters. Anything else is `CID_MALFORMED`.
+    """
+    return _parsed(text) if len(text) <= _MAX_CACHED_CHARS else _parse(text)
+
+
+def _parse(text: str) -> Cid | CidReason:
+    raw = _bytes_of(text)
+    return "CID_MALFORMED" if raw is None else parse_cid_bytes(raw)
+
+
+_parsed = lru_cache(maxsize=16_384)(_parse)
+
+
+def _bytes_of(text: str) -> bytes | None:
+    if len(text) == CIDV0_CHARS and text.startswith("Qm"):
+        return parse_base58(text)
+    base, digits = text[:1], text[1:]
+    if base == "z":
+        return parse_base58(digits)
+    if base == "b":
+        return parse_base32(digits)
+    if base == "B":
+        # Upper case throughout: a lower-case digit has no place here.
+        return parse_base32(digits.lower()) if digits == digits.upper() and digits.isascii() else None
+    return parse_base16(digits) if base == "f" else None
+
+
+@lru_cache(maxsize=16_384)
+def cid_text(raw: bytes) -> str:
+    """Return how ipfs-log spells a content address: CIDv0 as `Qm..`, every other in base58btc."""
+    return base58(raw) if raw[:2] == CID_V0 else "z" + base58(raw)
+
+
+def link_text(raw: bytes) -> str:
+    """Return how DAG-JSON spells a content address: CIDv0 as `Qm..`, every other in base32."""
+    return base58(raw) if raw[:2] == CID_V0 and len(raw) == 34 else "b" + base32(raw)
+
+
+def canonical_cid(digest: bytes, variant: Variant = "core2") -> str:
+    """Return the canonical text of an entry's content address: `zdpu..`, of v0 `Qm..`."""
+    return cid_text((CID_V0 if variant == "v0" else DAG_CBOR) + digest)
+
+
+def is_canonical(text: str, cid: Cid) -> bool:
+    """Return whether `text`, which spells `cid`, is its canonical text for dag-cbor."""
+    return len(text) == CANONICAL_CHARS and text[0] == "z" and cid.raw[:4] == DAG_CBOR
+
+
+def link(raw: bytes) -> CBORTag:
+    """Return the dag-cbor link to a content address."""
+    return CBORTag(LINK_TAG, b"\x00" + raw)
+
+
+def parse_link(tag: CBORTag) -> Cid | CidReason:
+    """Return the content address of a link that the CBOR reader let pass, or why it is none."""
+    return parse_cid_bytes(tag.value[1:])

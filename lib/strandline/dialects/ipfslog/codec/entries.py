@@ -1,0 +1,103 @@
+"""Blocks of entries and what is signed of them: every variant from its fields, every signed text from a block."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strandline.dialects.ipfslog.codec.cids import link
+from strandline.dialects.ipfslog.codec.dag_cbor import dag_cbor
+from strandline.dialects.ipfslog.codec.dag_pb import dag_pb_block
+from strandline.dialects.ipfslog.codec.identities import identity_map
+from strandline.dialects.ipfslog.codec.json_text import js_number, quoted, sorted_json, stringified
+from strandline.dialects.ipfslog.types import Floats, Variant
+
+FIELDS: Final[Mapping[Variant, tuple[str, ...]]] = {
+    "v0": ("hash", "id", "payload", "next", "v", "clock", "key", "sig"),
+    "v1": ("v", "id", "key", "sig", "hash", "next", "clock", "payload", "identity"),
+    "v2": ("v", "id", "key", "sig", "hash", "next", "refs", "clock", "payload", "identity"),
+    "core2": ("v", "id", "key", "sig", "next", "refs", "clock", "payload", "identity"),
+}
+"""The members of each variant, in the order in which its block stores them."""
+
+JSON_ORDER: Final = ("hash", "id", "payload", "next", "refs", "v", "clock", "key", "identity", "sig")
+_SIGNED_BITS_BYTES: Final = 32
+_GO_ESCAPES: Final = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """An entry as its block stores it: the members, and the block itself."""
+
+    fields: Mapping[str, Any]
+    block: bytes
+
+
+def stored_entry(
+    variant: Variant, fields: Mapping[str, Any], links: Mapping[str, Sequence[bytes]], floats: Floats = "wide"
+) -> StoredEntry:
+    """Return the block of an entry from its fields as JSON has them.
+
+    `links` are the bytes of the content addresses in `next` and `refs`, which v1 and v2 store as links.
+    """
+    stored = {name: fields.get(name) for name in FIELDS[variant]}
+    if variant == "v0":
+        stored["hash"] = None
+        return StoredEntry(stored, dag_pb_block(stringified(stored).encode("utf-8")))
+    stored["clock"] = {"id": fields["clock"]["id"], "time": fields["clock"]["time"]}
+    if variant != "core2":
+        stored["hash"] = None
+        stored["identity"] = identity_map(fields["identity"])
+        stored |= {name: [link(raw) for raw in raws] for name, raws in links.items() if name in stored}
+    return StoredEntry(stored, dag_cbor(stored, floats))
+
+
+def signed_json(
+    fields: Mapping[str, Any], next_texts: Sequence[str], refs_texts: Sequence[str], *, plain: bool
+) -> str:
+    """Return what v1 and v2 sign: sorted JSON of `clock, hash: null, id, next, payload, refs (v2), v`.
+
+    `plain` says of the payload what `sorted_json` asks.
+    """
+    clock = fields["clock"]
+    refs = '"refs":' + _texts(refs_texts) + "," if fields["v"] == 2 else ""
+    return (
+        f'{{"clock":{{"id":{quoted(clock["id"])},"time":{js_number(clock["time"])}}},"hash":null,'
+        f'"id":{quoted(fields["id"])},"next":{_texts(next_texts)},'
+        f'"payload":{sorted_json(fields["payload"], bytes_as="members", plain=plain)},{refs}"v":{fields["v"]}}}'
+    )
+
+
+def _texts(texts: Sequence[str]) -> str:
+    # Texts of content addresses need no escape.
+    return '["' + '","'.join(texts) + '"]' if texts else "[]"
+
+
+def go_escaped(text: str) -> str:
+    """Return signed JSON as Go's encoder spells it: `<`, `>`, `&`, U+2028 and U+2029 escaped."""
+    return text.translate(_GO_ESCAPES)
+
+
+def signed_digest_v0(log_id: str) -> bytes:
+    """Return the 32 bytes that a v0 signature covers.
+
+    v0 signs the JSON of `{hash, id, payload, next, v, clock}` without hashing it, and the curve keeps its leading
+    256 bits: a constant and the beginning of the log id. Payload, clock and `next` are not covered.
+    """
+    text = f'{{"hash":null,"id":{quoted(log_id)},"payload":'
+    return text.encode("utf-8")[:_SIGNED_BITS_BYTES]
+
+
+def signed_cbor(block: bytes, fields: Mapping[str, Any]) -> bytes:
+    """Return what core2 signs, cut out of its canonical block: all members but `key`, `sig` and `identity`."""
+    key_at = 1 + 3 + 3 + _size(fields["id"])
+    next_at = key_at + 4 + _size(fields["key"]) + 4 + _size(fields["sig"])
+    identity_at = len(block) - 9 - _size(fields["identity"])
+    return b"\xa6" + block[1:key_at] + block[next_at:identity_at]
+
+
+def _size(text: str) -> int:
+    """Return the bytes that a text takes in canonical CBOR."""
+    size = len(text.encode("utf-8"))
+    return size + (1 if size < 24 else 2 if size < 256 else 3 if size < 65536 else 5)

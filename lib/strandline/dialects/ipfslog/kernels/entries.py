@@ -1,0 +1,73 @@
+"""Blocks to facts: every check of an entry but those that its identity decides, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+import pandas as pd
+
+from strandline.core.verdict import encode_evidence, evidence_of, reasons_of
+from strandline.dialects.ipfslog.reduce import ops_of, payload_json, value_json
+from strandline.dialects.ipfslog.types import Profile
+from strandline.dialects.ipfslog.verify import Checked, check_block, entry_of, without_identity_signatures
+
+BlockColumns: TypeAlias = tuple[pd.Series, pd.Series, pd.Series]
+
+ENTRY_FACTS: Final = (
+    "record_id", "namespace", "reasons", "evidence", "flags", "identity_digest", "identity_block", "cid", "variant",
+    "log_id", "key", "sig", "clock_time", "clock_id", "writer", "next", "refs", "payload_json", "value_json", "ops",
+)  # fmt: skip
+"""Facts of one block. `reasons` ascending, with `evidence` as it is stored, None without any; from `cid` on None if
+there is a reason. `identity_digest` names the identity that decides the rest, `identity_block` is it where the entry
+embeds it: v1 and v2 are then accepted if it is valid, core2 if it is held, valid, of type publickey and its signing key
+is `key`. `writer` is None for core2, whose identity tells it."""
+
+
+def entry_facts(batches: Iterable[BlockColumns], *, profile: Profile) -> Iterator[pd.DataFrame]:
+    """Yield the facts of ENTRY_FACTS for (block, claimed, snapshot_id), in order; nothing raises.
+
+    `claimed` is the content address as bytes or text, or None. Checks 1 to 17 and 19 of v1 and v2, 1 to 16 of core2 and
+    v0; of v1 and v2 with a type that fits, check 18 is open.
+    """
+    for block, claimed, snapshot_id in batches:
+        rows = zip(block.to_numpy(), claimed.to_numpy(), snapshot_id.to_numpy(), strict=True)
+        facts = [_facts(check_block(raw, cid, profile, snapshot_id=log_id)) for raw, cid, log_id in rows]
+        yield pd.DataFrame(facts, columns=list(ENTRY_FACTS))
+
+
+def _facts(block: Checked) -> tuple[Any, ...]:
+    checked = without_identity_signatures(block)
+    reasons = reasons_of(checked.findings)
+    flags = sorted(checked.flags)
+    evidence = encode_evidence(evidence_of(checked.findings)) if reasons else None
+    identity = checked.identity
+    head = (
+        checked.record_id,
+        checked.namespace,
+        list(reasons),
+        evidence,
+        flags,
+        checked.identity_digest,
+        None if identity is None else identity.block,
+    )
+    if reasons or checked.shaped is None:
+        return (*head, *[None] * (len(ENTRY_FACTS) - len(head)))
+    entry = entry_of(checked, checked.shaped, None if identity is None else identity.id, tuple(flags))
+    is_core = entry.variant == "core2"
+    return (
+        *head,
+        entry.cid,
+        entry.variant,
+        entry.log_id,
+        entry.key,
+        entry.sig,
+        entry.clock_time,
+        entry.clock_id,
+        None if is_core else entry.writer,
+        list(entry.next),
+        list(entry.refs),
+        payload_json(entry),
+        value_json(entry),
+        [(op.op, op.op_key, op.value_json, op.item, op.target) for op in ops_of(entry)],
+    )

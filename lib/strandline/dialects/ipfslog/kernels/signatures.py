@@ -1,0 +1,29 @@
+"""Signatures in batches: key, signature and signed bytes in, verdict out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from strandline.core.signatures import verify
+from strandline.dialects.ipfslog.codec import identity_of, parse_dag_cbor
+from strandline.dialects.ipfslog.verify import verify_identity
+
+
+def verified(keys: pd.Series, signatures: pd.Series, messages: pd.Series) -> np.ndarray:
+    """Return, per row, whether the strict DER signature is that of the key over SHA-256 of the message."""
+    found = np.empty(len(keys), dtype=bool)
+    rows = zip(keys.to_numpy(), signatures.to_numpy(), messages.to_numpy(), strict=True)
+    for row, (key, signature, message) in enumerate(rows):
+        found[row] = verify(key, signature, message)
+    return found
+
+
+def valid_identities(blocks: Iterable[bytes]) -> np.ndarray:
+    """Return, per canonical identity block, whether both of its signatures verify."""
+    return np.array(
+        [verify_identity(identity_of(parse_dag_cbor(block).value, block)).is_valid for block in blocks],
+        dtype=bool,
+    )

@@ -1,0 +1,66 @@
+"""The state of one log as a pure function of its accepted entries: order, stores, state hash, forks, partial reads."""
+
+from strandline.dialects.ipfslog.reduce.configuration import (
+    LogConfiguration,
+    configuration_of,
+    parse_log_config,
+)
+from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
+from strandline.dialects.ipfslog.reduce.forks import forks
+from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, held, iterate, last, traverse
+from strandline.dialects.ipfslog.reduce.skeletons import decode_skeleton, encode_skeleton
+from strandline.dialects.ipfslog.reduce.state import (
+    HeadRow,
+    LogState,
+    TailRow,
+    ViewRow,
+    reduce_log,
+)
+from strandline.dialects.ipfslog.reduce.stores import (
+    STORES,
+    DocumentRow,
+    Op,
+    Store,
+    counter,
+    document_rows,
+    feed,
+    ops_of,
+    payload_json,
+    value_json,
+)
+
+__all__ = [
+    "STORES",
+    "Dag",
+    "DocumentRow",
+    "HeadRow",
+    "LogConfiguration",
+    "LogState",
+    "Mode",
+    "Newest",
+    "Node",
+    "Op",
+    "Store",
+    "TailRow",
+    "UnknownEntry",
+    "ViewRow",
+    "configuration_of",
+    "counter",
+    "decode_skeleton",
+    "document_rows",
+    "encode_skeleton",
+    "feed",
+    "forks",
+    "held",
+    "iterate",
+    "last",
+    "node_of",
+    "ops_of",
+    "order_key",
+    "parse_log_config",
+    "payload_json",
+    "reduce_log",
+    "traverse",
+    "value_json",
+    "walk",
+]

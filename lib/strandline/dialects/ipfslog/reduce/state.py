@@ -1,0 +1,152 @@
+"""The state of a log: its reduced rows, and the bytes whose hash says that two states are equal."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from strandline.dialects.ipfslog.codec import dag_cbor
+from strandline.dialects.ipfslog.reduce.configuration import LogConfiguration
+from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Node, node_of
+from strandline.dialects.ipfslog.reduce.stores import (
+    STORES_WITH_ROWS,
+    DocumentRow,
+    document_groups,
+    document_rows,
+)
+from strandline.dialects.ipfslog.types import DIALECT, Entry
+
+ORDER_BLOCK: Final = 65_536
+"""Positions that one hash of the order covers: blocks without news keep theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRow:
+    """A row of `ipfs_log_head`; rank 1 is the greatest k."""
+
+    record_id: bytes
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class TailRow:
+    """A row of `ipfs_log_tail`: a root, or an entry whose parents `missing` are not held."""
+
+    record_id: bytes
+    kind: Literal["root", "partial"]
+    missing: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRow:
+    """A row of `ipfs_log_view`: an entry, or the skeleton of one, at its position from 1."""
+
+    record_id: bytes
+    position: int
+    tied: bool
+    clock_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """The state of one log under one configuration; `documents` is None for stores without rows.
+
+    `order_blocks` and `document_groups` are the joined hashes of which the state holds one; None while the log has
+    one block. `record_count` counts all entries, `count` those whose writer is listed, and skeletons.
+    """
+
+    mode: Mode
+    heads: tuple[HeadRow, ...]
+    tails: tuple[TailRow, ...]
+    view: tuple[ViewRow, ...]
+    documents: tuple[DocumentRow, ...] | None
+    missing: tuple[bytes, ...]
+    denied: tuple[bytes, ...]
+    count: int
+    record_count: int
+    reducer_version: str
+    state_hash: bytes
+    order_blocks: bytes | None
+    document_groups: bytes | None
+
+    @property
+    def values(self) -> tuple[bytes, ...]:
+        """All ids, oldest first."""
+        return tuple(row.record_id for row in self.view)
+
+
+def reduce_log(
+    entries: Iterable[Entry],
+    configuration: LogConfiguration | None = None,
+    skeletons: Iterable[Node] = (),
+) -> LogState:
+    """Return the state of a log from the set of its accepted entries: their order of arrival plays no part.
+
+    S holds the entries whose writer is listed, and skeletons, which stand for pruned entries.
+    """
+    told = configuration or LogConfiguration()
+    held = {entry.record_id: entry for entry in entries}
+    listed = {record_id: entry for record_id, entry in held.items() if told.may_write(entry)}
+    bones = {node.record_id: node for node in skeletons if node.record_id not in held}
+    dag = Dag([*map(node_of, listed.values()), *bones.values()])
+    documents = None
+    if told.store in STORES_WITH_ROWS:
+        in_order = (listed[record_id] for record_id in dag.values if record_id in listed)
+        documents = document_rows(told.store, in_order)
+    blocks = order_blocks(dag.values)
+    groups = None if documents is None else document_groups(documents.values())
+    has_one_block = len(blocks) <= 1
+    return LogState(
+        mode=dag.mode,
+        heads=tuple(HeadRow(record_id, rank) for rank, record_id in enumerate(dag.heads, start=1)),
+        tails=_tails(dag),
+        view=_view(dag),
+        documents=None if documents is None else tuple(documents[key] for key in sorted(documents)),
+        missing=dag.missing,
+        denied=tuple(sorted(held.keys() - listed.keys())),
+        count=len(dag.nodes),
+        record_count=len(held) + len(bones),
+        reducer_version=told.reducer_version,
+        state_hash=hashlib.sha256(state_bytes(dag, blocks, groups)).digest(),
+        order_blocks=None if has_one_block else b"".join(blocks),
+        document_groups=None if has_one_block or groups is None else b"".join(groups),
+    )
+
+
+def _tails(dag: Dag) -> tuple[TailRow, ...]:
+    rows = []
+    for record_id in dag.tails:
+        missing = dag.missing_of(record_id)
+        rows.append(TailRow(record_id, "partial" if missing else "root", missing))
+    return tuple(rows)
+
+
+def _view(dag: Dag) -> tuple[ViewRow, ...]:
+    tied = dag.tied()
+    return tuple(
+        ViewRow(record_id, position, record_id in tied, dag.is_clock_ok(record_id))
+        for position, record_id in enumerate(dag.values, start=1)
+    )
+
+
+def order_blocks(values: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return the hashes of the digests in order, `ORDER_BLOCK` positions each."""
+    return tuple(
+        hashlib.sha256(b"".join(values[start : start + ORDER_BLOCK])).digest()
+        for start in range(0, len(values), ORDER_BLOCK)
+    )
+
+
+def state_bytes(dag: Dag, blocks: Sequence[bytes], groups: Sequence[bytes] | None) -> bytes:
+    """Return the canonical state: dag-cbor of count, mode, heads, missing, order and documents."""
+    return dag_cbor(
+        {
+            "dialect": DIALECT,
+            "count": len(dag.nodes),
+            "mode": dag.mode,
+            "heads": sorted(dag.heads),
+            "missing": list(dag.missing),
+            "order": hashlib.sha256(b"".join(blocks)).digest(),
+            "documents": None if groups is None else hashlib.sha256(b"".join(groups)).digest(),
+        }
+    )

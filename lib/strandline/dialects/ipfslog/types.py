@@ -1,0 +1,162 @@
+"""The values of logs: content addresses, entries, identities, manifests, and what could not be opened."""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import quote
+
+from strandline.core import ids
+from strandline.core.verdict import Evidence
+
+Variant: TypeAlias = Literal["v0", "v1", "v2", "core2"]
+Profile: TypeAlias = Literal["strict", "compat"]
+ManifestKind: TypeAlias = Literal["log", "database", "controller", "list"]
+Floats: TypeAlias = Literal["wide", "short"]
+
+DIALECT: Final = "ipfslog"
+VARIANTS: Final[tuple[Variant, ...]] = ("v0", "v1", "v2", "core2")
+PROFILES: Final[tuple[Profile, ...]] = ("strict", "compat")
+DIGEST_BYTES: Final = 32
+MAX_BLOCK_BYTES: Final = 2 * 1024 * 1024
+MAX_ID_BYTES: Final = 1024
+MAX_TIME: Final = 2**53
+"""Greatest time of a clock that is accepted: what a JavaScript peer reaches after a poisoned clock."""
+
+SATURATED_TIME: Final = 2**53 - 1
+IDENTITY_TYPES: Final[dict[Variant, str]] = {"v1": "orbitdb", "v2": "orbitdb", "core2": "publickey"}
+SHARED_NAMESPACE: Final = "log:"
+"""Namespace of identities and manifests, which belong to no log; no log id is empty."""
+
+
+@lru_cache(maxsize=4096)
+def log_namespace(log_id: str) -> str:
+    """Return the namespace of a log: its id percent-encoded, so that no id is a path."""
+    return ids.namespace("log", quote(log_id, safe=""))
+
+
+def record_id(block: bytes) -> bytes:
+    """Return SHA-256 of a block, 32 bytes: its record id, the digest that content addresses name it by."""
+    return hashlib.sha256(block).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Cid:
+    """A content address of one of the three supported forms; compared by `digest`, since that names the bytes."""
+
+    raw: bytes
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of the block."""
+        return self.raw[-DIGEST_BYTES:]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityRecord:
+    """Who writes: an external key (`id`) vouches for a signing key (`public_key`). All members as written."""
+
+    id: str
+    public_key: str
+    sig_id: str
+    sig_public_key: str
+    type: str
+    block: bytes
+    """Canonical dag-cbor, also where it came embedded in an entry; as stored where it came in a dag-pb block."""
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of the block."""
+        return record_id(self.block)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry that passed its checks; `block` holds exactly the bytes whose digest is `record_id`.
+
+    `next` and `refs` are digests in the order of the block. `writer` is the id of the identity (v0: the key), and
+    `identity_digest` None for v0. `payload` is the decoded value: a text, number, boolean, None, list or dict, with
+    `bytes` and `CBORTag(42, ..)` where the block has byte strings and links. `flags` ascending.
+    """
+
+    record_id: bytes
+    cid: str
+    variant: Variant
+    log_id: str
+    key: str = field(repr=False)
+    sig: str = field(repr=False)
+    clock_time: int
+    clock_id: str = field(repr=False)
+    writer: str
+    identity_digest: bytes | None = field(repr=False)
+    block: bytes = field(repr=False)
+    next: tuple[bytes, ...]
+    refs: tuple[bytes, ...]
+    payload: Any
+    flags: tuple[str, ...]
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the entry's log."""
+        return log_namespace(self.log_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest or access list. Members that its kind lacks are None; `write` ascending.
+
+    `heads` are the digests that a `log` manifest claims, None for one that cannot be read.
+    """
+
+    record_id: bytes
+    block: bytes
+    cid: str
+    kind: ManifestKind
+    log_id: str | None = None
+    name: str | None = None
+    type: str | None = None
+    access: str | None = None
+    write: tuple[str, ...] | None = None
+    heads: tuple[bytes | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDocument:
+    """A block as delivered. `claimed` is the content address it came with: a text, or bytes from a CAR."""
+
+    block: bytes
+    claimed: str | bytes | None
+    offset: int
+    snapshot_id: str | None = None
+    is_head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JsonDocument:
+    """A JSON object with the shape of an entry, identity or manifest; `raw` is its exact slice of the file."""
+
+    value: dict[str, Any]
+    raw: bytes
+    offset: int
+    snapshot_id: str | None = None
+    is_head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeadClaim:
+    """A head that a snapshot or a CAR names; `digest` is None if its content address cannot be read."""
+
+    digest: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What could not be opened: one rejected record. `reasons` ascending; `offset` in the decompressed file."""
+
+    reasons: tuple[str, ...]
+    raw: bytes
+    offset: int
+    evidence: Evidence
+
+
+Document: TypeAlias = BlockDocument | JsonDocument | HeadClaim | Damage

@@ -1,0 +1,47 @@
+"""Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
+
+from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json, signed_digest_of
+from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, read_element
+from strandline.dialects.ipfslog.verify.entries import (
+    Status,
+    Verdict,
+    conclude,
+    entry_of,
+    verify_block,
+    verify_json,
+    without_identity_signatures,
+)
+from strandline.dialects.ipfslog.verify.identities import (
+    IdentityBook,
+    KnownIdentity,
+    fits_variant,
+    verify_identity,
+)
+from strandline.dialects.ipfslog.verify.judgement import Counts, Held, Judgement, QuarantineRow, judge
+
+__all__ = [
+    "Checked",
+    "Counts",
+    "Element",
+    "Foreign",
+    "Held",
+    "IdentityBook",
+    "Judgement",
+    "KnownIdentity",
+    "QuarantineRow",
+    "Refused",
+    "Status",
+    "Verdict",
+    "check_block",
+    "check_json",
+    "conclude",
+    "entry_of",
+    "fits_variant",
+    "judge",
+    "read_element",
+    "signed_digest_of",
+    "verify_block",
+    "verify_identity",
+    "verify_json",
+    "without_identity_signatures",
+]

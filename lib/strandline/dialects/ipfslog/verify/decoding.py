@@ -1,0 +1,55 @@
+"""Check 3: what a block holds, by its bytes alone, and whether its integers are in range."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.core.encoding.strict_cbor import CborRefused
+from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.verdict import Finding
+from strandline.dialects.ipfslog.codec import (
+    NESTING,
+    dag_pb_data,
+    has_unsafe_integer,
+    is_dag_pb,
+    parse_dag_cbor,
+)
+from strandline.dialects.ipfslog.verify.shape import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A decoded block: its value, in which form it was written, and what its numbers are like."""
+
+    value: Any
+    form: Form
+    has_short_floats: bool = False
+    has_unsafe_integer: bool = False
+
+
+def decoded(block: bytes) -> Item | Finding:
+    """Return what a block holds, or why it does not decode (check 3, but for the range of integers)."""
+    if is_dag_pb(block):
+        data = dag_pb_data(block)
+        if data is None:
+            return Finding("NOT_AN_ENTRY", {"cause": "dag-pb with more than data"})
+        try:
+            return Item(strict_json(data, numbers="js", nesting=NESTING), "dag-pb")
+        except JsonRefused as refused:
+            return Finding("JSON_INVALID", {"cause": refused.cause})
+    try:
+        item = parse_dag_cbor(block)
+    except CborRefused as refused:
+        return Finding(refused.reason, {"cause": refused.cause})
+    return Item(item.value, "dag-cbor", item.floats == "short", item.has_unsafe_integer)
+
+
+def is_out_of_range(value: Any) -> bool:
+    """Return whether an integer is beyond 2^53-1 where none may be: the payload of core2 may hold them."""
+    if type(value) is dict and type(value.get("identity")) is str:
+        value = [member for name, member in value.items() if name != "payload"]
+    return has_unsafe_integer(value)
+
+
+def out_of_range() -> Finding:
+    """Return the finding of an integer beyond 2^53-1."""
+    return Finding("NUMBER_OUT_OF_RANGE", {"expected": "integers of at most 2^53-1 in magnitude"})

@@ -1,0 +1,152 @@
+"""What a document is: an entry, an identity, a manifest, a block that is nobody's, or nothing that opens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of
+from strandline.dialects.ipfslog.codec import (
+    dag_cbor,
+    identity_map,
+    identity_of,
+    is_dag_pb,
+    is_identity_shape,
+    link,
+    manifest_kind,
+    manifest_of,
+    parse_cid,
+    parse_cid_bytes,
+    without_hash,
+)
+from strandline.dialects.ipfslog.types import (
+    BlockDocument,
+    Cid,
+    Damage,
+    IdentityRecord,
+    JsonDocument,
+    Manifest,
+    Profile,
+)
+from strandline.dialects.ipfslog.verify.checks import (
+    Checked,
+    check_item,
+    check_json,
+    claimed_block,
+)
+from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
+
+_ENTRY_MEMBERS: Final = frozenset({"v", "payload", "clock"})
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A block that is no record: a file, or a value of another application. It is counted and left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document that was rejected before it was an entry; `raw` is its block, or its slice of the file."""
+
+    reasons: tuple[str, ...]
+    raw: bytes
+    record_id: bytes | None
+    evidence: Evidence
+
+
+Element: TypeAlias = Checked | IdentityRecord | Manifest | Foreign | Refused
+
+
+def read_element(document: BlockDocument | JsonDocument | Damage, profile: Profile) -> Element:
+    """Return what a document is. Entries come after checks 1 to 16, identities and manifests after 1 to 3.
+
+    - A dag-cbor block, or the JSON in a dag-pb block, with exactly the members of an identity or a manifest is one;
+    - nobody's (`Foreign`) are blocks of a CAR whose content address is unsupported, dag-pb blocks that are no such JSON
+      and have none of `v`, `payload`, `clock`, and dag-cbor blocks of a CAR that are no byte string and no map with
+      one of these;
+    - the rest is judged as entries.
+    """
+    if isinstance(document, Damage):
+        return Refused(document.reasons, document.raw, None, document.evidence)
+    if isinstance(document, JsonDocument):
+        return _json(document, profile)
+    return _block(document, profile)
+
+
+def _block(document: BlockDocument, profile: Profile) -> Element:
+    block, claimed = document.block, document.claimed
+    is_in_car = isinstance(claimed, bytes)
+    if isinstance(claimed, bytes) and not isinstance(parse_cid_bytes(claimed), Cid):
+        return Foreign()
+    checked = claimed_block(block, claimed, profile)
+    if any(finding.reason == "BLOCK_TOO_LARGE" for finding in checked.findings):
+        return checked
+    item = decoded(block)
+    if isinstance(item, Finding):
+        if is_dag_pb(block):
+            return Foreign()
+        checked.findings.append(item)
+        return checked
+    if not _has_entry_members(item.value):
+        record = _record(checked, item)
+        if record is not None:
+            return record
+        is_nobodys = is_in_car and not isinstance(item.value, bytes)
+        if item.form == "dag-pb" or is_nobodys:
+            return Foreign()
+    check_item(checked, item, document.snapshot_id)
+    return checked
+
+
+def _has_entry_members(value: Any) -> bool:
+    return isinstance(value, dict) and not _ENTRY_MEMBERS.isdisjoint(value)
+
+
+def _record(checked: Checked, item: Item) -> IdentityRecord | Manifest | Refused | None:
+    block = checked.block or b""
+    is_identity = is_identity_shape(item.value)
+    kind = None if is_identity else manifest_kind(item.value)
+    if not is_identity and kind is None:
+        return None
+    findings = list(checked.findings)
+    if item.has_unsafe_integer and is_out_of_range(item.value):
+        findings.append(out_of_range())
+    if findings:
+        return _refused(findings, block, checked.record_id)
+    if kind is None:
+        return identity_of(item.value, block)
+    return manifest_of(kind, item.value, block)
+
+
+def _json(document: JsonDocument, profile: Profile) -> Element:
+    value = document.value
+    if "payload" in value and "v" in value:
+        return check_json(value, profile, snapshot_id=document.snapshot_id)
+    stored = _stored(without_hash(value))
+    claimed = value.get("hash")
+    if stored is None or not isinstance(claimed, str | None):
+        return _refused([Finding("NOT_AN_ENTRY", {"cause": "no shape fits"})], document.raw, None)
+    if isinstance(stored, list):
+        return _refused(stored, document.raw, None)
+    block = dag_cbor(stored)
+    checked = claimed_block(block, claimed, profile)
+    return _record(checked, Item(stored, "dag-cbor")) or checked
+
+
+def _stored(value: Mapping[str, Any]) -> dict[str, Any] | list[Finding] | None:
+    """Return a JSON identity or manifest as its block holds it, findings where a link cannot be read, or None."""
+    if is_identity_shape(value):
+        return identity_map(value)
+    kind = manifest_kind(value)
+    if kind != "log":
+        return None if kind is None else dict(value)
+    heads = [parse_cid(head) for head in value["heads"]]
+    wrong = [
+        Finding(head, {"field": f"heads[{position}]"})
+        for position, head in enumerate(heads)
+        if isinstance(head, str)
+    ]
+    return wrong or {"id": value["id"], "heads": [link(head.raw) for head in heads if isinstance(head, Cid)]}
+
+
+def _refused(findings: list[Finding], raw: bytes, record_id: bytes | None) -> Refused:
+    return Refused(reasons_of(findings), raw, record_id, evidence_of(findings))

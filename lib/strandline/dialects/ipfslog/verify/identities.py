@@ -1,0 +1,72 @@
+"""Identities: an external key vouches for a signing key. Each distinct one is verified once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from strandline.core.encoding.base_n import parse_base16
+from strandline.core.signatures import COMPRESSED_BYTES, UNCOMPRESSED_BYTES, verify
+from strandline.dialects.ipfslog.types import IDENTITY_TYPES, IdentityRecord, Variant
+
+_KEY_BYTES: Final = {"orbitdb": UNCOMPRESSED_BYTES, "publickey": COMPRESSED_BYTES}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIdentity:
+    """An identity with its verdict: both of its signatures verify, or not."""
+
+    identity: IdentityRecord
+    is_valid: bool
+
+
+def verify_identity(identity: IdentityRecord) -> KnownIdentity:
+    """Return the identity with its verdict. Both profiles judge identities strictly.
+
+    These hold for a valid one:
+    - `type` is `orbitdb`, with an uncompressed signing key, or `publickey`, with a compressed one;
+    - `id` is a compressed key; all four members are lower-case hex, the signatures strict DER with low S;
+    - the signing key signed the text `id`; the external key signed the text `publicKey` and `signatures.id` joined.
+    """
+    return KnownIdentity(identity, _is_valid(identity))
+
+
+def _is_valid(identity: IdentityRecord) -> bool:
+    external, signing = parse_base16(identity.id), parse_base16(identity.public_key)
+    by_signing, by_external = parse_base16(identity.sig_id), parse_base16(identity.sig_public_key)
+    if external is None or signing is None or by_signing is None or by_external is None:
+        return False
+    if len(external) != COMPRESSED_BYTES or len(signing) != _KEY_BYTES.get(identity.type):
+        return False
+    vouched = (identity.public_key + identity.sig_id).encode("utf-8")
+    return verify(signing, by_signing, identity.id.encode("utf-8")) and verify(external, by_external, vouched)
+
+
+def fits_variant(identity: IdentityRecord, variant: Variant) -> bool:
+    """Return whether the type, which no signature covers, is the one that the variant's entries use."""
+    return IDENTITY_TYPES.get(variant) == identity.type
+
+
+class IdentityBook(Mapping[bytes, KnownIdentity]):
+    """Identities by digest, each verified when it is added first; `verifications` counts those."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, KnownIdentity] = {}
+        self.verifications = 0
+
+    def add(self, identity: IdentityRecord) -> KnownIdentity:
+        """Return the identity with its verdict, which is found once."""
+        digest = identity.digest
+        known = self._known.get(digest)
+        if known is None:
+            known = self._known[digest] = verify_identity(identity)
+            self.verifications += 1
+        return known
+
+    def __getitem__(self, digest: bytes) -> KnownIdentity:
+        return self._known[digest]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)

@@ -1,0 +1,160 @@
+"""Checks 13 to 15: the key, the form of the signature, and whether it is the key's over what the variant signs."""
+
+import hashlib
+import re
+from functools import lru_cache
+from typing import Final
+
+from strandline.core.encoding.base_n import parse_base16
+from strandline.core.signatures import (
+    CACHED_KEYS,
+    COMPRESSED_BYTES,
+    compressed_point,
+    der_of,
+    is_point,
+    is_strict_der,
+    libraries,
+    verify_by_partner,
+    verify_digest,
+)
+from strandline.core.verdict import Evidence, Finding, shown
+from strandline.dialects.ipfslog.codec import go_escaped, signed_cbor, signed_digest_v0, signed_json
+from strandline.dialects.ipfslog.codec.cids import cid_text
+from strandline.dialects.ipfslog.types import Profile
+from strandline.dialects.ipfslog.verify.shape import Shaped
+
+_HEX_PAIRS: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_RAW_BYTES: Final = 64
+_MAX_INTEGER: Final = 2**256
+
+
+def signed_digest(shaped: Shaped, block: bytes, *, plain: bool = False) -> bytes:
+    """Return the 32 bytes that an entry's signature is over, by variant; `plain` as `signed_text`."""
+    if shaped.variant == "core2":
+        return hashlib.sha256(signed_cbor(block, shaped.fields)).digest()
+    if shaped.variant == "v0":
+        return signed_digest_v0(shaped.fields["id"])
+    return hashlib.sha256(signed_text(shaped, plain=plain).encode("utf-8")).digest()
+
+
+def _go_digest(shaped: Shaped) -> bytes | None:
+    """Return the digest of Go's spelling of what v1 and v2 sign, None where it is no other."""
+    if shaped.variant == "v0":
+        return None
+    text = signed_text(shaped)
+    escaped = go_escaped(text)
+    return None if escaped == text else hashlib.sha256(escaped.encode("utf-8")).digest()
+
+
+def signed_text(shaped: Shaped, *, plain: bool = False) -> str:
+    """Return the sorted JSON that a v1 or v2 entry signs; `plain` says of the payload what `sorted_json` asks."""
+    return signed_json(
+        shaped.fields,
+        [cid_text(cid.raw) for cid in shaped.next],
+        [cid_text(cid.raw) for cid in shaped.refs],
+        plain=plain,
+    )
+
+
+def signature_findings(
+    shaped: Shaped,
+    block: bytes,
+    profile: Profile,
+    flags: list[str],
+    *,
+    plain: bool = False,
+    is_sampled: bool = False,
+) -> list[Finding]:
+    """Return what is wrong with key and signature; what only `compat` lets pass is added to `flags`.
+
+    These hold:
+    - 13, `key` is lower-case hex of a point, of core2 a compressed one: `KEY_MALFORMED`;
+    - 14, `sig` is lower-case hex of strict DER: `SIGNATURE_MALFORMED`;
+    - 15, it is the key's, with low S, over the signed bytes: `SIGNATURE_INVALID`. Runs if 13 and 14 held.
+
+    In `compat` v0, v1 and v2 may spell both loosely (`SIGNATURE_FORM`), and v1 and v2 may sign Go's spelling
+    (`GO_ESCAPES`): what JavaScript and Go peers accept. A sampled entry goes to the partner library too: where it says
+    otherwise, `LIBRARY_DISAGREEMENT`.
+    """
+    fields = shaped.fields
+    is_loose = profile == "compat" and shaped.variant != "core2"
+    key = _key(fields["key"], shaped.variant == "core2", is_loose)
+    der = parse_base16(fields["sig"])
+    findings: list[Finding] = []
+
+    def holds(der: bytes, digest: bytes) -> bool:
+        found = key is not None and verify_digest(key, der, digest)
+        if is_sampled and key is not None and verify_by_partner(key, der, digest) is not found:
+            evidence: Evidence = {"coincurve": found, "versions": libraries()}
+            findings.append(Finding("LIBRARY_DISAGREEMENT", evidence))
+        return found
+
+    if key is None:
+        findings.append(Finding("KEY_MALFORMED", {"field": "key", "actual": shown(fields["key"])}))
+    elif der is not None and holds(der, signed_digest(shaped, block, plain=plain)):
+        return findings
+    if der is None or not is_strict_der(der):
+        der = _loose_der(fields["sig"]) if is_loose else None
+        if der is None:
+            findings.append(Finding("SIGNATURE_MALFORMED", {"field": "sig", "actual": shown(fields["sig"])}))
+        else:
+            flags.append("SIGNATURE_FORM")
+    if key is not None and der is not None:
+        digest = signed_digest(shaped, block)
+        if holds(der, digest):
+            return findings
+        escaped = _go_digest(shaped) if is_loose else None
+        if escaped is not None and holds(der, escaped):
+            flags.append("GO_ESCAPES")
+        else:
+            findings.append(Finding("SIGNATURE_INVALID", {"field": "sig", "signed_sha256": digest.hex()}))
+    return findings
+
+
+@lru_cache(maxsize=CACHED_KEYS)
+def _key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
+    raw = loose_hex(text) if is_loose else parse_base16(text)
+    if raw is None or (is_core and len(raw) != COMPRESSED_BYTES):
+        return None
+    return raw if is_point(raw) else None
+
+
+def is_same_point(key: str, public_key: str) -> bool:
+    """Return whether a loosely spelled key is the point that an identity spells strictly."""
+    point = compressed_point(parse_base16(public_key) or b"")
+    return point is not None and compressed_point(loose_hex(key)) == point
+
+
+def loose_hex(text: str) -> bytes:
+    """Return the bytes of the longest beginning that is pairs of hex digits of either case."""
+    match = _HEX_PAIRS.match(text)
+    return bytes.fromhex(match.group()) if match else b""
+
+
+def _loose_der(text: str) -> bytes | None:
+    """Return the strict DER of a signature that JavaScript peers read, or None.
+
+    `30 L 02 a r 02 b s`: L the remaining length, a and b at least 1, no `00` before a byte of at most 7f, r and s
+    unsigned, nothing after. Else exactly 64 bytes, r and s.
+    """
+    raw = loose_hex(text)
+    numbers = _loose_integers(raw)
+    if numbers is None and len(raw) == _RAW_BYTES:
+        numbers = (int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
+    if numbers is None:
+        return None
+    # What no curve has room for is a signature that fails, like r = 0.
+    r, s = (number if number < _MAX_INTEGER else 0 for number in numbers)
+    return der_of(r, s)
+
+
+def _loose_integers(raw: bytes) -> tuple[int, int] | None:
+    if len(raw) < 8 or raw[0] != 0x30 or raw[1] != len(raw) - 2 or raw[2] != 2:
+        return None
+    s_at = 4 + raw[3]
+    if s_at + 2 > len(raw) or raw[s_at] != 2 or s_at + 2 + raw[s_at + 1] != len(raw):
+        return None
+    r, s = raw[4:s_at], raw[s_at + 2 :]
+    if not r or not s or any(part[0] == 0 and part[1:2] <= b"\x7f" for part in (r, s)):
+        return None
+    return int.from_bytes(r, "big"), int.from_bytes(s, "big")

@@ -1,0 +1,110 @@
+"""Kernels say of a batch what the reference says of each of its rows."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from strandline.core.signatures import SigningKey
+from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
+from strandline.dialects.ipfslog.kernels import ENTRY_FACTS, entry_facts, valid_identities, verified
+from strandline.dialects.ipfslog.verify import verify_block, verify_identity
+from support.ipfslog_cases import book, dag, entry, who
+
+ALICE, BOB = who("alice").record, who("bob").record
+
+
+def changed(made, **members):
+    return dag_cbor(parse_dag_cbor(made.block).value | members)
+
+
+def blocks():
+    made = [
+        *dag("v2").values(),
+        *dag("core2").values(),
+        entry({"op": "PUTALL", "docs": [{"key": 1}]}, "v1"),
+        entry(0, "v0"),
+    ]
+    v2, core = dag("v2")["b2"], dag("core2")["b2"]
+    forged = identity_value(ALICE) | {"id": BOB.id}
+    return [
+        *[(each.block, parse_cid(each.cid).raw, None) for each in made],
+        (v2.block, made[0].cid, None),
+        (v2.block, None, "other"),
+        (changed(v2, payload=1), None, None),
+        (changed(v2, identity=identity_value(BOB)), None, None),
+        (changed(v2, identity=forged), None, "strand"),
+        (changed(v2, identity=identity_value(ALICE) | {"type": "DID"}), None, None),
+        (changed(core, payload=1), None, None),
+        (changed(core, identity=who("dora", "core2").cid), None, None),
+        (v2.block[:-1], None, None),
+        (b"", None, None),
+    ]
+
+
+@pytest.mark.parametrize("profile", ["strict", "compat"])
+def test_the_facts_of_a_block_and_the_verdict_on_its_identity_make_the_verdict_of_the_reference(profile):
+    given = blocks()
+    columns = [pd.Series(list(column), dtype=object) for column in zip(*given, strict=True)]
+    halves = [tuple(column[:9] for column in columns), tuple(column[9:] for column in columns)]
+    facts = pd.concat(list(entry_facts(halves, profile=profile)), ignore_index=True)
+    assert list(facts.columns) == list(ENTRY_FACTS)
+    embedded = facts["identity_block"].dropna().unique()
+    valid = dict(
+        zip([hashlib.sha256(block).digest() for block in embedded], valid_identities(embedded), strict=True)
+    )
+    for (block, claimed, snapshot), row in zip(given, facts.itertuples(), strict=True):
+        expected = verify_block(block, claimed, profile, book(), snapshot_id=snapshot)
+        reasons = set(row.reasons)
+        if (
+            row.identity_block is not None
+            and "IDENTITY_TYPE_UNSUPPORTED" not in reasons
+            and not valid[row.identity_digest]
+        ):
+            reasons.add("IDENTITY_INVALID")
+        if row.variant == "core2" and row.identity_digest not in book():
+            reasons.add("IDENTITY_MISSING")
+        assert (tuple(sorted(reasons)), row.record_id, row.namespace) == (
+            expected.reasons, expected.record_id, expected.namespace,
+        )  # fmt: skip
+        assert (row.evidence is None) == (not row.reasons)
+        if row.reasons:
+            assert set(json.loads(row.evidence)) == set(row.reasons)
+            assert (row.cid, row.ops) == (None, None)
+        elif expected.entry is not None:
+            found = expected.entry
+            assert (row.cid, row.variant, row.log_id, row.key, row.sig, row.clock_id, row.identity_digest) == (
+                found.cid, found.variant, found.log_id, found.key, found.sig, found.clock_id, found.identity_digest,
+            )  # fmt: skip
+            assert (tuple(row.next), tuple(row.refs), row.clock_time) == (
+                found.next,
+                found.refs,
+                found.clock_time,
+            )
+            assert tuple(row.flags) == found.flags
+            assert row.writer == (None if found.variant == "core2" else found.writer)
+    assert facts["ops"].iloc[18] == [("PUTALL", "1", None, 0, None)]
+    assert (facts["payload_json"].iloc[0], facts["value_json"].iloc[0]) == (
+        '{"key":"x","op":"PUT","value":1}',
+        "1",
+    )
+
+
+def test_signatures_of_a_batch_are_verified_one_by_one():
+    key = SigningKey(b"\x01" * 32)
+    messages = [b"a", b"b", b"c", b""]
+    ders = [key.sign(b"a"), key.sign(b"x"), b"", key.sign(b"")]
+    columns = [
+        pd.Series(column, dtype=object) for column in ([key.public(compressed=True)] * 4, ders, messages)
+    ]
+    assert verified(*columns).tolist() == [True, False, False, True]
+    assert verified(*(column[:0] for column in columns)).dtype == np.bool_
+
+
+def test_identities_of_a_batch_have_the_verdict_of_the_reference():
+    forged = identity_of(identity_value(ALICE) | {"id": BOB.id})
+    found = [ALICE, forged, who("bob", "core2").record]
+    assert valid_identities([each.block for each in found]).tolist() == [True, False, True]
+    assert [verify_identity(each).is_valid for each in found] == [True, False, True]

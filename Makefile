@@ -20,8 +20,8 @@ help: ## List these targets
 demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time, then under 1)
 	@$(BIN)/strandline demo
 
-quick: $(VENV)/.test ## Run the tests that need no JVM (seconds)
-	$(BIN)/python -m pytest -q tests/unit tests/laws tests/architecture
+quick: $(VENV)/.test ## Run the tests that need no JVM, but the largest (seconds)
+	$(BIN)/python -m pytest -q -m "not slow and not large" tests/unit tests/laws tests/architecture
 
 test: java lint contracts ## Run every check and every test
 	$(BIN)/python -m pytest

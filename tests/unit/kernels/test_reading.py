@@ -279,6 +279,7 @@ SPACED = {
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 @pytest.mark.parametrize("name", SPACED)
+@pytest.mark.large
 def test_kernel_and_reference_read_the_same_behind_megabytes_of_white_space(name: str, pack) -> None:
     data = SPACED[name]
     source = codec.parse_source(data)

@@ -197,6 +197,7 @@ CROWDED = {
 
 
 @pytest.mark.parametrize(("unit", "before", "after", "reason"), CROWDED.values(), ids=CROWDED.keys())
+@pytest.mark.large
 def test_a_frame_of_nothing_but_small_values_is_refused_in_bounded_memory(unit, before, after, reason):
     raw = crowded(unit, before, after)
     tracemalloc.start()
@@ -210,6 +211,7 @@ def test_a_frame_of_nothing_but_small_values_is_refused_in_bounded_memory(unit, 
     assert peak < 3 * codec.MAX_FRAME_BYTES
 
 
+@pytest.mark.large
 def test_the_most_values_of_a_frame_are_opened_and_one_more_is_not():
     def frame(values: int) -> bytes:
         members = b",".join(b'"%06x":1.0' % number for number in range(values))

@@ -20,7 +20,6 @@ POINTS = {
     "ingest.read": set(),
     "ingest.records": {"node_journal_line"},
     "ingest.quarantine": {"node_journal_line", "quarantine"},
-    "reduce.node_journal": {"node_journal"},
     "reduce.before_state": {"node_journal", "equivocation"},
 }
 IN_A_COMMIT = "in the commit of records"

@@ -21,7 +21,7 @@ demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes
 	@$(BIN)/strandline demo
 
 quick: $(VENV)/.test ## Run the tests that need no JVM, but the largest (seconds)
-	$(BIN)/python -m pytest -q -m "not slow and not large" tests/unit tests/laws tests/architecture
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
 test: java lint contracts ## Run every check and every test
 	$(BIN)/python -m pytest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import reduce
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -35,10 +36,9 @@ class Rejects:
         """Write findings. Return their named rows, counts by reason, and an example of each of the most frequent."""
         if not found:
             return None, {}, {}
-        union = found[0]
-        for more in found[1:]:
-            union = union.unionByName(more)
-        named = identified(union, dialect=self._dialect.name, buckets=self._store.buckets)
+        named = identified(
+            reduce(DataFrame.unionByName, found), dialect=self._dialect.name, buckets=self._store.buckets
+        )
         rows = self._stage.settle(named, QUARANTINE)
         told = _told_by_reason(rows)
         buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))

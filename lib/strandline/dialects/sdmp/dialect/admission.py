@@ -16,7 +16,7 @@ from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mi
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames import findings, heads, records
-from strandline.dialects.sdmp.frames.again import RECALL_FILE_NO, with_waiting_key
+from strandline.dialects.sdmp.frames.again import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 
 LARGE_PART_LINES = 100_000
@@ -33,7 +33,6 @@ def _buckets(row: Row) -> tuple[int, ...]:
 
 
 def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
-    delivered = F.col("file_no") < RECALL_FILE_NO
     totals = stage.one(
         batch.tallied.agg(
             _lines(F.lit(True)).alias("read"),
@@ -79,12 +78,12 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         admitted=_admitted(batch),
         faults=totals["faults"],
         damaged=findings.first_breaks(
-            batch.facts.where(delivered), batch.heads, batch.measured, batch.sources
+            batch.facts.where(is_delivered()), batch.heads, batch.measured, batch.sources
         )
         if totals["refused"]
         else None,
         per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
-        claims=_claims(batch.facts.where(delivered)),
+        claims=_claims(batch.facts.where(is_delivered())),
     )
 
 
@@ -99,7 +98,7 @@ def _lies_ready(found: Row) -> bool:
 
 def _told_by_heads(batch: Batch, stage: Stage) -> Row:
     """Return, from the heads alone, the counts of lines, the literals of the MERGE, and what need not be looked for."""
-    delivered, is_in = F.col("file_no") < RECALL_FILE_NO, F.col("n").isNotNull()
+    delivered, is_in = is_delivered(), F.col("n").isNotNull()
     end = F.col("n") + F.col("lines") - 1
     is_text = F.col("frame") == kernels.TEXT_FRAME
     return stage.one(
@@ -141,7 +140,7 @@ def _admitted(batch: Batch) -> DataFrame | None:
     if batch.waiting is None:
         return None
     keyed = with_waiting_key(batch.waiting)
-    resolved = batch.heads.where((F.col("file_no") == RECALL_FILE_NO) & F.col("n").isNotNull())
+    resolved = batch.heads.where(~is_delivered() & F.col("n").isNotNull())
     return keyed.join(resolved.select("part", "frame"), ["part", "frame"], "left_semi").select(
         "quarantine_id", "bucket", "namespace", "record_id"
     )
@@ -152,7 +151,7 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
     limit = request.deferred_per_namespace
     waiting = tables.read("quarantine").where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred"))
     before = waiting.groupBy("namespace").agg(F.count(F.lit(1)).alias("waits"))
-    delivered_open = batch.heads.where((F.col("file_no") < RECALL_FILE_NO) & F.col("n").isNull())
+    delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())
     news = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("news"))
     full = news.join(before, "namespace", "left").select(
         "namespace", F.greatest(F.lit(limit) - F.coalesce("waits", F.lit(0)), F.lit(0)).alias("room"), "news"
@@ -166,7 +165,7 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
 def _findings(
     batch: Batch, limited: DataFrame | None, has_refused: bool, has_deferred: bool
 ) -> DataFrame | None:
-    delivered = batch.facts.where(F.col("file_no") < RECALL_FILE_NO)
+    delivered = batch.facts.where(is_delivered())
     found: list[DataFrame] = []
     if has_refused:
         found.append(findings.rejected(delivered, batch.measured, batch.sources))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -87,10 +88,7 @@ def _elements(reading: Reading, request: AdmitRequest) -> DataFrame:
         found.append(pieces.select(*el.ELEMENT_COLUMNS))
     if request.replay is not None:
         found.append(replayed_elements(request.replay, reading.options))
-    elements = found[0]
-    for more in found[1:]:
-        elements = elements.unionByName(more)
-    return elements
+    return reduce(DataFrame.unionByName, found)
 
 
 def _waiting(delivered: DataFrame, tables: Tables, stage: Stage) -> DataFrame | None:

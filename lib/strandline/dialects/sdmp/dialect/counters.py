@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.base import Stage, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.again import RECALL_FILE_NO
+from strandline.dialects.sdmp.frames.again import is_delivered
 from strandline.dialects.sdmp.frames.elements import is_candidate
 from strandline.dialects.sdmp.frames.heads import number_of
 
@@ -22,10 +22,7 @@ def since_mismatches(
     stored = tables.read("node_journal_line").where(F.col("bucket").isin(*buckets))
     journals = tables.read("node_journal").where(F.col("bucket").isin(*buckets))
     starts = heads.where(
-        (F.col("file_no") < RECALL_FILE_NO)
-        & (F.col("head") == 0)
-        & F.col("since").isNotNull()
-        & F.col("n").isNotNull()
+        is_delivered() & (F.col("head") == 0) & F.col("since").isNotNull() & F.col("n").isNotNull()
     ).select("head_id", "namespace", "node", "number", "since", "n")
     tips = journals.select("namespace", F.col("tip_hash").alias("number"), "tip_number", "tip_n")
     first = F.col("n") <= 2
@@ -74,7 +71,7 @@ def shorter_journals(
     """
     if low_end is None or not buckets:
         return 0
-    text = heads.where((F.col("file_no") < RECALL_FILE_NO) & (F.col("frame") == kernels.TEXT_FRAME))
+    text = heads.where(is_delivered() & (F.col("frame") == kernels.TEXT_FRAME))
     last = F.max(F.struct("part", "head", "namespace", F.col("n").alias("head_n"), "lines")).alias("last")
     ends = text.groupBy("file_no").agg(last).select("file_no", "last.*").where("head_n IS NOT NULL")
     ends = ends.withColumn("next_n", F.col("head_n") + F.col("lines"))

@@ -6,6 +6,7 @@ Source: node journal rules, section "State of a journal".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -218,14 +219,11 @@ def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables)
 
 def _reduction(parts: list[_Folded], stage: Stage, scope: ReduceScope) -> Reduction:
     shaped = [rd.as_node_journal(part.journals) for part in parts]
-    journals = shaped[0]
-    for more in shaped[1:]:
-        journals = journals.unionByName(more)
-    journals = stage.settle(journals, "journals")
+    journals = stage.settle(reduce(DataFrame.unionByName, shaped), "journals")
     forks = [rd.as_equivocation(part.forks) for part in parts if part.forks is not None]
     tables = {"node_journal": journals}
     if forks:
-        tables["equivocation"] = forks[0] if len(forks) == 1 else forks[0].unionByName(forks[1])
+        tables["equivocation"] = reduce(DataFrame.unionByName, forks)
     states = rd.as_namespace_state(
         journals, reduced_version=scope.last, run_id=scope.run_id, reduced_at=F.lit(scope.reduced_at)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -16,6 +16,11 @@ from strandline.kernels.reading import ReadOptions
 
 RECALL_FILE_NO = 2**62
 """`file_no` of waiting records that are judged again: behind every file of the run."""
+
+
+def is_delivered() -> Column:
+    """True for what came in this run, false for what waited and is judged again."""
+    return F.col("file_no") < RECALL_FILE_NO
 
 
 def waiting_elements(waiting: DataFrame) -> DataFrame:

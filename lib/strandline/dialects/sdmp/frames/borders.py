@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.frames.heads import number_of
 
 
 def parts(tallied: DataFrame) -> DataFrame:
@@ -59,7 +60,7 @@ def checked(facts: DataFrame, measured: DataFrame) -> DataFrame:
         )
     )
     joined = facts.where("border").join(F.broadcast(claims), ["file_no", "part"], "left")
-    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
+    number = number_of(F.col("raw"), F.col("node"))
     wrong = (F.col("code").bitwiseAND(_FORM_BITS) == 0) & (F.col("claimed") != number)
     wrong = F.coalesce(wrong, F.lit(False))
     code = F.when(wrong, F.col("code").bitwiseOR(F.lit(kernels.MISMATCH).cast("tinyint"))).otherwise(

@@ -8,7 +8,7 @@ from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate
-from strandline.dialects.sdmp.frames.heads import namespace
+from strandline.dialects.sdmp.frames.heads import namespace, number_of
 from strandline.frames.quarantine import FINDING_COLUMNS
 
 
@@ -83,7 +83,7 @@ def deferred(
     """
     open_segments = heads.where("n IS NULL").select(*SEGMENT)
     waiting = _placed(facts.where(is_candidate()).join(open_segments, list(SEGMENT)), measured)
-    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
+    number = number_of(F.col("raw"), F.col("node"))
     turned_away = F.lit(False)
     if limited is not None:
         marked = limited.withColumn("limited", F.lit(True))
@@ -141,7 +141,7 @@ def first_breaks(
     """
     bad = _placed(facts.where(~is_candidate()), measured)
     position = F.col("base_lines") + F.col("idx") + 1
-    number = F.substring(F.col("raw"), F.lit(1), F.length("node")).cast("string")
+    number = number_of(F.col("raw"), F.col("node"))
     breaks = bad.groupBy("file_no").agg(
         F.min(
             F.struct(

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate
-from strandline.dialects.sdmp.frames.heads import is_long_form, line_hash
+from strandline.dialects.sdmp.frames.heads import is_long_form, line_hash, number_of
 
 DELIVERY = ("file_no", "part", "frame", "idx")
 """Order of deliveries inside a run: the least comes first."""
@@ -71,7 +71,7 @@ def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataF
         record_id.alias("record_id"),
         F.when(is_long_form(F.col("node")), F.lit("0.12")).otherwise(F.lit("0.9")).alias("profile"),
         "n",
-        F.when(is_first, null).otherwise(_part(F.lit(1), chars)).alias("line_number"),
+        F.when(is_first, null).otherwise(number_of(F.col("raw"), F.col("node"))).alias("line_number"),
         F.col("hash").alias("line_hash"),
         F.when(is_first, null).otherwise(_part(chars + 2, chars)).alias("author_fp"),
         F.when(is_first, null).otherwise(_part(chars * 2 + 3, chars)).alias("resource_id"),

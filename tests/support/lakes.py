@@ -84,14 +84,14 @@ class Lake:
         from strandline.contracts.views import checks
 
         store = self.store()
+        asked = " UNION ALL ".join(
+            f"SELECT '{name}' AS invariant, to_json(struct(*)) AS broken_by FROM ({check.select})"
+            for name, check in checks(buckets=store.buckets).items()
+        )
         with store.sized(0):
             for table in tables():
                 store.read(table).createOrReplaceTempView(table)
-            broken = {}
-            for name, check in checks(buckets=store.buckets).items():
-                rows = self.spark.sql(check.select).limit(3).collect()
-                if rows:
-                    broken[name] = rows
+            broken = self.spark.sql(asked).limit(10).collect()
             for table in tables():
                 self.spark.catalog.dropTempView(table)
         assert not broken, broken

@@ -10,9 +10,11 @@ import pytest
 from strandline.config import defaults, effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session import is_hosted, log_path
-from strandline.session.conf import log_config, spark_conf
+from strandline.session.conf import REGIONS, log_config, spark_conf
 from strandline.session.jars import MARKER, cached_jars, coordinate, keep_jars
 from strandline.session.java import check_java, find_java, major, parse_version
+
+CLUSTER_FILE = (Path(__file__).parents[3] / "conf" / "spark-defaults.conf").read_text()
 
 
 def fake_java(folder: Path, says: str) -> dict[str, str]:
@@ -30,8 +32,19 @@ def test_the_coordinate_names_the_spark_version() -> None:
 
 def test_the_coordinate_follows_what_is_installed_and_the_cluster_file_says_the_same() -> None:
     assert coordinate().endswith(f":{version('delta-spark')}")
-    text = (Path(__file__).parents[3] / "conf" / "spark-defaults.conf").read_text()
-    assert coordinate() in text
+    assert coordinate() in CLUSTER_FILE
+
+
+def test_the_cluster_file_gives_driver_and_executors_the_heap_regions_of_our_own_session(
+    tmp_path: Path,
+) -> None:
+    ours = spark_conf(defaults(), temporary=tmp_path, jars=())["spark.driver.extraJavaOptions"]
+    assert REGIONS in ours.split()
+    lines = [line.split() for line in CLUSTER_FILE.splitlines()]
+    assert [name for name, *rest in lines if rest == [REGIONS]] == [
+        "spark.driver.extraJavaOptions",
+        "spark.executor.extraJavaOptions",
+    ]
 
 
 @pytest.mark.parametrize(

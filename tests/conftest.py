@@ -21,7 +21,10 @@ def pytest_collection_modifyitems(items):
 def settings():
     from strandline.config import defaults, with_home
 
-    return with_home(defaults(), str(Path.home()))
+    usual = with_home(defaults(), str(Path.home()))
+    # What is shuffled here is small: a task more costs more than it takes over.
+    few = usual.spark.model_copy(update={"shuffle_partitions": 2})
+    return usual.model_copy(update={"spark": few})
 
 
 @pytest.fixture(scope="session")

@@ -100,4 +100,3 @@ def test_a_process_killed_here_and_run_again_ends_as_if_it_had_not_been(
         lake.ingest(undisturbed.root / "second")
     lake.reduce()
     assert lake.tables() == undisturbed.tables
-    lake.assert_sound()

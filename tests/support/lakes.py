@@ -4,6 +4,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,6 +66,18 @@ class Lake:
             store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults)
         )
 
+    def stream(self, folder: Path, *, faults: Faults | None = None, **request):
+        from strandline.dialects import dialect
+        from strandline.pipelines import stream
+
+        store = self.store()
+        context = self.context(store, "stream", faults)
+        asked = stream.StreamRequest(str(folder), **request)
+        return stream.run(
+            store, dialect("sdmp"), asked, self.settings, context,
+            lambda command: replace(context, run_id=uuid.uuid4().hex, command=command),
+        )  # fmt: skip
+
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""
         from strandline.contracts.load import contract
@@ -82,13 +95,14 @@ class Lake:
         """Every invariant of schemas/checks holds."""
         from strandline.contracts.load import tables
         from strandline.contracts.views import checks
+        from strandline.tables.commits import session_settings
 
         store = self.store()
         asked = " UNION ALL ".join(
             f"SELECT '{name}' AS invariant, to_json(struct(*)) AS broken_by FROM ({check.select})"
             for name, check in checks(buckets=store.buckets).items()
         )
-        with store.sized(0):
+        with store.sized(0), session_settings(self.spark, {"spark.sql.shuffle.partitions": "1"}):
             for table in tables():
                 store.read(table).createOrReplaceTempView(table)
             broken = self.spark.sql(asked).limit(10).collect()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from strandline.cli import bring, look, start
+from strandline.cli import bring, follow, look, start
 
 app = typer.Typer(
     name="strandline",
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 start.add_to(app)
 bring.add_to(app)
+follow.add_to(app)
 look.add_to(app)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
+from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 
@@ -80,18 +81,10 @@ def _ingest(
     Rejected records are a result, not a failure: the exit code is 0 unless --fail-on-reject is given.
     """
     from strandline.dialects import dialect as dialect_named
-    from strandline.dialects import names
     from strandline.pipelines.explain import reason as reason_named
 
     given = tuple(sources or ())
-    if dialect is None:
-        raise UsageError(
-            "DIALECT_MISSING", "ingest needs to know the format of the journals", _use_dialect(names())
-        )
-    if dialect not in names():
-        from strandline.core.nearest import did_you_mean
-
-        raise UsageError("DIALECT_UNKNOWN", f"there is no dialect {dialect}", did_you_mean(dialect, names()))
+    name = known_dialect(dialect, "ingest")
     if not given and not from_quarantine and drop_rejected_before is None:
         raise UsageError(
             "SOURCE_MISSING",
@@ -124,7 +117,7 @@ def _ingest(
             namespace=namespace,
             drop_rejected_before=before,
         )
-        report = ingest.run(store, dialect_named(dialect), request, settings, call.context(progress))
+        report = ingest.run(store, dialect_named(name), request, settings, call.context(progress))
     return Result(report, lambda console: show.ingest(console, report))
 
 
@@ -144,12 +137,6 @@ def _reduce(
 
         report = reduce.run(store, every(), reduce.ReduceRequest(full=full), call.context(progress))
     return Result(report, lambda console: show.reduce(console, report))
-
-
-def _use_dialect(names: tuple[str, ...]) -> str:
-    return (
-        f"add --dialect {names[0]}" if len(names) == 1 else f"add --dialect with one of: {', '.join(names)}"
-    )
 
 
 def _day(text: str) -> datetime:

@@ -40,6 +40,12 @@ _AROUND_US = (
         "Spark's memory did not suffice",
         "give it more, as --set spark.driver_memory=4g, and run the command again",
     ),
+    (
+        re.compile(r"SparkContext was shut down|stopped SparkContext|Answer from Java side is empty"),
+        "SPARK_ENDED",
+        "Spark's JVM ended before its work was done",
+        "give it more memory, as --set spark.driver_memory=4g, and run the command again: what was committed stands",
+    ),
 )
 # Spark writes to the lake and to its folder for temporary files.
 _OF_PLACES = frozenset({"DISK_FULL", "NOT_WRITABLE"})

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -104,6 +104,18 @@ class Invocation:
             progress=progress or NoProgress(),
             elapsed=self.elapsed,
             session_seconds=self.session_seconds,
+        )
+
+    def context_of(self, command: str, like: RunContext) -> RunContext:
+        """Return what another run of this process gets: of `command`, beginning now, with the rest of `like`."""
+        began, started_at = time.monotonic(), datetime.now(UTC)
+        return replace(
+            like,
+            run_id=new_run_id(started_at, os.urandom(16)),
+            command=command,
+            started_at=started_at,
+            elapsed=lambda: time.monotonic() - began,
+            session_seconds=0.0,
         )
 
     def session(self) -> "SparkSession":

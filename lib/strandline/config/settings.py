@@ -34,6 +34,12 @@ class Read(Section):
     split_bytes: Bytes
 
 
+class Stream(Section):
+    """How `stream` follows a folder."""
+
+    max_files: Count
+
+
 class Tables(Section):
     """How new tables are laid out."""
 
@@ -70,6 +76,7 @@ class Settings(Section):
 
     limits: Limits
     read: Read
+    stream: Stream
     tables: Tables
     merge: Merge
     spark: Spark

@@ -34,9 +34,10 @@ DAMAGED_FILES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What `ingest` was asked for. `drop_rejected_before` is in UTC."""
+    """What `ingest` was asked for. `drop_rejected_before` is in UTC; links may not lead out of the folder `within`."""
 
     sources: tuple[str, ...] = ()
+    within: bytes | None = None
     fail_on_reject: bool = False
     require_manifest: bool = False
     from_quarantine: bool = False
@@ -54,7 +55,7 @@ def run(
 
     Raises: UsageError (a source that does not exist, a lake that is not ours), FaultError WRITE_CONFLICT.
     """
-    found = select(request.sources, most=settings.limits.files)
+    found = select(request.sources, most=settings.limits.files, within=request.within)
     selection, manifests = load_manifests(found, dialect=dialect.name, keep=_keep_limits(settings))
     if request.require_manifest:
         require_manifests(selection, manifests)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
 
@@ -53,5 +55,8 @@ class RunStage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Where Spark itself has ended, what ended it is to be told, not that nothing can be let go any more.
+        gone = (Py4JError, OSError) if error is not None else ()
         for kept in self._kept:
-            kept.unpersist()
+            with suppress(*gone):
+                kept.unpersist()

@@ -27,6 +27,8 @@ REGIONS = "-XX:G1HeapRegionSize=8m"
 
 # What keeps a session on one machine quick and quiet.
 _LAPTOP: Mapping[str, str] = {
+    # Spark counts what it keeps and sorts, not the row groups that Parquet reads and writes beside it.
+    "spark.memory.fraction": "0.5",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Nobody outside this machine may talk to the driver, and nothing asks a name server for its name.

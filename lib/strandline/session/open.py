@@ -1,6 +1,7 @@
 """Opens the session: ours on a laptop, the one that exists in spark-submit, Databricks and notebooks."""
 
 import atexit
+import logging
 import shutil
 import sys
 import tempfile
@@ -61,6 +62,8 @@ def _keep_pyspark_quiet() -> None:
 
     for name in _TALKATIVE:
         PySparkLogger.getLogger(name).disabled = True
+    # Of an error in what a stream calls back the bridge prints a traceback of its own.
+    logging.getLogger("py4j.clientserver").disabled = True
 
 
 def _existing(session: "SparkSession") -> "SparkSession":

@@ -54,21 +54,24 @@ class Selection:
     """(path of the link, where it leads)"""
 
 
-def select(sources: Iterable[str], *, most: int) -> Selection:
+def select(sources: Iterable[str], *, most: int, within: bytes | None = None) -> Selection:
     """Return the files that `sources` name: files, folders (recursive) and globs, in any order.
 
     - Names that start with `.` or `_` are skipped inside folders, not where they are given.
     - A link is followed inside the root that was given (of a glob: the folder before its first wild sign); one that
       leads outside, or nowhere, is refused and reported. A link that is given itself is followed.
     - A file given twice is read once. `*.manifest.json` are manifests, no input.
+    - With `within`, a folder, sources are what was found in it: links that lead out of it are refused.
 
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI that
             tasks cannot open by path), SOURCE_NOT_A_FILE (a pipe, a socket or a device), TOO_MANY_FILES (over `most`).
     """
     found = _Found(most)
+    border = None if within is None else os.path.realpath(within)
     for source in sources:
-        for root, inside in roots(source):
+        for root, wild in roots(source):
+            inside = border or wild
             if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
                 found.walk(root, os.path.realpath(root) if inside is None else inside)
             else:

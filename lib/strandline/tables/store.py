@@ -32,6 +32,8 @@ from strandline.tables.location import Location
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_LYING_READY: Final = 4
 DICTIONARY: Final = "parquet.enable.dictionary"
+ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
+"""A reader takes a whole row group of the columns asked for into memory: a task's share of it must stay small."""
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
@@ -65,6 +67,15 @@ class TableStore:
         self.run_id = run_id
         self._retry = retry
         self._statements = 0
+
+    def of_run(self, run_id: str) -> TableStore:
+        """Return the same tables, for another run."""
+        return TableStore(self.spark, self.location, self._retry, run_id=run_id)
+
+    def table_id(self, table: str) -> str:
+        """Return the id that Delta gave the table when it was made."""
+        [row] = self.spark.sql(_detail(self.target(table))).select("id").collect()
+        return str(row["id"])
 
     def target(self, table: str) -> str:
         """Return the table's name as SQL."""
@@ -237,7 +248,7 @@ class TableStore:
         source = laid_out(rows.select(*described.names), described) if lay_out else rows
         source.createOrReplaceTempView(view)
         plain = {f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct}
-        statement = {**self._transaction(described.table), **plain, **settings}
+        statement = {**self._transaction(described.table), **ROW_GROUP, **plain, **settings}
         try:
             with session_settings(self.spark, statement):
                 [metrics] = self._retry.run(

@@ -318,6 +318,7 @@ def chain(size):
     ]
 
 
+@pytest.mark.large
 def test_a_chain_of_100_000_is_read_without_recursion_and_in_linear_time():
     deep = Dag(chain(100_000))
     assert (deep.mode, len(deep.heads), len(deep.tails), deep.missing) == ("sort", 1, 1, ())

@@ -245,6 +245,7 @@ def test_judging_what_is_no_journal_of_the_node_is_a_wrong_call(call):
         call()
 
 
+@pytest.mark.large
 def test_a_journal_delivered_line_by_line_in_any_order_is_accepted_whole():
     lines = list(synthetic(0, 20_000))
     frames = [[line] for line in lines[1:]]

@@ -1,15 +1,18 @@
 """Every mutation of a journal and of a frame yields its lines and rows in the reference; Spark is asked the same."""
 
+from operator import attrgetter
+
 import pytest
 
 from strandline.core.verdict import encode_evidence
+from support.by_size import by_size
 from support.mutations import tampered
 from support.reference import ReferenceLake
 
 CASES = list(tampered(0))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize("case", by_size(CASES, attrgetter("name")))
 def test_a_tampered_file_yields_its_lines_and_rows(case):
     lake = ReferenceLake(case.strict)
     counts = lake.ingest({"a": case.data})

@@ -1,18 +1,20 @@
 import hashlib
 import json
+from operator import itemgetter
 
 import pytest
 
 from strandline.dialects.sdmp.author import append, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, parse_line, profile_of, record_id, render
 from strandline.dialects.sdmp.reduce import forks
+from support.by_size import by_size
 from support.reference import Counts, ReferenceLake
 from support.sdmp_cases import accepted, cases, document, file, line, lines, rows
 
 DOCUMENT = document()
 
 
-@pytest.mark.parametrize("case", cases(), ids=[case["name"] for case in cases()])
+@pytest.mark.parametrize("case", by_size(cases(), itemgetter("name")))
 def test_a_case_gives_its_counts_lines_state_and_quarantine(case):
     lake = ReferenceLake(strict=case.get("strict", False))
     for run in case["runs"]:

@@ -28,11 +28,14 @@ def ingest(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     frequent_reasons(console, report)
-    next_commands(
-        console,
-        ("strandline reduce", "strandline quarantine") if report.reasons else ("strandline reduce",),
-        report,
-    )
+    first = "strandline status" if report.command == "stream" else "strandline reduce"
+    next_commands(console, (first, "strandline quarantine") if report.reasons else (first,), report)
+
+
+def stream(console: Console, report: Report) -> None:
+    """Print what came in all batches together, the most frequent reasons, the next commands."""
+    ingest(console, report)
+    console.print(Text(f"checkpoint: {printable(report.members['checkpoint'])}"))
 
 
 def reduce(console: Console, report: Report) -> None:

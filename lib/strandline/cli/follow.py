@@ -1,0 +1,89 @@
+"""The command that keeps bringing records in: stream."""
+
+import re
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.given import known_dialect
+from strandline.cli.invocation import Invocation
+from strandline.core.errors import UsageError
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"([0-9]{1,6})(ms|s|m|h)")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    command(
+        app,
+        "stream",
+        panel="Bring in",
+        examples=(
+            "strandline stream landing/ --dialect sdmp --available-now",
+            "strandline stream landing/ --dialect sdmp --every 30s --max-files 200 --lake /data/lake",
+            "strandline stream landing/ --dialect sdmp --every 5m --schema main.logs --checkpoint /data/seen",
+        ),
+    )(_stream)
+
+
+def _stream(
+    call: Invocation,
+    source: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="Folder in which files land.", show_default=False)
+    ],
+    dialect: Annotated[
+        str | None,
+        typer.Option("--dialect", metavar="NAME", help="Format of the journals: sdmp.", show_default=False),
+    ] = None,
+    available_now: Annotated[
+        bool, typer.Option("--available-now", help="Land what is there, batch by batch, and end.")
+    ] = False,
+    every: Annotated[
+        str | None,
+        typer.Option("--every", metavar="TIME", help="Look again after this time and run on: 30s, 5m, 1h."),
+    ] = None,
+    max_files: Annotated[
+        int | None, typer.Option("--max-files", metavar="N", min=1, help="Most files of one batch.")
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option("--checkpoint", metavar="PATH", help="Where the stream notes what it has seen."),
+    ] = None,
+) -> Result:
+    """Follow a folder: land each file that comes into it as `ingest` does, and reduce.
+
+    Files are to appear whole, by a rename. Killed and started again, it goes on where it was; nothing is lost and
+    nothing comes twice.
+    """
+    name = known_dialect(dialect, "stream")
+    if available_now == (every is not None):
+        raise UsageError(
+            "TRIGGER_MISSING" if every is None else "TRIGGERS_TWO",
+            "stream must know whether to end: it takes one of --available-now and --every",
+            "add --available-now to land what is there and end, or --every 30s to run on",
+        )
+    seconds = None if every is None else _seconds(every)
+    from strandline.dialects import dialect as dialect_named
+    from strandline.pipelines import stream
+
+    with call.progress() as progress:
+        settings, store = call.settings, call.store()
+        context = call.context(progress)
+        request = stream.StreamRequest(source, seconds, max_files, checkpoint)
+        runs = partial(call.context_of, like=context)
+        report = stream.run(store, dialect_named(name), request, settings, context, runs)
+    return Result(report, lambda console: show.stream(console, report))
+
+
+def _seconds(text: str) -> float:
+    """Return the seconds that `text` names. Raises: UsageError `DURATION_INVALID`."""
+    found = _DURATION.fullmatch(text)
+    if found is None or int(found[1]) == 0:
+        raise UsageError(
+            "DURATION_INVALID", f"{text!r} is no time", "write a number with ms, s, m or h, as --every 30s"
+        )
+    return int(found[1]) * _SECONDS[found[2]]

@@ -1,0 +1,93 @@
+"""A stream ends with the tables of batch runs, however its input was cut, killed or replayed."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import FaultError, UsageError
+from strandline.dialects.sdmp.author import synthetic
+from strandline.dialects.sdmp.codec import render
+from strandline.pipelines.faults import Faults
+from support.lakes import write_files
+from support.random_journals import corpus
+
+ODD = ("a b%20c.journal", "ж+#[1].journal", "sub:x/2026-11-22T06:30:00Z.journal")
+LAST_YEAR = time.time() - 400 * 86_400
+
+
+class StoppedError(Exception):
+    """What a test does in the place of a kill."""
+
+
+def stop() -> None:
+    raise StoppedError
+
+
+def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(new_lake, tmp_path):
+    first, second = corpus(seed=31, journals=12, runs=2)
+    odd = {name: render(synthetic(500 + at, 5)) for at, name in enumerate(ODD)}
+    poisoned = {"poisoned.journal": b"\x1f\x8b\x08\x00 no gzip", "_hidden": b"x", "empty": b""}
+    landing = write_files(tmp_path / "landing", {f"1-{name}": data for name, data in first.items()})
+    streamed, batch = new_lake("streamed"), new_lake("batch")
+    files = len(first)
+
+    report = streamed.stream(landing, max_files=-(-files // 2))
+    assert (report.outcome, report.counts["files"], report.counts["batches"]) == ("ok", files, 2)
+    outside = write_files(tmp_path / "outside", {"x": render(synthetic(900, 3))})
+    write_files(landing, {f"2-{name}": data for name, data in second.items()} | odd | poisoned)
+    (landing / "link.journal").symlink_to(outside / "x")
+    os.utime(landing / ODD[0], (LAST_YEAR, LAST_YEAR))
+    for point in ("ingest.records", "stream.landed"):
+        with pytest.raises(StoppedError):
+            streamed.stream(landing, faults=Faults(point, fire=stop))
+    report = streamed.stream(landing)
+    assert report.counts["files"] == len(second) + len(odd) + 2
+    assert report.reasons["CONTAINER_DAMAGED"] == report.reasons["PATH_REFUSED"] == 1
+
+    batch.ingest(landing)
+    batch.reduce()
+    assert streamed.tables() == batch.tables()
+
+    idle = streamed.stream(landing)
+    assert (idle.counts["batches"], idle.counts["read"]) == (0, 0)
+    shutil.rmtree(streamed.path / "_checkpoints")
+    replayed = streamed.stream(landing)
+    assert replayed.counts["files"] == files + len(second) + len(odd) + 2
+    assert (replayed.counts["new"], replayed.tables["node_journal_line"].inserted) == (0, 0)
+    assert streamed.tables() == batch.tables()
+
+
+def test_a_checkpoint_of_another_lake_is_refused_and_a_source_that_is_no_folder_too(new_lake, tmp_path):
+    landing = write_files(tmp_path / "landing", {})
+    landing.mkdir()
+    one, other = new_lake("one"), new_lake("other")
+    # Both are copies of one empty lake: the second is made anew to be another.
+    shutil.rmtree(other.path)
+    checkpoint = str(tmp_path / "checkpoint")
+    assert one.stream(landing, checkpoint=checkpoint).counts["batches"] == 0
+    with pytest.raises(FaultError) as refused:
+        other.stream(landing, checkpoint=checkpoint)
+    assert refused.value.code == "CHECKPOINT_FOREIGN"
+    assert checkpoint in refused.value.message
+    with pytest.raises(UsageError) as refused:
+        one.stream(Path(write_files(tmp_path / "file", {"x": b""})) / "x")
+    assert refused.value.code == "SOURCE_NOT_A_FOLDER"
+    with pytest.raises(UsageError) as refused:
+        one.stream(tmp_path / "nowhere")
+    assert refused.value.code == "SOURCE_MISSING"
+
+
+def test_a_stream_that_runs_on_ends_with_a_fault_when_its_folder_goes(new_lake, tmp_path):
+    lake, landing = new_lake(), write_files(tmp_path / "landing", {"a.journal": render(synthetic(1, 5))})
+
+    def gone() -> None:
+        shutil.rmtree(landing)
+
+    with pytest.raises(FaultError) as stopped:
+        lake.stream(landing, every=0.2, faults=Faults("stream.reduced", fire=gone))
+    assert stopped.value.code == "SOURCE_GONE"
+    assert str(landing) in stopped.value.message
+    assert lake.rows("node_journal", "tip_n") == [(5,)]

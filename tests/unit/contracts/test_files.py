@@ -78,6 +78,9 @@ def test_provenance_is_what_tells_deliveries_apart():
     provenance = {each.table: [c.name for c in each.columns if c.provenance] for each in EVERY}
     assert provenance == {
         "node_journal_line": ["origin", "run_id"],
+        "ipfs_log_identity": [],
+        "ipfs_log_manifest": [],
+        "ipfs_log_entry": ["run_id"],
         "node_journal": [],
         "equivocation": [],
         "quarantine": [
@@ -91,6 +94,9 @@ def test_provenance_is_what_tells_deliveries_apart():
 def test_merge_policies_and_keys():
     assert {each.table: (each.merge, each.key) for each in EVERY} == {
         "node_journal_line": ("insert_only", ("namespace", "record_id")),
+        "ipfs_log_identity": ("insert_only", ("record_id",)),
+        "ipfs_log_manifest": ("insert_only", ("record_id",)),
+        "ipfs_log_entry": ("insert_only", ("namespace", "record_id")),
         "node_journal": ("replace", ("namespace",)),
         "equivocation": ("replace", ("namespace", "kind", "key", "position")),
         "quarantine": ("upsert", ("quarantine_id",)),

@@ -1,0 +1,1 @@
+"""Logs as the pipelines see them."""

@@ -1,189 +1,136 @@
-"""Random logs as files of several runs: every variant, format and kind of damage, in any order."""
+"""Random logs: honest and lying clocks, branches, gaps, all stores, writers who may not; signed: forks are real."""
 
-import base64
-import gzip
-import json
 import random
+from dataclasses import dataclass
 
-from strandline.dialects.ipfslog.author import to_car, to_json
-from strandline.dialects.ipfslog.codec import (
-    canonical_cid,
-    cid_text,
-    dag_cbor,
-    dag_pb_block,
-    identity_value,
-    parse_cid,
-    parse_dag_cbor,
-)
-from strandline.dialects.ipfslog.types import record_id
+from strandline.dialects.ipfslog.codec import dag_cbor
+from strandline.dialects.ipfslog.reduce import LogConfiguration
 from support.ipfslog_cases import AUTHORS, entry, who
+from support.log_lakes import manifest
 
-VARIANTS = ["v2", "v2", "core2", "core2", "v1", "v0"]
-PAYLOADS = [
-    "text", None, 1.5, {"op": "PUT", "key": "a", "value": [1, {"é": 1e21}]}, {"op": "ADD", "value": "x"},
-    {"op": "DEL", "key": 1, "value": "zdpuAmL9zAgC4KFdMWW6yjpEcSYTnBunjTeijHv8GTKrxoz7D"},
-    {"op": "COUNTER", "value": {"id": "a", "counters": {"a": 3, "b": 0.5}}},
-    {"op": "PUTALL", "docs": [{"key": "k", "value": 1}, 2, {"key": None}]},
-]  # fmt: skip
+STORES = ("none", "eventlog", "feed", "keyvalue", "documents", "counter")
+KEYS = ("x", "y", "é", "constructor", 1, None, True, ["no key"])
+NAMES = tuple(AUTHORS.values())
 
 
-def corpus(seed: int, logs: int, runs: int) -> list[dict[str, bytes]]:
-    """Files by name, a mapping for each run, as they are after decompression."""
-    rng = random.Random(seed)
-    found: list[dict[str, bytes]] = [{} for _ in range(runs)]
-    lines: list[list[str]] = [[] for _ in range(runs)]
-    for number in range(logs):
-        made = _log(rng, f"/log {seed}/{number}é")
-        for name, content in _files(rng, made, f"{number:04}").items():
-            rng.choice(found)[name] = content
-        for line in _lines(rng, made):
-            rng.choice(lines).append(line)
-    for run, each in enumerate(lines):
-        rng.shuffle(each)
-        found[run]["many.jsonl"] = "\n".join(each).encode()
-        found[run]["identities.jsonl"] = _identities(rng)
-    return found
+@dataclass
+class RandomLog:
+    """The entries of one log in batches, what the operator says of it or None, and the manifests its id names."""
+
+    log_id: str
+    batches: list
+    told: LogConfiguration | None
+    manifests: list
 
 
-def packed(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Some of the files compressed."""
-    return {
-        name + (".gz" if number % 3 == 0 else ""): gzip.compress(content) if number % 3 == 0 else content
-        for number, (name, content) in enumerate(sorted(files.items()))
-    }
+def random_log(seed, batches):
+    """The log of a seed: of one to two dozen entries, some of which nobody delivers."""
+    draw = random.Random(seed)
+    store = draw.choice(STORES)
+    write = draw.choice(["*", "*", "*", "list", "key"])
+    variants = draw.choice(
+        [["v2"], ["v2"], ["core2"], ["core2"], ["v1", "v2"], ["v2", "core2"], ["v0", "v2"]]
+    )
+    writers = ("*",) if write == "*" else tuple(sorted({_writer(draw, name, write) for name in NAMES[:2]}))
+    log_id, manifests, told = f"log/{seed} é~+%", [], None
+    if draw.random() < 0.3:
+        log_id, manifests = _committed(seed, draw, store, writers)
+    elif draw.random() < 0.8:
+        told = LogConfiguration(store, writers, "config")
+    made = _entries(draw, log_id, variants, lying=draw.choice([0, 0, 0, 0.2]))
+    held = [each for each in made if draw.random() > draw.choice([0, 0, 0.15])] or made
+    arrival = draw.choice(["any", "any", "old first", "new first"])
+    if arrival == "any":
+        draw.shuffle(held)
+    elif arrival == "new first":
+        held.reverse()
+    cuts = sorted(draw.randint(0, len(held)) for _ in range(batches - 1))
+    parts = [held[a:b] for a, b in zip([0, *cuts], [*cuts, len(held)], strict=True)]
+    for part in parts[1:]:
+        # Some come again: they are known and change nothing.
+        part.extend(draw.sample(held[: cuts[0]], min(2, cuts[0])))
+    return RandomLog(log_id, parts, told, manifests)
 
 
-def _log(rng: random.Random, log_id: str):
-    variant = rng.choice(VARIANTS)
+def _writer(draw, name, write):
+    identity = who(name, draw.choice(["v2", "core2"]))
+    return identity.id if write == "list" else f"key:{identity.public_key}"
+
+
+def _committed(seed, draw, store, writers):
+    """An id that commits to a database manifest, and those manifests of the chain that somebody delivers."""
+    type_ = draw.choice(
+        [store, {"documents": "docstore", "eventlog": "events"}.get(store, store), "unheard of"]
+    )
+    listing = dag_cbor({"type": "ipfs", "write": list(writers)})
+    chain = [listing]
+    if draw.random() < 0.5:
+        kind = draw.choice(["ipfs", "legacy-ipfs", "orbitdb"])
+        chain.append(dag_cbor({"type": kind, "params": {"address": manifest(None, listing).cid}}))
+    access = manifest(None, chain[-1]).cid
+    database = dag_cbor(
+        {"name": f"db {seed}", "type": type_, "accessController": draw.choice(["/ipfs/", ""]) + access}
+    )
+    chain.append(database)
+    made = [manifest(None, block) for block in chain]
+    log_id = f"/orbitdb/{made[-1].cid}" + draw.choice(["", f"/db {seed}"])
+    return log_id, [each for each in made if draw.random() > 0.1]
+
+
+def _entries(draw, log_id, variants, lying):
     made = []
-    for _ in range(rng.randint(1, 6)):
-        parents = rng.sample(made, min(len(made), rng.randint(0, 2)))
-        lie = rng.random() < 0.1
-        above = min(2**53 - 1, 1 + max((each.clock_time for each in parents), default=0))
-        time = rng.choice([0, 5, 2**53 - 1]) if lie else above
-        own = variant if rng.random() < 0.9 else rng.choice(VARIANTS)
-        author = rng.choice([*AUTHORS.values(), f"stranger {rng.randrange(40)}"])
-        cids = [each.cid for each in parents]
+    for number in range(draw.randint(1, 24)):
+        parents = (
+            draw.sample(made, min(len(made), draw.choice([0, 1, 1, 1, 2, 3])))
+            if draw.random() < 0.3
+            else _tips(made, draw)
+        )
+        time = 1 + max((each.clock_time for each in parents), default=draw.choice([0, 0, 1, number]))
+        if draw.random() < lying:
+            time = draw.randint(0, 9)
+        links = list(dict.fromkeys(each.cid for each in parents))
+        variant = draw.choice(variants)
         made.append(
-            entry(rng.choice(PAYLOADS), own, author, log_id, time, cids, cids[:1] * rng.choice([0, 0, 2]))
-        )
-    return made
-
-
-def _fields(made):
-    return parse_dag_cbor(made.block).value
-
-
-def _forged(rng: random.Random, made) -> str:
-    """An entry with one thing altered, as a line."""
-    if made.variant == "v0" or rng.random() < 0.3:
-        value = json.loads(to_json(made))
-        change = rng.choice(
-            ["payload", "hash", "time", "clock", "sig", "next", "id", "more", "identity", "key"]
-        )
-        if change == "payload":
-            value["payload"] = "other"
-        elif change == "hash":
-            value["hash"] = rng.choice(
-                ["zdpuAmL9zAgC4KFdMWW6yjpEcSYTnBunjTeijHv8GTKrxoz7D", "x", None, 1, "f0155"]
+            entry(
+                _payload(draw, number, made),
+                variant,
+                draw.choice(NAMES),
+                log_id=log_id,
+                time=time,
+                parents=links,
             )
-        elif change == "time":
-            value["clock"]["time"] = rng.choice([-1, 1.5, 2**53 + 2, "1"])
-        elif change == "clock":
-            value["clock"]["id"] = "ab"
-        elif change == "sig":
-            value["sig"] = rng.choice(["", "zz", value["sig"].upper(), value["sig"][:-2]])
-        elif change == "next":
-            value["next"] = rng.choice([["x"], [1], "", [made.cid, made.cid]])
-        elif change == "id":
-            value["id"] = rng.choice(["", "é" * 600, 1])
-        elif change == "identity":
-            value["identity"] = identity_value(who("bob").record)
-        elif change == "key":
-            value["key"] = value["key"][:-2]
-        else:
-            value["additional_data"] = 1
-        return json.dumps(value, ensure_ascii=rng.random() < 0.5)
-    change = rng.choice(["byte", "cut", "trail", "claim", "type", "valid", "payload", "entry"])
-    block = made.block
-    if change == "byte":
-        at = rng.randrange(len(block))
-        block = block[:at] + bytes([block[at] ^ (1 << rng.randrange(8))]) + block[at + 1 :]
-    elif change == "cut":
-        block = block[: rng.randrange(len(block))]
-    elif change == "trail":
-        block += b"\x00"
-    elif change == "payload":
-        block = dag_cbor(_fields(made) | {"payload": b"\x00\x01"})
-    elif change == "entry":
-        block = rng.choice([dag_cbor([1]), dag_cbor({"v": 2}), dag_cbor(b"secret"), dag_pb_block(b"{"), b""])
-    elif change in ("type", "valid") and made.variant in ("v1", "v2"):
-        own = dict(_fields(made)["identity"])
-        more = {"type": "DID"} if change == "type" else {"id": who("bob").id}
-        block = dag_cbor(_fields(made) | {"identity": own | more})
-    return _raw(block, made.cid if change == "claim" or rng.random() < 0.3 else None)
-
-
-def _raw(block: bytes, claimed: str | None = None) -> str:
-    cid = claimed or cid_text(parse_cid(canonical_cid(record_id(block))).raw)
-    return json.dumps({"cid": cid, "data": base64.b64encode(block).decode()})
-
-
-def _lines(rng: random.Random, made) -> list[str]:
-    lines = []
-    for each in made:
-        forms = [to_json(each), _raw(each.block, each.cid), _raw(each.block)]
-        lines += rng.choices(forms, k=rng.choice([0, 1, 1, 2]))
-        if rng.random() < 0.3:
-            lines.append(_forged(rng, each))
-    if rng.random() < 0.2:
-        lines.append(
-            rng.choice(["", "{", "[]", '{"payload":1,"v":7,"clock":0}', '{"v":1,"v":1}', '"\\ud800"', "{}"])
         )
-    return lines
+    return list({each.record_id: each for each in made}.values())
 
 
-def _files(rng: random.Random, made, name: str) -> dict[str, bytes]:
-    kind = rng.choice(["snapshot", "array", "car", "none", "none", "manifest"])
-    if kind == "snapshot":
-        log_id = rng.choice([made[0].log_id, made[0].log_id, "other"])
-        heads = rng.choice([[json.dumps(made[-1].cid)], [to_json(made[-1])], ["1"], [_raw(made[0].block)]])
-        values = [to_json(each) for each in made] + ([_forged(rng, made[0])] if rng.random() < 0.3 else [])
-        text = f'{{"id":{json.dumps(log_id)},"heads":[{",".join(heads)}],"values":[{",".join(values)}]}}'
-        return {f"{name}.json": text.encode()[: None if rng.random() < 0.9 else rng.randrange(len(text))]}
-    if kind == "array":
-        return {f"{name}.json": f"[{', '.join(_lines(rng, made) or ['1'])}]".encode()}
-    if kind == "car":
-        known = [who(author, "core2").record for author in AUTHORS.values() if rng.random() < 0.5]
-        content = to_car(made[-1:], made, known)
-        if rng.random() < 0.3:
-            content = content[: rng.randrange(len(content))]
-        elif rng.random() < 0.3:
-            at = rng.randrange(len(content))
-            content = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-        return {f"{name}.car": content}
-    if kind == "manifest":
-        heads = [made[-1].cid, "zdpuAmL9zAgC4KFdMWW6yjpEcSYTnBunjTeijHv8GTKrxoz7D"]
-        documents = [
-            {"id": made[0].log_id, "heads": heads},
-            {"name": name, "type": "keyvalue", "accessController": "/ipfs/" + made[0].cid},
-            {"type": "ipfs", "write": ["*", name]},
-            {"write": json.dumps(["b", "a", "b"])},
-            {"type": "ipfs", "params": {"address": name}},
-            {"admin": ["*"], "write": ["k", "*"], "read": []},
-        ]
-        return {f"{name}.json": json.dumps(rng.sample(documents, 3)).encode()}
-    return {}
+def _tips(made, draw):
+    named = {parent for each in made for parent in each.next}
+    tips = [each for each in made if each.record_id not in named]
+    return tips if draw.random() < 0.5 else tips[-1:]
 
 
-def _identities(rng: random.Random) -> bytes:
-    names = [*AUTHORS.values(), *(f"stranger {number}" for number in range(40))]
-    values = []
-    for name in names:
-        if rng.random() < 0.6:
-            record = who(name, rng.choice(["v2", "core2"])).record
-            value = identity_value(record)
-            if rng.random() < 0.1:
-                value["id"] = who("bob").id
-            values.append(rng.choice([json.dumps(value), _raw(record.block)]))
-    return "\n".join(values).encode() + b"\n"
+def _payload(draw, number, made):
+    key = draw.choice(KEYS)
+    kind = draw.randrange(8)
+    if kind < 2:
+        return {
+            "op": "PUT",
+            "key": key,
+            "value": draw.choice([number, {"n": 1.5, "é": [None]}, None, "text"]),
+        }
+    if kind == 2:
+        return {"op": "PUT", "key": key}
+    if kind == 3:
+        value = draw.choice(made).cid if made and draw.random() < 0.7 else None
+        return {"op": "DEL", "key": key, "value": value}
+    if kind == 4:
+        return {"op": "ADD", "value": number}
+    if kind == 5:
+        docs = [{"key": draw.choice(KEYS), "value": {"at": at}} for at in range(draw.randint(0, 4))]
+        return {"op": "PUTALL", "docs": [*docs, "no map"]}
+    if kind == 6:
+        counts = {
+            name: draw.choice([0, -3, 1, 2.5, 2, 1e21, 9007199254740991]) for name in draw.sample("abc", 2)
+        }
+        return {"op": "COUNTER", "value": {"id": "a", "counters": counts}}
+    return draw.choice(["text", 7, None, {"op": "UNHEARD", "key": "x", "value": 1}, {"more": True}])

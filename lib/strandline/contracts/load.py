@@ -17,6 +17,7 @@ TABLES: Final = (
     "node_journal_line",
     "ipfs_log_identity", "ipfs_log_manifest", "ipfs_log_entry",
     "node_journal",
+    "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document",
     "equivocation",
     "quarantine",
     "namespace_state",

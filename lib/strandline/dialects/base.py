@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
@@ -50,6 +50,19 @@ class LakeOption:
     values: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReducerOption:
+    """What an operator may tell a dialect's reducer, in a file: a parameter of states, never of verdicts.
+
+    `name` is the option of every command that reduces. `parse` gives what a file says (its bytes, and how errors call
+    it), or raises UsageError; `nothing` is what holds without a file.
+    """
+
+    name: str
+    parse: Callable[[bytes, str], Any]
+    nothing: Any
+
+
 class Reading(Protocol):
     """The input of one run, as the dialect reads it."""
 
@@ -86,6 +99,9 @@ class Tables(Protocol):
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table as of a version, lazy."""
+
+    def is_torn(self, tables: tuple[str, ...]) -> bool:
+        """True if the run that last wrote one of the tables has no row in `run`: it was killed, or is under way."""
 
 
 class Stage(Protocol):
@@ -156,20 +172,40 @@ class Admission:
 class ReduceScope:
     """What a reduction is of: the record table up to version `last`; `before` is the version reduced
     before, or None.
+
+    `told` is what the dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
+    task may hold at once. `owed` are namespaces that an earlier run refused: their news are in no change feed any more.
     """
 
     before: int | None
     last: int
     run_id: str
     reduced_at: datetime
+    told: Any = None
+    walk_entries: int = 0
+    owed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A namespace that was not reduced, since a limit forbids it: it keeps its rows and its state."""
+
+    namespace: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`."""
+    """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`.
+
+    `gone` are the keys (with bucket) of stored rows of these namespaces that are no more, by table. Nullable columns
+    that `states` leaves out are null.
+    """
 
     tables: Mapping[str, DataFrame]
     states: DataFrame
+    gone: Mapping[str, DataFrame] = field(default_factory=dict)
+    refused: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +264,8 @@ class Dialect:
     `namespace_state`), `kinds` the kinds of its namespaces. `formats` are the formats of its files by name, each with
     the endings of names that tell it; empty where the content tells. `plain` says how a large file may be split;
     `records_in` counts the records of a file, given its decompressed content and its format; `admit` judges a batch;
-    `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call.
+    `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect with a `reducer_option` is
+    asked to reduce without news too: what it is told may have changed.
     """
 
     name: str
@@ -244,3 +281,4 @@ class Dialect:
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
     demo: Callable[[], Demo]
+    reducer_option: ReducerOption | None = None

@@ -27,7 +27,7 @@ from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions, read_files
 from support.ipfslog_cases import dag, who
 from support.ipfslog_reference import FORMATS
-from support.random_logs import corpus
+from support.random_deliveries import corpus
 
 READ = pa.schema(
     [

@@ -1,6 +1,12 @@
 """Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
-from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json, signed_digest_of
+from strandline.dialects.ipfslog.verify.checks import (
+    Checked,
+    check_block,
+    check_json,
+    signed_digest_of,
+    signed_digest_of_block,
+)
 from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, as_block, read_element
 from strandline.dialects.ipfslog.verify.entries import (
     Status,
@@ -47,6 +53,7 @@ __all__ = [
     "judge",
     "read_element",
     "signed_digest_of",
+    "signed_digest_of_block",
     "verify_block",
     "verify_identity",
     "verify_json",

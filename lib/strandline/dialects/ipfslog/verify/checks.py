@@ -243,12 +243,17 @@ def _has_duplicates(cids: tuple[Any, ...]) -> bool:
 
 
 def signed_digest_of(entry: Entry) -> bytes:
-    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry is over.
+    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry is over."""
+    return signed_digest_of_block(entry.block)
+
+
+def signed_digest_of_block(block: bytes) -> bytes:
+    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry with this block is over.
 
     Raises:
         ValueError: the block is none of such an entry.
     """
-    shaped = shape(parse_dag_cbor(entry.block).value, "dag-cbor", None)
+    shaped = shape(parse_dag_cbor(block).value, "dag-cbor", None)
     if isinstance(shaped, list):
         raise ValueError("the block must be that of an accepted entry")
-    return signed_digest(shaped, entry.block)
+    return signed_digest(shaped, block)

@@ -37,7 +37,18 @@ def _stream(
     ],
     dialect: Annotated[
         str | None,
-        typer.Option("--dialect", metavar="NAME", help="Format of the journals: sdmp.", show_default=False),
+        typer.Option(
+            "--dialect", metavar="NAME", help="Kind of the journals: sdmp or ipfslog.", show_default=False
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="What the files hold, where names do not tell; ipfslog: lines, json or car.",
+            show_default=False,
+        ),
     ] = None,
     available_now: Annotated[
         bool, typer.Option("--available-now", help="Land what is there, batch by batch, and end.")
@@ -73,7 +84,7 @@ def _stream(
     with call.progress() as progress:
         settings, store = call.settings, call.store()
         context = call.context(progress)
-        request = stream.StreamRequest(source, seconds, max_files, checkpoint)
+        request = stream.StreamRequest(source, form, seconds, max_files, checkpoint)
         runs = partial(call.context_of, like=context)
         report = stream.run(store, dialect_named(name), request, settings, context, runs)
     return Result(report, lambda console: show.stream(console, report))

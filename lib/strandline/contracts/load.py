@@ -13,7 +13,16 @@ from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import FaultError
 
 SUFFIX: Final = ".odcs.yaml"
-TABLES: Final = ("node_journal_line", "node_journal", "equivocation", "quarantine", "namespace_state", "run")
+TABLES: Final = (
+    "node_journal_line",
+    "ipfs_log_identity", "ipfs_log_manifest", "ipfs_log_entry",
+    "node_journal",
+    "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document",
+    "equivocation",
+    "quarantine",
+    "namespace_state",
+    "run",
+)  # fmt: skip
 """Every table in the order in which runs write them: `namespace_state` after what it states, `run` last."""
 
 

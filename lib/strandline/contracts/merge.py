@@ -13,6 +13,8 @@ from strandline.contracts.model import Contract, Merge
 from strandline.contracts.quoting import quote_name
 
 NO_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({})
+GONE: Final = "is_gone"
+"""Column of a replacing merge's source: true in rows that hold but a key, whose row must go."""
 
 
 def insert_only_merge_sql(
@@ -46,10 +48,13 @@ def insert_only_merge_sql(
     return _merge_into(contract, target, source, buckets, ranges) + _insert(contract)
 
 
-def replace_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
+def replace_merge_sql(
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], deleting: bool = False
+) -> str:
     """Return the merge after which each key of the batch has the row of the batch.
 
-    A row that differs in nothing but provenance stays as it is, so that a repeated reduction changes nothing.
+    A row that differs in nothing but provenance stays as it is, so that a repeated reduction changes nothing. With
+    `deleting` the source has the column GONE, and keys that it is true for are not there afterwards.
 
     Raises:
         ValueError: The contract's policy is not `replace`, or there are no buckets.
@@ -59,10 +64,12 @@ def replace_merge_sql(contract: Contract, *, target: str, source: str, buckets: 
     changing = [name for name in contract.compared if name not in fixed]
     same = "\n    AND ".join(f"t.{name} <=> s.{name}" for name in changing)
     updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
+    deletes = f"WHEN MATCHED AND s.{GONE} THEN DELETE\n" if deleting else ""
     return (
         _merge_into(contract, target, source, buckets)
+        + deletes
         + f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n"
-        + _insert(contract)
+        + _insert(contract, f" AND NOT s.{GONE}" if deleting else "")
     )
 
 
@@ -101,9 +108,9 @@ def _update(updates: Mapping[str, str]) -> str:
     return "UPDATE SET\n" + ",\n".join(f"  {name} = {value}" for name, value in updates.items())
 
 
-def _insert(contract: Contract) -> str:
+def _insert(contract: Contract, condition: str = "") -> str:
     values = ", ".join(f"s.{name}" for name in contract.names)
-    return f"WHEN NOT MATCHED THEN INSERT ({', '.join(contract.names)})\nVALUES ({values})"
+    return f"WHEN NOT MATCHED{condition} THEN INSERT ({', '.join(contract.names)})\nVALUES ({values})"
 
 
 def _require(contract: Contract, merge: Merge) -> None:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 
 from strandline.kernels.reading import ReadContent, ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFile:
+    """A large file that is not compressed: its format if it has one, how it begins behind a mark, how it ends."""
+
+    format: str | None
+    head: bytes
+    tail: Callable[[], bytes]
+    options: ReadOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +50,25 @@ class LakeOption:
     values: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReducerOption:
+    """What an operator may tell a dialect's reducer, in a file: a parameter of states, never of verdicts.
+
+    `name` is the option of every command that reduces. `parse` gives what a file says (its bytes, and how errors call
+    it), or raises UsageError; `nothing` is what holds without a file.
+    """
+
+    name: str
+    parse: Callable[[bytes, str], Any]
+    nothing: Any
+
+
 class Reading(Protocol):
     """The input of one run, as the dialect reads it."""
 
     @property
     def options(self) -> ReadOptions:
-        """Strictness and limits."""
+        """The lake's choices and limits."""
 
     @property
     def has_text(self) -> bool:
@@ -77,6 +100,9 @@ class Tables(Protocol):
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table as of a version, lazy."""
 
+    def is_torn(self, tables: tuple[str, ...]) -> bool:
+        """True if the run that last wrote one of the tables has no row in `run`: it was killed, or is under way."""
+
 
 class Stage(Protocol):
     """The actions that a dialect may ask of its pipeline, so that its frames stay lazy."""
@@ -100,29 +126,42 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Union:
+    """Accepted rows for one table, one per key: those that are absent are added.
+
+    `buckets` and `bounds` are the literals of the MERGE; `lies_ready` says that the tasks hold the rows in the order of
+    the table, few buckets and much of each. `undelivered` are keys of rows that no record of the input is, or None:
+    they are not counted as new, but under the name `undelivered_as` if that is given.
+    """
+
+    table: str
+    rows: DataFrame
+    buckets: tuple[int, ...]
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    lies_ready: bool = False
+    undelivered: DataFrame | None = None
+    undelivered_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Admission:
     """The verdicts of one batch, ready to be written.
 
-    `records` is shaped as the record table, one row per key; `buckets` and `bounds` are the literals of its MERGE;
-    `lies_ready` says that its tasks hold the rows in the order of the table, few buckets and much of each.
-    `counts` has read, accepted (of those read), rejected, deferred and the dialect's own; `implied` says that
-    `records` may hold rows that nobody delivered (origin `implied`). `findings` are FINDING_COLUMNS of
-    `frames.quarantine`. `admitted` are the waiting rows that this batch lets in (quarantine_id, bucket, namespace,
-    record_id), or None. `records` is None if nothing was accepted. `faults` counts records that met a fault of
-    ours. `damaged` tells, per damaged file, where it first breaks. `per_file` has file_no, records (what each file adds
-    to `read`; without a row: none) and `claims` every record with an id, good or not: file_no, namespace, record_id,
-    name (as others call it), follows (ARRAY<STRING>, the names of those it follows). Both are lazy.
+    `unions` are written in their order, so that a kill between two leaves nothing that the next run would not mend.
+    `counts` has read, accepted (of those read), rejected, deferred and the dialect's own. `findings` are
+    FINDING_COLUMNS of `frames.quarantine`. `settled` are the rows of `quarantine` that wait no longer (quarantine_id,
+    bucket, namespace, record_id), or None; those whose record the union adds to the record table are counted as
+    readmitted. `faults` counts records that met a fault of ours. `damaged` tells, per damaged file, where it first
+    breaks. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
+    record with an id, good or not: file_no, namespace, record_id, name (as others call it), follows (ARRAY<STRING>, the
+    names of those it follows). Both are lazy.
     """
 
-    records: DataFrame | None
-    buckets: tuple[int, ...]
-    bounds: Mapping[str, tuple[int, int]]
+    unions: tuple[Union, ...]
     counts: Mapping[str, int]
     findings: DataFrame | None
     namespaces: int
-    lies_ready: bool = False
-    implied: bool = False
-    admitted: DataFrame | None = None
+    settled: DataFrame | None = None
     faults: int = 0
     damaged: DataFrame | None = None
     per_file: DataFrame | None = None
@@ -133,20 +172,40 @@ class Admission:
 class ReduceScope:
     """What a reduction is of: the record table up to version `last`; `before` is the version reduced
     before, or None.
+
+    `told` is what the dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
+    task may hold at once. `owed` are namespaces that an earlier run refused: their news are in no change feed any more.
     """
 
     before: int | None
     last: int
     run_id: str
     reduced_at: datetime
+    told: Any = None
+    walk_entries: int = 0
+    owed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A namespace that was not reduced, since a limit forbids it: it keeps its rows and its state."""
+
+    namespace: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`."""
+    """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`.
+
+    `gone` are the keys (with bucket) of stored rows of these namespaces that are no more, by table. Nullable columns
+    that `states` leaves out are null.
+    """
 
     tables: Mapping[str, DataFrame]
     states: DataFrame
+    gone: Mapping[str, DataFrame] = field(default_factory=dict)
+    refused: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +261,11 @@ class Dialect:
     """One journal format.
 
     `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
-    `namespace_state`), `kinds` the kinds of its namespaces, `contracts` all tables it adds to the shared ones.
-    `plain` looks at the head and tail of a file; `records_in` counts the records of decompressed content;
-    `admit` judges a batch; `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call.
+    `namespace_state`), `kinds` the kinds of its namespaces. `formats` are the formats of its files by name, each with
+    the endings of names that tell it; empty where the content tells. `plain` says how a large file may be split;
+    `records_in` counts the records of a file, given its decompressed content and its format; `admit` judges a batch;
+    `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect with a `reducer_option` is
+    asked to reduce without news too: what it is told may have changed.
     """
 
     name: str
@@ -213,9 +274,11 @@ class Dialect:
     reduced: tuple[str, ...]
     reducer_version: str
     lake_options: tuple[LakeOption, ...]
-    plain: Callable[[bytes, Callable[[], bytes], bool], PlainForm | None]
-    records_in: Callable[[bytes], int]
+    formats: Mapping[str, tuple[str, ...]]
+    plain: Callable[[PlainFile], PlainForm | None]
+    records_in: Callable[[bytes, str | None], int]
     admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
     demo: Callable[[], Demo]
+    reducer_option: ReducerOption | None = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
 from strandline.core.hashing import bucket_hash, set_hash_of_buckets
+from strandline.kernels.batches import as_batch
+from strandline.kernels.digests import run_digests
 
 DIGEST_SCHEMA = pa.schema(
     [
@@ -28,24 +29,9 @@ def bucket_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
     """Yield the digest of each (namespace, first byte) of values that come distinct and ascending in them.
 
     Reads: namespace, first (BINARY, 1 byte), value (BINARY, 32 bytes), sorted by all three.
-    Gives: DIGEST_SCHEMA. Memory does not grow with the values: the digest runs over batches.
+    Gives: DIGEST_SCHEMA.
     """
-    here: tuple[str, bytes] | None = None
-    digest, size = hashlib.sha256(_BUCKET_TAG), 0
-    for batch in batches:
-        out: list[tuple[str, bytes, bytes, int]] = []
-        columns = (batch.column(name).to_pylist() for name in ("namespace", "first", "value"))
-        for namespace, first, value in zip(*columns, strict=True):
-            if (namespace, first) != here:
-                if here is not None:
-                    out.append((*here, digest.digest(), size))
-                here, digest, size = (namespace, first), hashlib.sha256(_BUCKET_TAG), 0
-            digest.update(value)
-            size += 1
-        if out:
-            yield _batch(out, DIGEST_SCHEMA)
-    if here is not None:
-        yield _batch([(*here, digest.digest(), size)], DIGEST_SCHEMA)
+    return run_digests(batches, ("namespace", "first"), tag=_BUCKET_TAG)
 
 
 def set_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -63,18 +49,6 @@ def set_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             digests[first[0]] = digest
             size += count
         if out:
-            yield _batch(out, SET_SCHEMA)
+            yield as_batch(out, SET_SCHEMA)
     if here is not None:
-        yield _batch([(here, set_hash_of_buckets(size, digests), size)], SET_SCHEMA)
-
-
-def _batch(
-    rows: list[tuple[str, bytes, bytes, int]] | list[tuple[str, bytes, int]], schema: pa.Schema
-) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array(column, type=field.type)
-            for column, field in zip(zip(*rows, strict=True), schema, strict=True)
-        ],
-        schema=schema,
-    )
+        yield as_batch([(here, set_hash_of_buckets(size, digests), size)], SET_SCHEMA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce as fold
 
@@ -10,13 +10,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.dialects.base import Dialect, ReduceScope, Reduction
-from strandline.pipelines import init
+from strandline.dialects.base import Dialect, ReduceScope, Reduction, Refusal
+from strandline.pipelines import init, told
 from strandline.pipelines.init import InitOptions
-from strandline.pipelines.report import Report
+from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import finished
 from strandline.pipelines.stage import RunStage
+from strandline.pipelines.told import GivenFile, Told
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
 
@@ -26,9 +27,15 @@ DIFFERENCES_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class ReduceRequest:
-    """What `reduce` was asked for: `full` reduces everything again and names what differs."""
+    """What `reduce` was asked for: `full` reduces everything again and names what differs.
+
+    `files` are the files given for dialects' reducer options, by option: None drops the one in force. A namespace of
+    more than `walk_entries` records is not held by one task.
+    """
 
     full: bool = False
+    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
+    walk_entries: int = 10_000_000
 
 
 @dataclass(slots=True)
@@ -40,6 +47,7 @@ class _Done:
     counts: dict[str, int] = field(default_factory=lambda: {"new_records": 0, "reduced": 0})
     namespaces: int = 0
     differences: dict[str, list[str]] = field(default_factory=dict)
+    refused: dict[str, Refusal] = field(default_factory=dict)
 
 
 def run(
@@ -48,25 +56,49 @@ def run(
     """Reduce what came since the last time; with `full` then everything again, which must change no row.
 
     Writes a MERGE a table, `namespace_state` last: views join on it, so that no reader sees a namespace half updated.
-    Raises: UsageError (a lake that is not ours), FaultError WRITE_CONFLICT.
+    Namespaces that a limit forbids are left as they are and named, with the outcome `fault`, after all others.
+    Raises: UsageError (a lake that is not ours, a file that a dialect refuses), FaultError WRITE_CONFLICT.
     """
     dialects = tuple(dialects)
+    told.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
+    in_force = told.in_force(store, dialects, request.files)
+    for note in in_force.notes:
+        context.progress.note(note)
     done = _Done()
     for dialect in dialects:
-        with store.sized(store.stored_bytes(dialect.record_table)), RunStage(context.progress) as stage:
-            _reduce(store, dialect, request, context, stage, done)
+        record_bytes = store.stored_bytes(dialect.record_table)
+        if not record_bytes:
+            done.read_versions[dialect.record_table] = store.version(dialect.record_table)
+            continue
+        with store.sized(record_bytes), RunStage(context.progress) as stage:
+            _reduce(store, dialect, request, in_force, context, stage, done)
+    members = in_force.members | ({"differences": done.differences} if request.full else {})
+    members[told.REFUSED] = sorted(done.refused)
+    error = _refused(tuple(done.refused.values()))
     return finished(
-        store, context, outcome="found" if done.differences else "ok", counts=done.counts, namespaces=done.namespaces,
-        read_versions=done.read_versions, written=done.written,
-        members={"differences": done.differences} if request.full else {},
+        store, context, outcome="fault" if error else "found" if done.differences else "ok", counts=done.counts,
+        namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=members,
+        error=error,
     )  # fmt: skip
+
+
+def _refused(refused: Sequence[Refusal]) -> ReportError | None:
+    if not refused:
+        return None
+    more = f" {len(refused) - 1} more likewise." if len(refused) > 1 else ""
+    return ReportError(
+        "REDUCE_LIMIT",
+        f"{refused[0].message}{more}",
+        "Everything else was reduced. Give the machine memory and raise the limit, or leave out the writer.",
+    )
 
 
 def _reduce(
     store: TableStore,
     dialect: Dialect,
     request: ReduceRequest,
+    in_force: Told,
     context: RunContext,
     stage: RunStage,
     done: _Done,
@@ -75,12 +107,15 @@ def _reduce(
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
     before = stage.one(states.agg(F.max("reduced_version").alias("version")))["version"]
     done.read_versions[dialect.record_table] = last
-    scope = ReduceScope(before, last, context.run_id, context.started_at)
+    scope = ReduceScope(
+        before, last, context.run_id, context.started_at, in_force.values.get(dialect.name),
+        request.walk_entries, in_force.owed.get(dialect.name, ()),
+    )  # fmt: skip
+    asked_anyway = dialect.reducer_option is not None
     if before is None:
-        reduction = dialect.reduce_all(store, stage, scope)
-        _write(store, reduction, context, stage, done)
-    elif last > before:
-        feed = store.changes_since(dialect.record_table, before, last)
+        _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
+    elif last > before or asked_anyway:
+        feed = _news(store, dialect, before, last)
         if feed is None:
             context.progress.note(
                 f"the log of {dialect.record_table} no longer tells what came since version {before}: all is reduced"
@@ -89,8 +124,8 @@ def _reduce(
             return
         news = stage.keep(feed, "change feed")
         found = stage.one(news.agg(F.count(F.lit(1)).alias("rows")))["rows"]
-        if found:
-            done.counts["new_records"] += found
+        done.counts["new_records"] += found
+        if found or asked_anyway:
             _write(store, dialect.reduce_new(news, store, stage, scope), context, stage, done)
     if request.full and before is not None:
         again = dialect.reduce_all(store, stage, scope)
@@ -101,10 +136,18 @@ def _reduce(
             _delete_strays(store, dialect, again, stage)
 
 
+def _news(store: TableStore, dialect: Dialect, before: int, last: int) -> DataFrame | None:
+    """Return the records that came since, maybe none, or None if the log no longer tells."""
+    if last > before:
+        return store.changes_since(dialect.record_table, before, last)
+    return store.read_version(dialect.record_table, last).limit(0)
+
+
 def _write(
     store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
 ) -> None:
-    states = stage.settle(reduction.states, "states")
+    done.refused.update({each.namespace: each for each in reduction.refused})
+    states = stage.settle(_with_nulls(store, reduction.states), "states")
     found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
     if not found["rows"]:
         return
@@ -113,11 +156,19 @@ def _write(
     buckets = tuple(sorted(found["buckets"]))
     for table, rows in reduction.tables.items():
         context.progress.stage(table)
-        _add(done, table, store.replace(table, rows, buckets))
+        _add(done, table, store.replace(table, rows, buckets, reduction.gone.get(table)))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(STATES)
     _add(done, STATES, store.replace(STATES, states, buckets))
+
+
+def _with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
+    """Give rows of `namespace_state` the nullable columns that their dialect has no use for."""
+    missing = [column for column in store.schema(STATES) if column.name not in states.columns]
+    return states.select(
+        *states.columns, *(F.lit(None).cast(column.dataType).alias(column.name) for column in missing)
+    )
 
 
 def _add(done: _Done, table: str, written: Written) -> None:
@@ -129,8 +180,8 @@ def _differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[
     """Return, by table, the first namespaces whose stored rows are not those that all records give."""
     found: dict[str, list[str]] = {}
     for table in (*dialect.reduced, STATES):
-        rows = again.states if table == STATES else again.tables.get(table)
-        differing = _differing(store, dialect, table, rows)
+        rows = _with_nulls(store, again.states) if table == STATES else again.tables.get(table)
+        differing = _differing(store, dialect, table, rows, again.refused)
         names = [
             row["namespace"]
             for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()
@@ -140,10 +191,16 @@ def _differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[
     return found
 
 
-def _differing(store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None) -> DataFrame:
-    """Rows that are stored and not given, given and not stored, or not equal but for provenance."""
+def _differing(
+    store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Sequence[Refusal]
+) -> DataFrame:
+    """Rows that are stored and not given, given and not stored, or not equal but for provenance.
+
+    Refused namespaces keep what is stored.
+    """
     described = contract(table)
-    stored = _stored(store, dialect, table).select(*described.compared)
+    kept = [each.namespace for each in refused]
+    stored = _stored(store, dialect, table).where(~F.col("namespace").isin(kept)).select(*described.compared)
     given = stored.limit(0) if rows is None else rows.select(*described.compared)
     unequal: list[Column] = [
         ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
@@ -166,8 +223,9 @@ def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
 def _delete_strays(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> None:
     """Delete stored rows that no record gives."""
     for table in (*dialect.reduced, STATES):
-        rows = again.states if table == STATES else again.tables.get(table)
-        strays = stage.settle(_differing(store, dialect, table, rows).where("is_stray"), "stray rows")
+        rows = _with_nulls(store, again.states) if table == STATES else again.tables.get(table)
+        found = _differing(store, dialect, table, rows, again.refused)
+        strays = stage.settle(found.where("is_stray"), "stray rows")
         buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
             store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))

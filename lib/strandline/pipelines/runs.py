@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
-from strandline.pipelines.report import Outcome, Report, TableChange
+from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.store import TableStore, Written
 
@@ -23,6 +24,7 @@ def finished(
     read_versions: Mapping[str, int] | None = None,
     written: Mapping[str, Written] | None = None,
     members: Mapping[str, Any] | None = None,
+    error: ReportError | None = None,
 ) -> Report:
     """Write the run's row, last of all, and return its report.
 
@@ -39,6 +41,7 @@ def finished(
         tables=changes,
         members=members,
     )
+    report = replace(report, error=error)
     context.progress.stage("run")
     row = {
         "run_id": report.run_id,
@@ -55,7 +58,7 @@ def finished(
         "reasons": dict(report.reasons),
         "read_versions": dict(read_versions or {}),
         "tables": {name: (change.version, change.inserted) for name, change in changes.items()},
-        "error": None,
+        "error": None if error is None else asdict(error),
         "detail": json.dumps(report.members, sort_keys=True, default=str),
     }
     store.append_rows("run", [row])

@@ -15,6 +15,7 @@ from pyspark.errors import StreamingQueryException
 from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.base import Dialect
+from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, init, reduce
 from strandline.pipelines.ingest import IngestRequest
 from strandline.pipelines.init import InitOptions
@@ -36,11 +37,12 @@ WATCH_SECONDS: Final = 2
 class StreamRequest:
     """What `stream` was asked for.
 
-    `every`: seconds between two looks at the folder; None: land what is there and end. `checkpoint`: a folder or URI;
-    None: one in the lake, named after source and dialect.
+    `format` overrides what names tell. `every`: seconds between two looks at the folder; None: land what is there and
+    end. `checkpoint`: a folder or URI; None: one in the lake, named after source and dialect.
     """
 
     source: str
+    format: str | None = None
     every: float | None = None
     max_files: int | None = None
     checkpoint: str | None = None
@@ -73,7 +75,7 @@ def run(
         context.progress.note(
             f"passed over, since its name is not UTF-8: {name}; `strandline ingest` reads it"
         )
-    landing = _Landing(store, dialect, folder, settings, context, runs)
+    landing = _Landing(store, dialect, folder, request.format, settings, context, runs)
     query = follow_folder(
         store.spark, folder, checkpoint,
         most_files=request.max_files or settings.stream.max_files, every=request.every, land=landing.take,
@@ -95,16 +97,17 @@ class _Landing:
     """What becomes of the micro-batches, and what they were together."""
 
     def __init__(
-        self, store: TableStore, dialect: Dialect, folder: bytes, settings: Settings, context: RunContext,
-        runs: Callable[[str], RunContext],
+        self, store: TableStore, dialect: Dialect, folder: bytes, form: str | None, settings: Settings,
+        context: RunContext, runs: Callable[[str], RunContext],
     ) -> None:  # fmt: skip
         self._store = store
         self._dialect = dialect
         self._folder = folder
+        self._format = form
         self._settings = settings
         self._context = context
         self._runs = runs
-        self._counts: Counter[str] = Counter(batches=0, files=0, gone=0, read=0, new=0)
+        self._counts: Counter[str] = Counter(batches=0, files=0, gone=0, formless=0, read=0, new=0)
         self._reasons: Counter[str] = Counter()
         self._written: dict[str, Written] = {}
         self._outcome: Outcome = "ok"
@@ -122,15 +125,28 @@ class _Landing:
 
     def _take(self, landed: Landed) -> None:
         began = self._context.elapsed()
-        paths = [path for path in landed.paths if os.path.lexists(path)]
+        there = [path for path in landed.paths if os.path.lexists(path)]
+        paths = [path for path in there if self._format or self._has_format(path)]
         if paths:
-            request = IngestRequest(sources=tuple(map(os.fsdecode, paths)), within=self._folder)
+            request = IngestRequest(tuple(map(os.fsdecode, paths)), format=self._format, within=self._folder)
             self._done(self._ingest(request))
             self._context.faults.reach("stream.landed")
             self._done(self._reduce())
         self._context.faults.reach("stream.reduced")
-        self._counts.update(batches=1, files=len(paths), gone=len(landed.paths) - len(paths))
+        gone, formless = len(landed.paths) - len(there), len(there) - len(paths)
+        self._counts.update(batches=1, files=len(paths), gone=gone, formless=formless)
         self._tell(landed, len(paths), self._context.elapsed() - began)
+
+    def _has_format(self, path: bytes) -> bool:
+        """Return whether the name tells what the file holds; of one that does not it is said that it stays where it is."""
+        formats = self._dialect.formats
+        if not formats or format_of(os.fsdecode(os.path.basename(path)), formats) is not None:
+            return True
+        self._context.progress.note(
+            f"passed over, since its name does not tell what it holds: {path_text(path)}; "
+            f"`strandline ingest --format` reads it"
+        )
+        return False
 
     def _ingest(self, request: IngestRequest) -> Report:
         context = self._runs("ingest")

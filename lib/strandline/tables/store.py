@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.merge import (
+    GONE,
     delete_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,
@@ -36,6 +37,9 @@ ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
 """A reader takes a whole row group of the columns asked for into memory: a task's share of it must stay small."""
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+WRITES_LOOKED_AT: Final = 20
+"""Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
 
 _FORGOTTEN: Final = re.compile(
     r"\[(DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSION_NOT_FOUND|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_VERSIONS_NOT_CONTIGUOUS)\]"
@@ -188,13 +192,24 @@ class TableStore:
             settings[OPEN_FILES] = str(BUCKETS_LYING_READY)
         return self._merge(described, sql, rows, buckets, settings, lay_out=not lies_ready)
 
-    def replace(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
-        """Make each key of `rows` have the row given; a row equal but for provenance stays as it is."""
+    def replace(
+        self, table: str, rows: DataFrame, buckets: tuple[int, ...], gone: DataFrame | None = None
+    ) -> Written:
+        """Make each key of `rows` have the row given; a row equal but for provenance stays as it is.
+
+        Rows whose key `gone` names (the key's columns and bucket) are deleted, in the same commit.
+        """
         described = contract(table)
         sql = replace_merge_sql(
-            described, target=self.target(table), source=self._view(table), buckets=buckets
-        )
-        return self._merge(described, sql, rows, buckets, {})
+            described, target=self.target(table), source=self._view(table), buckets=buckets,
+            deleting=gone is not None,
+        )  # fmt: skip
+        if gone is None:
+            return self._merge(described, sql, rows, buckets, {})
+        kept = rows.select(*described.names, F.lit(False).alias(GONE))
+        keys = gone.select(*described.partition, *described.key, F.lit(True).alias(GONE))
+        marked = kept.unionByName(keys, allowMissingColumns=True)
+        return self._merge(described, sql, marked, buckets, {}, marks=(GONE,))
 
     def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Add absent keys, and count the second sighting of others as the contract says."""
@@ -211,6 +226,18 @@ class TableStore:
             described, target=self.target(table), source=self._view(table), buckets=buckets
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
+
+    def is_torn(self, tables: tuple[str, ...]) -> bool:
+        """Return whether the run that last wrote one of the tables has no row in `run`: killed, or under way."""
+        writers = {
+            row["userMetadata"]
+            for table in tables
+            for row in self.spark.sql(_history(self.target(table), commits=WRITES_LOOKED_AT))
+            .where("operation = 'MERGE'").select("userMetadata").head(1)
+        }  # fmt: skip
+        named = sorted(writers - {None, self.run_id})
+        told = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
+        return told < len(named)
 
     def append(self, table: str, rows: DataFrame) -> None:
         """Append rows to a table that is no record table."""
@@ -242,10 +269,10 @@ class TableStore:
 
     def _merge(
         self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
-        *, lay_out: bool = True,
+        *, lay_out: bool = True, marks: tuple[str, ...] = (),
     ) -> Written:  # fmt: skip
         view = self._view(described.table)
-        source = laid_out(rows.select(*described.names), described) if lay_out else rows
+        source = laid_out(rows.select(*described.names, *marks), described) if lay_out else rows
         source.createOrReplaceTempView(view)
         plain = {f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct}
         statement = {**self._transaction(described.table), **ROW_GROUP, **plain, **settings}
@@ -264,8 +291,8 @@ class TableStore:
         )
 
 
-def _history(target: str) -> str:
-    return f"DESCRIBE HISTORY {target} LIMIT 1"
+def _history(target: str, commits: int = 1) -> str:
+    return f"DESCRIBE HISTORY {target} LIMIT {int(commits)}"
 
 
 def _detail(target: str) -> str:

@@ -13,11 +13,14 @@ NAMESPACE_STATE = """\
 CREATE TABLE IF NOT EXISTS delta.`/lake/namespace_state` (
   namespace STRING NOT NULL COMMENT 'The unit of merging and of state, <kind>:<id>; of a node journal node:<key fingerprint>.',
   bucket INT NOT NULL COMMENT 'Partition: first two bytes of SHA-256 of the namespace as a big-endian number, modulo the lake\\'s number of buckets.',
-  dialect STRING NOT NULL COMMENT 'Journal format of the namespace, sdmp for node journals.',
+  dialect STRING NOT NULL COMMENT 'Journal format of the namespace, sdmp for node journals, ipfslog for logs.',
   record_count BIGINT NOT NULL COMMENT 'Accepted records that the state was reduced from, pruned ones included.',
   state_hash BINARY NOT NULL COMMENT 'SHA-256 of the canonical encoding of the state, 32 bytes; equal in every order of arrival.',
   reducer_version STRING NOT NULL COMMENT 'Rules that made the state, for example sdmp/1; hashes compare only under equal versions.',
   depends_on ARRAY<STRUCT<namespace: STRING, commitment: BINARY>> COMMENT 'Known states of other namespaces that this state was judged by, ascending; null where a state depends on none, as in node journals.',
+  order_blocks BINARY COMMENT 'Hashes of the order of a log, 65,536 positions each, joined: blocks without news keep theirs. Null while one block holds all, and in other dialects.',
+  document_groups BINARY COMMENT 'Hashes of the 256 groups of documents of the store of a log, joined. Null while one block holds the order, without such a store, and in other dialects.',
+  configuration STRING COMMENT 'What the reducer was told of this namespace besides its records, as JSON with sorted keys; of a log its store, who may write, and whence. Null where there is nothing to tell.',
   reduced_version BIGINT NOT NULL COMMENT 'Delta version of the dialect\\'s record table that the state was reduced from.',
   reduced_at TIMESTAMP NOT NULL COMMENT 'When the state was written, UTC.',
   run_id STRING NOT NULL COMMENT 'Run that wrote the state; key of the table run.'
@@ -36,7 +39,7 @@ TBLPROPERTIES (
   'delta.enableDeletionVectors' = 'false',
   'delta.isolationLevel' = 'Serializable',
   'strandline.buckets' = '16',
-  'strandline.contract' = '1.0.0'
+  'strandline.contract' = '1.1.0'
 )"""  # noqa: E501
 
 RUN = """\

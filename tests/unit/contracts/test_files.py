@@ -78,7 +78,14 @@ def test_provenance_is_what_tells_deliveries_apart():
     provenance = {each.table: [c.name for c in each.columns if c.provenance] for each in EVERY}
     assert provenance == {
         "node_journal_line": ["origin", "run_id"],
+        "ipfs_log_identity": [],
+        "ipfs_log_manifest": [],
+        "ipfs_log_entry": ["run_id"],
         "node_journal": [],
+        "ipfs_log_head": [],
+        "ipfs_log_tail": [],
+        "ipfs_log_view": [],
+        "ipfs_log_document": [],
         "equivocation": [],
         "quarantine": [
             "source", "source_offset", "first_seen", "last_seen", "times_seen", "first_run", "last_run",
@@ -91,7 +98,14 @@ def test_provenance_is_what_tells_deliveries_apart():
 def test_merge_policies_and_keys():
     assert {each.table: (each.merge, each.key) for each in EVERY} == {
         "node_journal_line": ("insert_only", ("namespace", "record_id")),
+        "ipfs_log_identity": ("insert_only", ("record_id",)),
+        "ipfs_log_manifest": ("insert_only", ("record_id",)),
+        "ipfs_log_entry": ("insert_only", ("namespace", "record_id")),
         "node_journal": ("replace", ("namespace",)),
+        "ipfs_log_head": ("replace", ("namespace", "record_id")),
+        "ipfs_log_tail": ("replace", ("namespace", "record_id")),
+        "ipfs_log_view": ("replace", ("namespace", "record_id")),
+        "ipfs_log_document": ("replace", ("namespace", "document_key")),
         "equivocation": ("replace", ("namespace", "kind", "key", "position")),
         "quarantine": ("upsert", ("quarantine_id",)),
         "namespace_state": ("replace", ("namespace",)),

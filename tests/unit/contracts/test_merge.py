@@ -57,18 +57,34 @@ WHEN MATCHED AND NOT (
     AND t.state_hash <=> s.state_hash
     AND t.reducer_version <=> s.reducer_version
     AND t.depends_on <=> s.depends_on
+    AND t.order_blocks <=> s.order_blocks
+    AND t.document_groups <=> s.document_groups
+    AND t.configuration <=> s.configuration
 ) THEN UPDATE SET
   dialect = s.dialect,
   record_count = s.record_count,
   state_hash = s.state_hash,
   reducer_version = s.reducer_version,
   depends_on = s.depends_on,
+  order_blocks = s.order_blocks,
+  document_groups = s.document_groups,
+  configuration = s.configuration,
   reduced_version = s.reduced_version,
   reduced_at = s.reduced_at,
   run_id = s.run_id
-WHEN NOT MATCHED THEN INSERT (namespace, bucket, dialect, record_count, state_hash, reducer_version, depends_on, reduced_version, reduced_at, run_id)
-VALUES (s.namespace, s.bucket, s.dialect, s.record_count, s.state_hash, s.reducer_version, s.depends_on, s.reduced_version, s.reduced_at, s.run_id)"""  # noqa: E501
+WHEN NOT MATCHED THEN INSERT (namespace, bucket, dialect, record_count, state_hash, reducer_version, depends_on, order_blocks, document_groups, configuration, reduced_version, reduced_at, run_id)
+VALUES (s.namespace, s.bucket, s.dialect, s.record_count, s.state_hash, s.reducer_version, s.depends_on, s.order_blocks, s.document_groups, s.configuration, s.reduced_version, s.reduced_at, s.run_id)"""  # noqa: E501
     )
+
+
+def test_a_replacing_merge_that_deletes_does_so_by_a_mark_and_never_inserts_what_is_marked():
+    described = load.contract("ipfs_log_head")
+    plain = merge.replace_merge_sql(described, target=TARGET, source="news", buckets=[0])
+    text = merge.replace_merge_sql(described, target=TARGET, source="news", buckets=[0], deleting=True)
+    assert text.index("WHEN MATCHED AND s.is_gone THEN DELETE\n") < text.index("WHEN MATCHED AND NOT (")
+    assert "WHEN NOT MATCHED AND NOT s.is_gone THEN INSERT (" in text
+    unmarked = text.replace("WHEN MATCHED AND s.is_gone THEN DELETE\n", "").replace(" AND NOT s.is_gone", "")
+    assert unmarked == plain
 
 
 def test_the_merge_of_quarantine_counts_a_run_once():

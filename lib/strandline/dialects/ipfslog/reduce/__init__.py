@@ -2,22 +2,28 @@
 
 from strandline.dialects.ipfslog.reduce.configuration import (
     LogConfiguration,
+    access_digest,
     configuration_of,
+    database_digest,
     parse_log_config,
 )
 from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
+from strandline.dialects.ipfslog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.ipfslog.reduce.forks import forks
 from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, held, iterate, last, traverse
 from strandline.dialects.ipfslog.reduce.skeletons import decode_skeleton, encode_skeleton
 from strandline.dialects.ipfslog.reduce.state import (
+    ORDER_BLOCK,
     HeadRow,
     LogState,
     TailRow,
     ViewRow,
     reduce_log,
+    state_hash,
 )
 from strandline.dialects.ipfslog.reduce.stores import (
     STORES,
+    STORES_WITH_ROWS,
     DocumentRow,
     Op,
     Store,
@@ -30,7 +36,10 @@ from strandline.dialects.ipfslog.reduce.stores import (
 )
 
 __all__ = [
+    "FORK_KIND",
+    "ORDER_BLOCK",
     "STORES",
+    "STORES_WITH_ROWS",
     "Dag",
     "DocumentRow",
     "HeadRow",
@@ -44,8 +53,10 @@ __all__ = [
     "TailRow",
     "UnknownEntry",
     "ViewRow",
+    "access_digest",
     "configuration_of",
     "counter",
+    "database_digest",
     "decode_skeleton",
     "document_rows",
     "encode_skeleton",
@@ -60,6 +71,7 @@ __all__ = [
     "parse_log_config",
     "payload_json",
     "reduce_log",
+    "state_hash",
     "traverse",
     "value_json",
     "walk",

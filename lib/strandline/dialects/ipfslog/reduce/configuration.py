@@ -1,6 +1,7 @@
 """What a log is reduced as: its store and its write list, as the operator says or as its own id commits to."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,12 @@ class LogConfiguration:
         """Names the reducer and what it was told: equal versions reduce equal sets to equal states."""
         told = dag_cbor({"store": self.store, "write": sorted(set(self.write))})
         return f"ipfslog-1:{hashlib.sha256(told).hexdigest()[:16]}"
+
+    @property
+    def as_json(self) -> str:
+        """What the reducer was told, as it stands beside the state: JSON with sorted keys, compact, ASCII."""
+        told = {"store": self.store, "whence": self.whence, "write": sorted(set(self.write))}
+        return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
     def may_write(self, entry: Entry) -> bool:
         """Return whether the entry's writer, or its key, is listed."""
@@ -106,14 +113,26 @@ def configuration_of(
     if log_id in config:
         return config[log_id]
     held = {manifest.record_id: manifest for manifest in manifests}
+    digest = database_digest(log_id)
+    if digest is None:
+        return LogConfiguration()
+    database = held.get(digest)
+    if database is None or database.kind != "database":
+        return LogConfiguration(depends_on=(digest,))
+    return _by_manifests(database, held)
+
+
+def database_digest(log_id: str) -> bytes | None:
+    """Return the digest of the database manifest to which a log's id commits, None for an id that commits to none."""
     address = _ADDRESS.fullmatch(log_id)
     cid = parse_cid(address.group(1)) if address else None
-    if not isinstance(cid, Cid):
-        return LogConfiguration()
-    database = held.get(cid.digest)
-    if database is None or database.kind != "database":
-        return LogConfiguration(depends_on=(cid.digest,))
-    return _by_manifests(database, held)
+    return cid.digest if isinstance(cid, Cid) else None
+
+
+def access_digest(access: str | None) -> bytes | None:
+    """Return the digest of what an access address names (a content address, `/ipfs/` before it or not), or None."""
+    cid = parse_cid((access or "").removeprefix(_IPFS))
+    return cid.digest if isinstance(cid, Cid) else None
 
 
 def _by_manifests(database: Manifest, held: Mapping[bytes, Manifest]) -> LogConfiguration:
@@ -124,11 +143,11 @@ def _by_manifests(database: Manifest, held: Mapping[bytes, Manifest]) -> LogConf
         return _of_store(store, (ANYONE,), "mutable", followed)
     # A controller names a list; no chain is longer.
     for _ in range(2):
-        cid = parse_cid(access.removeprefix(_IPFS))
-        if not isinstance(cid, Cid):
+        digest = access_digest(access)
+        if digest is None:
             break
-        followed.append(cid.digest)
-        manifest = held.get(cid.digest)
+        followed.append(digest)
+        manifest = held.get(digest)
         if manifest is None:
             break
         if manifest.kind == "list":

@@ -107,7 +107,7 @@ def reduce_log(
         count=len(dag.nodes),
         record_count=len(held) + len(bones),
         reducer_version=told.reducer_version,
-        state_hash=hashlib.sha256(state_bytes(dag, blocks, groups)).digest(),
+        state_hash=state_hash(len(dag.nodes), dag.mode, dag.heads, dag.missing, blocks, groups),
         order_blocks=None if has_one_block else b"".join(blocks),
         document_groups=None if has_one_block or groups is None else b"".join(groups),
     )
@@ -137,16 +137,24 @@ def order_blocks(values: Sequence[bytes]) -> tuple[bytes, ...]:
     )
 
 
-def state_bytes(dag: Dag, blocks: Sequence[bytes], groups: Sequence[bytes] | None) -> bytes:
-    """Return the canonical state: dag-cbor of count, mode, heads, missing, order and documents."""
-    return dag_cbor(
+def state_hash(
+    count: int,
+    mode: str,
+    heads: Iterable[bytes],
+    missing: Iterable[bytes],
+    blocks: Iterable[bytes],
+    groups: Iterable[bytes] | None,
+) -> bytes:
+    """Return SHA-256 of the canonical state: dag-cbor of count, mode, heads, missing, order and documents."""
+    state = dag_cbor(
         {
             "dialect": DIALECT,
-            "count": len(dag.nodes),
-            "mode": dag.mode,
-            "heads": sorted(dag.heads),
-            "missing": list(dag.missing),
+            "count": count,
+            "mode": mode,
+            "heads": sorted(heads),
+            "missing": sorted(missing),
             "order": hashlib.sha256(b"".join(blocks)).digest(),
             "documents": None if groups is None else hashlib.sha256(b"".join(groups)).digest(),
         }
     )
+    return hashlib.sha256(state).digest()

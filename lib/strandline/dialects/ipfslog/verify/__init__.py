@@ -1,12 +1,21 @@
 """Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
-from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json, signed_digest_of
-from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, read_element
+from strandline.dialects.ipfslog.verify.checks import (
+    Checked,
+    check_block,
+    check_json,
+    signed_digest_of,
+    signed_digest_of_block,
+)
+from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, as_block, read_element
 from strandline.dialects.ipfslog.verify.entries import (
     Status,
     Verdict,
     conclude,
     entry_of,
+    identity_findings,
+    identity_invalid,
+    identity_missing,
     verify_block,
     verify_json,
     without_identity_signatures,
@@ -32,14 +41,19 @@ __all__ = [
     "Refused",
     "Status",
     "Verdict",
+    "as_block",
     "check_block",
     "check_json",
     "conclude",
     "entry_of",
     "fits_variant",
+    "identity_findings",
+    "identity_invalid",
+    "identity_missing",
     "judge",
     "read_element",
     "signed_digest_of",
+    "signed_digest_of_block",
     "verify_block",
     "verify_identity",
     "verify_json",

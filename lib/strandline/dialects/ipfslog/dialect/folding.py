@@ -1,0 +1,170 @@
+"""What reductions of logs have in common: their parts, how parts become rows, and logs reduced from all entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialects.base import ReduceScope, Reduction, Refusal, Stage, Tables
+from strandline.dialects.ipfslog.frames import dag, documents, forks, logs, order, states
+
+ENTRIES = "ipfs_log_entry"
+HEADS, TAILS, VIEW, DOCUMENTS = "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document"
+EQUIVOCATIONS = "equivocation"
+REDUCED = (HEADS, TAILS, VIEW, DOCUMENTS, EQUIVOCATIONS)
+NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Rows of some logs by table, keys of their rows that are no more, and their hashed states."""
+
+    rows: Mapping[str, DataFrame]
+    gone: Mapping[str, DataFrame]
+    states: DataFrame
+    refused: tuple[Refusal, ...] = ()
+
+
+def from_all(
+    entries: DataFrame, configured: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
+) -> Folded:
+    """Reduce logs from all of their entries.
+
+    Reads: entries of these logs; configured: `states.LOG`, settled. Logs that are too long to be walked are left out.
+    """
+    nodes = logs.listed(entries.select(*NODE_COLUMNS), configured)
+    bonds = stage.settle(dag.bonds(nodes), "links")
+    walked = stage.settle(dag.walked(bonds), "logs to walk")
+    has_walks = stage.has_rows(walked)
+    refused = _refused(nodes, walked, stage, scope) if has_walks else ()
+    if refused:
+        named = ~F.col("namespace").isin([each.namespace for each in refused])
+        nodes, bonds, walked, configured = (
+            frame.where(named) for frame in (nodes, bonds, walked, configured)
+        )
+    view = stage.keep(_view(nodes, bonds, walked if has_walks else None), "order")
+    heads = stage.settle(dag.as_head(bonds.where(F.col("kind") == dag.HEAD)), "heads")
+    lacking = bonds.where(F.col("kind") == dag.MISSING)
+    tails = stage.settle(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
+    rows = {HEADS: heads, TAILS: tails, VIEW: view}
+    stores = configured.where(logs.has_documents()).select("namespace", "store", "write")
+    groups = None
+    if stage.has_rows(stores):
+        columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
+        effects = documents.effects(logs.listed(entries.select(*columns), stores), stores)
+        placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
+        rows[DOCUMENTS] = stage.keep(documents.winners(placed), "documents")
+        groups = documents.group_digests(rows[DOCUMENTS])
+    else:
+        rows[DOCUMENTS] = tables.read(DOCUMENTS).limit(0)
+    sizes = view.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
+    parts = (
+        configured.join(sizes, "namespace", "left")
+        .withColumn("entries", F.coalesce("entries", F.lit(0)))
+        .withColumns({"kept_blocks": F.lit(None).cast("binary"), "kept_groups": F.lit(None).cast("binary")})
+        .join(_modes(configured, walked), "namespace")
+    )
+    hashed = with_hashes(
+        parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
+    )
+    gone = {table: _gone(tables, table, configured, rows[table]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    return Folded(rows, gone, stage.settle(hashed, "states of logs"), refused)
+
+
+def _refused(nodes: DataFrame, walked: DataFrame, stage: Stage, scope: ReduceScope) -> tuple[Refusal, ...]:
+    sizes = nodes.join(F.broadcast(walked), "namespace", "left_semi").groupBy("namespace").count()
+    long = sizes.where(F.col("count") > scope.walk_entries)
+    found = stage.one(long.agg(F.sort_array(F.collect_list(F.struct("namespace", "count"))).alias("logs")))
+    return tuple(
+        Refusal(
+            each["namespace"],
+            f"The log {each['namespace']} has {each['count']:,} entries, some with clocks that do not follow their "
+            f"links: its order is a walk, and limits.walk_entries allows {scope.walk_entries:,}.",
+        )
+        for each in found["logs"]
+    )
+
+
+def _view(nodes: DataFrame, bonds: DataFrame, walked: DataFrame | None) -> DataFrame:
+    late = dag.not_ok(bonds).withColumn("clock_ok", F.lit(False))
+    places = order.ranked(nodes).join(late, ["namespace", "record_id"], "left")
+    places = places.withColumn("clock_ok", F.coalesce("clock_ok", F.lit(True)))
+    if walked is None:
+        return order.as_view(places.withColumns({"position": F.col("rank"), "mode": F.lit("sort")}))
+    theirs = F.broadcast(walked)
+    sorted_ = places.join(theirs, "namespace", "left_anti")
+    others = places.join(theirs, "namespace", "left_semi")
+    positions = order.walk_positions(nodes.join(theirs, "namespace", "left_semi"), others)
+    walks = others.join(positions, ["namespace", "rank"])
+    return order.as_view(sorted_.withColumns({"position": F.col("rank"), "mode": F.lit("sort")})).unionByName(
+        order.as_view(walks.withColumn("mode", F.lit("walk")))
+    )
+
+
+def _modes(configured: DataFrame, walked: DataFrame) -> DataFrame:
+    marked = walked.withColumn("mode", F.lit("walk"))
+    return (
+        configured.select("namespace").join(marked, "namespace", "left")
+        .withColumn("mode", F.coalesce("mode", F.lit("sort")))
+    )  # fmt: skip
+
+
+def with_hashes(
+    parts: DataFrame, heads: DataFrame, missing: DataFrame, blocks: DataFrame, groups: DataFrame | None
+) -> DataFrame:
+    """Hash the states of logs from their parts.
+
+    Reads:  parts: `states.LOG`, entries, mode, kept_blocks, kept_groups; heads: namespace, record_id of all heads;
+            missing: namespace, missing; blocks, groups: namespace and the hashes that were made anew.
+    Gives:  what `states.hashed` gives.
+    Rows:   one per log.
+    """
+    none = F.lit(None).cast("array<struct<place:int,digest:binary>>")
+    joined = (
+        parts.join(states.head_digests(heads), "namespace", "left")
+        .join(states.missing_digests(missing), "namespace", "left")
+        .join(blocks, "namespace", "left")
+    )
+    with_groups = (
+        joined.withColumn("groups", none) if groups is None else joined.join(groups, "namespace", "left")
+    )
+    return states.hashed(with_groups)
+
+
+def _gone(tables: Tables, table: str, configured: DataFrame, rows: DataFrame) -> DataFrame:
+    """Keys of stored rows of these logs that `rows` lacks."""
+    key = list(contract(table).key)
+    stored = tables.read(table).select("bucket", *key)
+    of_logs = stored.join(F.broadcast(configured.select("namespace")), "namespace", "left_semi")
+    return of_logs.join(rows.select(*key), key, "left_anti")
+
+
+def equivocations(entries: DataFrame, suspects: DataFrame, stage: Stage) -> DataFrame | None:
+    """Return the rows of `equivocation` that entries at suspect clocks prove, or None."""
+    suspects = stage.settle(suspects, "clocks of several entries")
+    if not stage.has_rows(suspects):
+        return None
+    claims = stage.settle(forks.claims(entries, suspects), "claims at one clock")
+    return stage.settle(forks.forks(claims, entries), "forks")
+
+
+def reduction(folded: Sequence[Folded], found_forks: DataFrame | None, scope: ReduceScope) -> Reduction:
+    """Return parts as one reduction."""
+    rows = {table: _union([part.rows[table] for part in folded]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    gone = {table: _union([part.gone[table] for part in folded]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    if found_forks is not None:
+        rows[EQUIVOCATIONS] = found_forks
+    shaped = states.as_namespace_state(
+        _union([part.states for part in folded]), reduced_version=scope.last, run_id=scope.run_id,
+        reduced_at=F.lit(scope.reduced_at),
+    )  # fmt: skip
+    return Reduction(rows, shaped, gone, tuple(each for part in folded for each in part.refused))
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionByName, frames)

@@ -1,0 +1,1 @@
+"""Entries as rows: which of them meet. DataFrame in, DataFrame out, lazy."""

@@ -1,0 +1,81 @@
+"""Forks of clocks: one key that appended twice at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import pandas_udf
+
+from strandline.core.equivocation import MAX_MEMBERS
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.reduce import FORK_KIND
+from strandline.dialects.ipfslog.types import DIALECT
+
+CLOCK = ("namespace", "key", "clock_time")
+"""What no honest history has twice."""
+
+
+def suspects(entries: DataFrame) -> DataFrame:
+    """Name the clocks that several entries carry.
+
+    Reads:  CLOCK, variant.  Gives: CLOCK.  Rows: one per clock with two entries or more; v0 never counts.
+    """
+    counted = entries.where("variant <> 'v0'").groupBy(*CLOCK).agg(F.count(F.lit(1)).alias("entries"))
+    return counted.where("entries > 1").select(*CLOCK)
+
+
+def claims(entries: DataFrame, clocks: DataFrame) -> DataFrame:
+    """Keep of the entries at these clocks, of twins (equal signed bytes) that of least id.
+
+    Reads:  entries: CLOCK, bucket, variant, record_id, block; clocks: CLOCK.
+    Gives:  CLOCK, bucket, record_id.
+    Rows:   one per clock and signed bytes.
+    """
+    each = entries.where("variant <> 'v0'").join(clocks, list(CLOCK), "left_semi")
+    signed = each.withColumn("signed", _signed_digests()("block"))
+    return (
+        signed.groupBy(*CLOCK, "bucket", "signed").agg(F.min("record_id").alias("record_id")).drop("signed")
+    )
+
+
+def forks(claimed: DataFrame, entries: DataFrame) -> DataFrame:
+    """Shape clocks with several claims to the contract of `equivocation`.
+
+    Reads:  what `claims` gives; entries: namespace, record_id, block.
+    Gives:  the columns of `equivocation`.
+    Rows:   one per such clock.
+    """
+    members = F.array_sort(F.collect_list("record_id"))
+    found = (
+        claimed.groupBy(*CLOCK, "bucket").agg(members.alias("ids")).where(F.size("ids") > 1)
+        .select("namespace", "bucket", "key", F.col("clock_time").cast("string").alias("position"),
+                F.slice("ids", 1, MAX_MEMBERS).alias("members"),
+                F.size("ids").cast("bigint").alias("member_count"))
+    )  # fmt: skip
+    with_ids = found.withColumns({"id_a": F.col("members")[0], "id_b": F.col("members")[1]})
+    for side in "ab":
+        block = entries.select(
+            "namespace", F.col("record_id").alias(f"id_{side}"), F.col("block").alias(f"bytes_{side}")
+        )
+        with_ids = with_ids.join(block, ["namespace", f"id_{side}"])
+    place = ["namespace", "key", "position"]
+    proven = with_ids.select(*kernels.PROOF_COLUMNS).mapInArrow(kernels.proofs, kernels.PROOF_DDL)
+    return with_ids.join(proven, place).select(
+        "equivocation_id", "namespace", "bucket", F.lit(DIALECT).alias("dialect"),
+        F.lit(FORK_KIND).alias("kind"), "key", "position", "members", "member_count", "bytes_a", "bytes_b",
+        F.lit(True).alias("attributable"), "evidence",
+    )  # fmt: skip
+
+
+def _signed_digests() -> Callable[..., Column]:
+    def signed_digests(blocks: pd.Series) -> pd.Series:
+        return kernels.signed_digests(blocks)
+
+    signed_digests.__annotations__ = {"blocks": pd.Series, "return": pd.Series}
+    made: Any = pandas_udf(signed_digests, "binary")  # type: ignore[call-overload]
+    udf: Callable[..., Column] = made
+    return udf

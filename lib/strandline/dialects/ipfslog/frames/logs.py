@@ -1,0 +1,106 @@
+"""Logs and what each is reduced as; entries whose writer may write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import pandas_udf
+
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX
+from strandline.dialects.ipfslog.reduce import STORES_WITH_ROWS, LogConfiguration
+
+ORDER = ("clock_time", "clock_id", "cid")
+"""What k, the order of entries, is made of."""
+
+
+def counted(entries: DataFrame) -> DataFrame:
+    """Count the entries of each log.
+
+    Reads:  namespace, bucket.  Gives: namespace, bucket, record_count.  Rows: one per log.
+    """
+    return entries.groupBy("namespace", "bucket").agg(F.count(F.lit(1)).alias("record_count"))
+
+
+def configured(logs: DataFrame, manifests: DataFrame, told: Mapping[str, LogConfiguration]) -> DataFrame:
+    """Add what each log is reduced as: by the operator's file, else by the manifests that its id commits to.
+
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
+    Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration.
+    Rows:   one per row. No chain has more than three manifests: database, controller, list.
+    """
+    access = _digests(kernels.access_digests)
+    held = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
+    log_id = F.url_decode(F.substring_index("namespace", ":", -1))
+    chain = logs.select("namespace", log_id.alias("log_id")).withColumn(
+        "leads_to_0", _digests(kernels.database_digests)("log_id")
+    )
+    for step in range(3):
+        named = held.select(
+            F.col("record_id").alias(f"leads_to_{step}"),
+            F.struct(*kernels.MANIFEST_COLUMNS).alias(f"manifest_{step}"),
+            F.col("leads_to").alias(f"leads_to_{step + 1}"),
+        )
+        chain = chain.join(named, f"leads_to_{step}", "left")
+    manifests_held = F.filter(
+        F.array(*(F.col(f"manifest_{step}") for step in range(3))), lambda manifest: manifest.isNotNull()
+    )
+
+    def configurations(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return kernels.configurations(batches, told=told)
+
+    found = chain.select("namespace", "log_id", manifests_held.alias("manifests"))
+    return logs.join(found.mapInArrow(configurations, kernels.CONFIGURATION_DDL), "namespace")
+
+
+def _digests(kernel: Callable[[pd.Series], pd.Series]) -> Callable[..., Column]:
+    def digests(texts: pd.Series) -> pd.Series:
+        return kernel(texts)
+
+    digests.__annotations__ = {"texts": pd.Series, "return": pd.Series}
+    made: Any = pandas_udf(digests, "binary")  # type: ignore[call-overload]
+    udf: Callable[..., Column] = made
+    return udf
+
+
+def listed(entries: DataFrame, logs: DataFrame) -> DataFrame:
+    """Keep the entries of the logs whose writer, or key, is on the write list.
+
+    Reads:  entries: namespace, writer, key, ..; logs: namespace, write: small enough to be on every machine.
+    Gives:  the columns of `entries`.
+    Rows:   at most one per row.
+    """
+    write = F.col("write")
+    may_write = (
+        F.array_contains(write, ANYONE)
+        | F.array_contains(write, F.col("writer"))
+        | F.array_contains(write, F.concat(F.lit(KEY_PREFIX), F.col("key")))
+    )
+    lists = logs.select("namespace", "write")
+    return entries.join(F.broadcast(lists), "namespace").where(may_write).drop("write")
+
+
+def has_documents() -> Column:
+    """True for a log whose store has rows."""
+    return F.col("store").isin(*sorted(STORES_WITH_ROWS))
+
+
+def order_of(side: str = "") -> list[Column]:
+    """The columns by which entries are ordered: time, clock id by UTF-16 code units, address."""
+    prefix = f"{side}." if side else ""
+    return [
+        F.col(f"{prefix}clock_time"),
+        F.encode(F.col(f"{prefix}clock_id"), "UTF-16BE"),
+        F.col(f"{prefix}cid"),
+    ]
+
+
+def key_of(side: str = "") -> Column:
+    """The order of an entry as one value that compares."""
+    time, clock, cid = order_of(side)
+    return F.struct(time.alias("time"), clock.alias("clock"), cid.alias("cid"))

@@ -1,0 +1,77 @@
+"""What logs are reduced as, row by row: from the operator's file, or from the manifests a log's id commits to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import pandas as pd
+import pyarrow as pa
+
+from strandline.dialects.ipfslog.reduce import (
+    LogConfiguration,
+    access_digest,
+    configuration_of,
+    database_digest,
+)
+from strandline.dialects.ipfslog.types import Manifest
+from strandline.kernels.batches import as_batch
+
+CONFIGURATION_DDL: Final = (
+    "namespace STRING, store STRING, write ARRAY<STRING>, whence STRING, depends_on ARRAY<BINARY>, "
+    "reducer_version STRING, configuration STRING"
+)
+_SCHEMA: Final = pa.schema(
+    [
+        pa.field("namespace", pa.string()),
+        pa.field("store", pa.string()),
+        pa.field("write", pa.list_(pa.string())),
+        pa.field("whence", pa.string()),
+        pa.field("depends_on", pa.list_(pa.binary())),
+        pa.field("reducer_version", pa.string()),
+        pa.field("configuration", pa.string()),
+    ]
+)
+MANIFEST_COLUMNS: Final = ("record_id", "kind", "type", "access", "write")
+
+
+def configurations(
+    batches: Iterable[pa.RecordBatch], *, told: Mapping[str, LogConfiguration]
+) -> Iterator[pa.RecordBatch]:
+    """Yield store and write list of each log.
+
+    Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: those of the chain that are held); `told` is
+    the operator's file.
+    Gives: CONFIGURATION_DDL, `depends_on` in the order in which the manifests were followed.
+    """
+    for batch in batches:
+        rows = []
+        columns = (batch.column(name).to_pylist() for name in ("namespace", "log_id", "manifests"))
+        for namespace, log_id, manifests in zip(*columns, strict=True):
+            found = configuration_of(log_id, told, [_manifest(each) for each in manifests])
+            rows.append(
+                (
+                    namespace, found.store, list(found.write), found.whence, list(found.depends_on),
+                    found.reducer_version, found.as_json,
+                )
+            )  # fmt: skip
+        if rows:
+            yield as_batch(rows, _SCHEMA)
+
+
+def _manifest(row: Mapping[str, Any]) -> Manifest:
+    write = row["write"]
+    return Manifest(
+        row["record_id"], b"", "", row["kind"], type=row["type"], access=row["access"],
+        write=None if write is None else tuple(write),
+    )  # fmt: skip
+
+
+def database_digests(log_ids: pd.Series) -> pd.Series:
+    """Return the digest of the database manifest that each log id commits to, None where it commits to none."""
+    return pd.Series([database_digest(log_id) for log_id in log_ids], dtype=object)
+
+
+def access_digests(addresses: pd.Series) -> pd.Series:
+    """Return the digest of what each access address names, None where it names nothing."""
+    return pd.Series([access_digest(address) for address in addresses], dtype=object)

@@ -138,7 +138,7 @@ class _Landing:
         self._tell(landed, len(paths), self._context.elapsed() - began)
 
     def _has_format(self, path: bytes) -> bool:
-        """Return whether the name tells what the file holds; of one that does not it is said that it stays where it is."""
+        """Return whether the name tells what the file holds; one that does not is named and stays where it is."""
         formats = self._dialect.formats
         if not formats or format_of(os.fsdecode(os.path.basename(path)), formats) is not None:
             return True

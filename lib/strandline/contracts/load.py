@@ -13,7 +13,17 @@ from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import FaultError
 
 SUFFIX: Final = ".odcs.yaml"
-TABLES: Final = ("node_journal_line", "node_journal", "equivocation", "quarantine", "namespace_state", "run")
+TABLES: Final = (
+    "node_journal_line",
+    "node_resource",
+    "node_journal",
+    "equivocation",
+    "peer_status",
+    "wanted_resource",
+    "quarantine",
+    "namespace_state",
+    "run",
+)
 """Every table in the order in which runs write them: `namespace_state` after what it states, `run` last."""
 
 

@@ -50,4 +50,4 @@ print(len(load.contracts()), len(views.views()) > 0, len(views.checks(buckets=16
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert ran.stdout.split() == ["6", "True", "True", "1"], ran.stderr
+    assert ran.stdout.split() == ["9", "True", "True", "1"], ran.stderr

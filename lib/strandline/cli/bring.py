@@ -8,6 +8,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
+from strandline.cli.own import own_run
 from strandline.core.errors import UsageError
 
 _PANEL = "Bring in"
@@ -25,6 +26,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline ingest feed/ --dialect sdmp --require-manifest --fail-on-reject --json",
             "strandline ingest --from-quarantine --reason DEFERRED_LIMIT --dialect sdmp",
             "strandline ingest --drop-rejected-before 2026-01-31 --dialect sdmp",
+            "strandline ingest outbox/ --dialect sdmp --nodes nodes.json",
         ),
     )(_ingest)
     command(
@@ -92,7 +94,8 @@ def _ingest(
         from strandline.core.nearest import did_you_mean
 
         raise UsageError("DIALECT_UNKNOWN", f"there is no dialect {dialect}", did_you_mean(dialect, names()))
-    if not given and not from_quarantine and drop_rejected_before is None:
+    own = own_run(call, dialect)
+    if not given and not from_quarantine and drop_rejected_before is None and own is None:
         raise UsageError(
             "SOURCE_MISSING",
             "ingest has nothing to read",
@@ -123,6 +126,7 @@ def _ingest(
             reason=code,
             namespace=namespace,
             drop_rejected_before=before,
+            own=own,
         )
         report = ingest.run(store, dialect_named(dialect), request, settings, call.context(progress))
     return Result(report, lambda console: show.ingest(console, report))

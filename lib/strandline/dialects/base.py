@@ -100,6 +100,19 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Landing:
+    """Rows for an insert-only table beside the record table, one per key and shaped as that table.
+
+    `undelivered` is the `origin` of rows that nobody delivered; all others are records that were read.
+    """
+
+    table: str
+    rows: DataFrame
+    buckets: tuple[int, ...]
+    undelivered: str
+
+
+@dataclass(frozen=True, slots=True)
 class Admission:
     """The verdicts of one batch, ready to be written.
 
@@ -111,7 +124,8 @@ class Admission:
     record_id), or None. `records` is None if nothing was accepted. `faults` counts records that met a fault of
     ours. `damaged` tells, per damaged file, where it first breaks. `per_file` has file_no, records (what each file adds
     to `read`; without a row: none) and `claims` every record with an id, good or not: file_no, namespace, record_id,
-    name (as others call it), follows (ARRAY<STRING>, the names of those it follows). Both are lazy.
+    name (as others call it), follows (ARRAY<STRING>, the names of those it follows). Both are lazy. `landings` are
+    what goes into other tables; records among it count as accepted.
     """
 
     records: DataFrame | None
@@ -127,6 +141,7 @@ class Admission:
     damaged: DataFrame | None = None
     per_file: DataFrame | None = None
     claims: DataFrame | None = None
+    landings: tuple[Landing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +168,14 @@ class Reduction:
 class AdmitRequest:
     """What decides an admission besides the input.
 
-    `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None.
+    `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None. `choices` is what the
+    dialect made of its own options (`dialects.authoring`), or None.
     """
 
     run_id: str
     deferred_per_namespace: int
     replay: DataFrame | None = None
+    choices: object | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
+from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Admission, AdmitRequest, Dialect
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import init
+from strandline.pipelines.authoring import Authored, write_own
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
 from strandline.pipelines.rejects import QUARANTINE, Rejects
@@ -34,7 +36,7 @@ DAMAGED_FILES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What `ingest` was asked for. `drop_rejected_before` is in UTC."""
+    """What `ingest` was asked for. `drop_rejected_before` is in UTC; `own` says whose journals are written, if any."""
 
     sources: tuple[str, ...] = ()
     fail_on_reject: bool = False
@@ -43,6 +45,7 @@ class IngestRequest:
     reason: str | None = None
     namespace: str | None = None
     drop_rejected_before: datetime | None = None
+    own: OwnRun | None = None
 
 
 def run(
@@ -50,7 +53,8 @@ def run(
 ) -> Report:
     """Bring the records of the sources in and return what became of each: read = new + known + rejected + deferred.
 
-    Writes, in this order: records, quarantine, run. Killed anywhere and run again it ends with the same tables.
+    Writes, in this order: records, what goes into tables beside them, quarantine, own journals, run. Killed anywhere
+    and run again it ends with the same tables.
 
     Raises: UsageError (a source that does not exist, a lake that is not ours), FaultError WRITE_CONFLICT.
     """
@@ -90,6 +94,8 @@ class _Ingest:
         self._manifests = manifests
         self._rejects = Rejects(store, dialect, context, stage)
         self._records: Written | None = None
+        self._landed: dict[str, Written] = {}
+        self._authored: Authored | None = None
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
@@ -102,27 +108,37 @@ class _Ingest:
             replay = self._rejects.judged_again(
                 reason=self._request.reason, namespace=self._request.namespace
             )
-        if not selection.files and not selection.refused and not selection.manifests and replay is None:
+        own = self._request.own
+        has_input = selection.files or selection.refused or selection.manifests or replay is not None
+        if not has_input and own is None:
             return self._report(_counts(None, 0, 0, 0) | dropped, {}, ManifestFindings.none(), {}, None)
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
         limit = self._settings.limits.deferred_per_namespace
-        admit_request = AdmitRequest(self._context.run_id, limit, replay)
+        admit_request = AdmitRequest(
+            self._context.run_id, limit, replay, None if own is None else own.choices
+        )
         admission = None
         if selection.files or replay is not None:
             admission = self._dialect.admit(reading, self._store, self._stage, admit_request)
         self._context.faults.reach("ingest.read")
         new, readmitted = self._merge_records(admission)
         self._context.faults.reach("ingest.records")
+        new += self._land(admission)
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
+        if own is not None:
+            self._authored = write_own(self._store, self._dialect.record_table, own, self._context)
         counts = {
             **_counts(admission, new, readmitted, len(selection.refused)),
             **manifests.counts,
             **dropped,
         }
         members: dict[str, object] = {"examples": examples, "damaged_files": self._damaged(admission)}
+        if self._authored is not None:
+            counts["authored"] = self._authored.authored
+            members["stopped"] = {node: list(codes) for node, codes in self._authored.stopped.items()}
         if replay is not None:
             members["replayed"] = self._rejects.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
@@ -158,6 +174,20 @@ class _Ingest:
             readmitted = self._stage.one(let_in.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         return written.inserted - implied_rows - readmitted, readmitted
 
+    def _land(self, admission: Admission | None) -> int:
+        """Union what goes into tables beside the records. Return how many of the records read were new there."""
+        new = 0
+        for landing in () if admission is None else admission.landings:
+            self._context.progress.stage(landing.table)
+            written = self._store.merge_new(landing.table, landing.rows, landing.buckets, {})
+            self._landed[landing.table] = written
+            if written.inserted:
+                added = self._store.changes(landing.table, written.version, written.version)
+                delivered = F.count(F.when(F.col("origin") != landing.undelivered, 1)).alias("rows")
+                new += self._stage.one(added.agg(delivered))["rows"]
+            self._context.faults.reach(f"ingest.{landing.table}")
+        return new
+
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
     ) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
@@ -183,8 +213,20 @@ class _Ingest:
         self, counts: Mapping[str, int], reasons: Mapping[str, int], manifests: ManifestFindings,
         members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
-        written = {self._dialect.record_table: self._records, QUARANTINE: self._rejects.written}
+        authored = self._authored
+        written = {
+            self._dialect.record_table: self._records,
+            **self._landed,
+            QUARANTINE: self._rejects.written,
+        }
+        if authored is not None and authored.written is not None:
+            before = 0 if self._records is None else self._records.inserted
+            written[self._dialect.record_table] = replace(
+                authored.written, inserted=before + authored.written.inserted
+            )
         outcome: Outcome = "ok"
+        if authored is not None and authored.stopped:
+            outcome = "found"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"
         if admission is not None and admission.faults:

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands
+from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands, stopped_writers
 from strandline.cli.show.rows import inline, table
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
@@ -28,6 +28,7 @@ def ingest(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     frequent_reasons(console, report)
+    stopped_writers(console, report.members.get("stopped", {}))
     next_commands(
         console,
         ("strandline reduce", "strandline quarantine") if report.reasons else ("strandline reduce",),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from strandline.dialects.authoring import Authoring
 from strandline.dialects.base import Dialect, LakeOption, PlainForm
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.dialect.admission import admit
+from strandline.dialects.sdmp.dialect.choices import read_options
 from strandline.dialects.sdmp.dialect.demo import demo
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
+from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.types import DIALECT, Damage
 
@@ -52,3 +55,5 @@ SDMP = Dialect(
     reduce_all=reduce_all,
     demo=demo,
 )
+
+SDMP_AUTHORING = Authoring(read=read_options, stopped=stopped, next_commit=next_commit)

@@ -6,16 +6,19 @@ Source: node journal rules, sections "Verification" and "Admission in Spark".
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables
+from strandline.dialects.base import Admission, AdmitRequest, Landing, Reading, Stage, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
+from strandline.dialects.sdmp.dialect.choices import node_rows, own_nodes
 from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import elements as el
-from strandline.dialects.sdmp.frames import findings, heads, records
+from strandline.dialects.sdmp.frames import findings, heads, own, records
 from strandline.dialects.sdmp.frames.again import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 
@@ -36,7 +39,8 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
     totals = stage.one(
         batch.tallied.agg(
             _lines(F.lit(True)).alias("read"),
-            _lines(F.col("verdict") != el.CANDIDATE).alias("refused"),
+            _lines(F.col("verdict").isin(el.REFUSED, el.FAULT)).alias("refused"),
+            _lines(F.col("verdict") == el.ANNOUNCED).alias("announced"),
             _lines(F.col("verdict") == el.FAULT).alias("faults"),
         )
     )
@@ -47,7 +51,7 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
     turned_away = 0 if limited is None else stage.one(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     counts = {
         "read": totals["read"],
-        "accepted": found["accepted"] or 0,
+        "accepted": (found["accepted"] or 0) + totals["announced"],
         "rejected": totals["refused"] - totals["faults"] + turned_away,
         "deferred": deferred + totals["faults"] - turned_away,
         "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, stage, buckets)
@@ -84,7 +88,33 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         else None,
         per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
         claims=_claims(batch.facts.where(is_delivered())),
+        landings=_landings(batch, accepted, bool(totals["announced"]), bool(buckets), tables, stage, request),
     )
+
+
+def _landings(
+    batch: Batch, accepted: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, stage: Stage,
+    request: AdmitRequest,
+) -> tuple[Landing, ...]:  # fmt: skip
+    """Return what own nodes hold now: what they announced, and what restored lines of theirs name."""
+    choices = own_nodes(request.choices)
+    found: list[DataFrame] = []
+    if has_announced:
+        found.append(own.announced(batch.facts.where(el.is_announced())))
+    if choices.restore and has_accepted:
+        restored = node_rows(tables, choices.restore)
+        lines = accepted.join(F.broadcast(restored.select("namespace")), "namespace", "left_semi")
+        found.append(
+            own.restored(records.as_node_journal_line(lines, origin="received", run_id=request.run_id))
+        )
+    if not found:
+        return ()
+    landed = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
+    ingest_no = 1 + (stage.one(landed)["last"] or 0)
+    rows = own.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
+    rows = stage.settle(rows, "resources of own nodes")
+    buckets = _buckets(stage.one(rows.agg(F.collect_set("bucket").alias("buckets"))))
+    return (Landing("node_resource", rows, buckets, undelivered="restored"),) if buckets else ()
 
 
 def _lines(which: Column) -> Column:

@@ -1,12 +1,19 @@
 """Batches in, batches out: files to elements, elements to line facts, heads to positions. No Spark, no JVM."""
 
-from strandline.dialects.sdmp.kernels.elements import ELEMENT_FIELDS, TEXT_FRAME, read_content, replayed
+from strandline.dialects.sdmp.kernels.elements import (
+    ANNOUNCED,
+    ELEMENT_FIELDS,
+    TEXT_FRAME,
+    read_content,
+    replayed,
+)
 from strandline.dialects.sdmp.kernels.facts import (
     LINE_FACTS_DDL,
     MALFORMED,
     MISMATCH,
     MISPLACED,
     NON_CANONICAL,
+    NOT_HELD,
     Columns,
     line_facts,
 )
@@ -15,12 +22,14 @@ from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_head
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
 
 __all__ = [
+    "ANNOUNCED",
     "ELEMENT_FIELDS",
     "LINE_FACTS_DDL",
     "MALFORMED",
     "MISMATCH",
     "MISPLACED",
     "NON_CANONICAL",
+    "NOT_HELD",
     "REJECTION_DDL",
     "RESOLVE_COLUMNS",
     "TEXT_FRAME",

@@ -4,8 +4,11 @@ import hashlib
 import random
 from dataclasses import astuple, fields
 
+import pytest
+
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.codec import announce, parse_line, render
+from strandline.pipelines.faults import Faults
 from support.agreement import QUARANTINE, assert_reduced_equal, expected_lines, stored_lines
 from support.lakes import counted, write_files
 from support.own_cases import journal_of, node_of, own_document, own_node, pairs_of
@@ -44,9 +47,9 @@ def assert_held_equal(lake, reference) -> None:
 
 
 def test_spark_and_reference_write_the_same_journals_of_random_own_nodes(new_lake, tmp_path):
-    own = own_nodes(random.Random(5), 150, strangers=20)
+    own = own_nodes(random.Random(5), 100, strangers=10)
     lake, reference = new_lake(), OwnLake(own.values(), limit=5)
-    for number, each in enumerate(runs(6, own, 20, count=2)):
+    for number, each in enumerate(runs(6, own, 10, count=2)):
         expected = reference.run(each.files, restore=each.restore, force=each.force)
         report = lake.ingest(
             write_files(tmp_path / f"in{number}", each.files),
@@ -87,3 +90,60 @@ def test_the_vectors_are_written_byte_for_byte(new_lake, tmp_path):
     corrected = next(case for case in document()["files"] if case["name"] == "corrected 0.9 file")
     assert hashlib.sha256(journal_text(lake, first)).hexdigest() == corrected["sha256"]
     assert journal_text(lake, y) == render(journal_of(y, order["written"]))
+
+
+class Killed(BaseException):
+    """The process is dead; nothing of it runs on."""
+
+
+def killed_at(point: str, nth: int = 1) -> Faults:
+    def die() -> None:
+        raise Killed
+
+    return Faults(point, nth, die)
+
+
+KILLS = (("ingest.node_resource", 1), ("authoring.tip", 1), ("authoring.commit", 1), ("authoring.tip", 2))
+"""Each adds what the one before did not; the last one kills behind the second commit of three."""
+
+
+def test_a_writer_killed_at_every_point_and_run_again_writes_what_an_undisturbed_one_writes(
+    new_lake, tmp_path
+):
+    nodes = [own_node(node_of(name)) for name in ("X", "P")]
+    frames = [announce(node.node, pairs_of([[k % 3, k] for k in range(7)])) for node in nodes]
+    again = announce(X, pairs_of([[0, 3], [5, 5]]), 4)
+    source = write_files(tmp_path / "in", {"a": b"\n".join(frames), "b": again})
+    own = own_run(nodes, limit=3)
+    killed, calm = new_lake("killed"), new_lake("calm")
+    for point, nth in KILLS:
+        with pytest.raises(Killed):
+            killed.ingest(source, own=own, faults=killed_at(point, nth))
+    report = killed.ingest(source, own=own)
+    assert (report.counts["new"], report.counts["known"]) == (0, 16)
+    assert report.counts["authored"] > 0
+    calm.ingest(source, own=own)
+    for lake in (killed, calm):
+        lake.reduce()
+    assert killed.tables() == calm.tables()
+    assert calm.rows("node_journal", "tip_n", "pair_count") == [(8, 7), (9, 8)]
+    assert killed.ingest(source, own=own).tables == {}
+
+
+def test_a_writer_that_another_one_overtook_starts_again_from_the_new_tip(new_lake, tmp_path):
+    lake = new_lake()
+    own = own_run([own_node(X)], limit=4)
+    first, second = ([[0, k] for k in range(6)], [[0, k] for k in range(4, 9)])
+    ours = write_files(tmp_path / "ours", {"a": announce(X, pairs_of(first))})
+    theirs = write_files(tmp_path / "theirs", {"a": announce(X, pairs_of(second))})
+    overtaken = []
+
+    def overtake() -> None:
+        overtaken.append(lake.ingest(theirs, own=own).counts["authored"])
+
+    report = lake.ingest(ours, own=own, faults=Faults("authoring.tip", 2, overtake))
+    # Behind our first commit the other one wrote all: what we had announced was pending for it, too.
+    assert (report.counts["authored"], overtaken) == (4, [5])
+    lake.reduce()
+    assert lake.rows("node_journal", "tip_n", "line_count", "pair_count") == [(10, 10, 9)]
+    assert journal_text(lake, X) == render(journal_of(X, [[0, k] for k in range(9)]))

@@ -56,14 +56,33 @@ class Lake:
         asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
         return ingest.run(store, dialect("sdmp"), asked, self.settings, self.context(store, "ingest", faults))
 
-    def reduce(self, *, full: bool = False, faults: Faults | None = None):
+    def reduce(self, *, full: bool = False, own=None, faults: Faults | None = None):
         from strandline.dialects import every
         from strandline.pipelines import reduce
 
         store = self.store()
         return reduce.run(
-            store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults)
+            store,
+            every(),
+            reduce.ReduceRequest(full=full, own={"sdmp": own} if own else {}),
+            self.context(store, "reduce", faults),
         )
+
+    def sync(self, own, *, requests: Path | None = None, faults: Faults | None = None):
+        from strandline.dialects import dialect
+        from strandline.pipelines import sync
+
+        store = self.store()
+        request = sync.SyncRequest(own, requests)
+        return sync.run(store, dialect("sdmp"), request, self.context(store, "sync", faults))
+
+    def answer(self, own, requests: Path, out: Path):
+        from strandline.dialects import dialect
+        from strandline.pipelines import sync
+
+        store = self.store()
+        request = sync.AnswerRequest(own, requests, out)
+        return sync.answer(store, dialect("sdmp"), request, self.context(store, "sync"))
 
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
-from strandline.dialects import CommandOption, authoring_of, options_of
+from strandline.dialects import CommandOption, authoring_of, names, options_of
 
 if TYPE_CHECKING:
     from strandline.dialects.authoring import OwnRun
@@ -39,6 +39,17 @@ def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
         for name, texts in given.items()
     }
     return OwnRun(found, found.read(options))
+
+
+def own_runs(call: Invocation) -> "dict[str, OwnRun]":
+    """Return, by dialect, what its options say of own journals; dialects of which none was given are left out.
+
+    Raises: UsageError `OPTION_FILE`, and what a dialect finds wrong in its options.
+    """
+    given = call.options.of_dialects
+    asked = [name for name in names() if given and {option.name for option in options_of(name)} >= set(given)]
+    found = {name: own_run(call, name) for name in asked}
+    return {name: own for name, own in found.items() if own is not None}
 
 
 def _content(option: CommandOption, text: str) -> bytes | None:

@@ -47,7 +47,7 @@ _REGISTRY: Final[Mapping[str, Entry]] = {
         "strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line", "SDMP_AUTHORING",
         (
             CommandOption(
-                "nodes", ("ingest",), "FILE",
+                "nodes", ("ingest", "reduce", "sync"), "FILE",
                 "Own nodes and their connections, a JSON file: their journals are written.", is_file=True,
             ),
             CommandOption(
@@ -55,7 +55,7 @@ _REGISTRY: Final[Mapping[str, Entry]] = {
                 "Take lines of this own node that are not held, as those of others; may be repeated.", is_list=True,
             ),
             CommandOption(
-                "force-write", ("ingest",), "NODE",
+                "force-write", ("ingest", "sync"), "NODE",
                 "Write on the journal of this own node though its writer stopped; may be repeated.", is_list=True,
             ),
         ),

@@ -54,17 +54,36 @@ class NextCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundAnswers:
+    """Answers to a file of requests: `frames` has `line`, in the order of the requests.
+
+    `counts` has `lines` (of journals, in all answers) and what became of the other requests; `refused` counts those
+    to names that are not own, by name.
+    """
+
+    frames: DataFrame
+    counts: Mapping[str, int]
+    refused: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Authoring:
     """How one dialect writes own journals.
 
     `read` makes choices of options, by name (UsageError before anything is written). `stopped` tells, by own node, the
     reason codes for which its writer must not go on, as of a version of the record table. `next_commit` gives what the
-    writer adds, or None if there is nothing.
+    writer adds, or None if nothing is left. `peers` gives all rows of `peer_tables`, what own nodes know of peers,
+    as of the version that the journals were reduced from. `requests` gives `line`, what own nodes ask of their peers,
+    from these tables; `answers` answers the requests in the file of a path.
     """
 
     read: Callable[[Mapping[str, tuple[GivenOption, ...]]], Choices]
     stopped: Callable[[Choices, Tables, Stage, int], Mapping[str, tuple[str, ...]]]
     next_commit: Callable[[Choices, Tables, Stage, AuthorScope], NextCommit | None]
+    peer_tables: tuple[str, ...]
+    peers: Callable[[Choices, Tables, Stage, int], Mapping[str, DataFrame]]
+    requests: Callable[[Choices, Tables], DataFrame]
+    answers: Callable[[Choices, Tables, Stage, str], FoundAnswers]
 
 
 @dataclass(frozen=True, slots=True)

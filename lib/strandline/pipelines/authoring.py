@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
 from strandline.dialects.authoring import AuthorScope, OwnRun
 from strandline.pipelines.run_context import RunContext
@@ -79,3 +82,27 @@ def _lost(table: str) -> FaultError:
         message=f"Other writers continued the same own journals in {table} {ATTEMPTS} times before this run could.",
         next="Run the same command again when they are done: what is not written yet is written then.",
     )
+
+
+def write_peers(store: TableStore, own: OwnRun, version: int, context: RunContext) -> Mapping[str, Written]:
+    """Make the tables of peers what the journals and the choices say: rows that neither gives are deleted.
+
+    `version` is that of the record table that the journals were reduced from.
+    """
+    done: dict[str, Written] = {}
+    with RunStage(context.progress) as stage:
+        found = own.authoring.peers(own.choices, store, stage, version)
+        for name, given in found.items():
+            context.progress.stage(name)
+            rows = stage.settle(given, name)
+            key = ["bucket", *contract(name).key]
+            buckets = stage.one(rows.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+            if buckets:
+                done[name] = store.replace(name, rows, tuple(buckets))
+            strays = stage.settle(store.read(name).select(*key).join(rows, key, "left_anti"), "stray rows")
+            buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+            if buckets:
+                inserted = done[name].inserted if name in done else 0
+                done[name] = Written(store.delete(name, strays, tuple(buckets)).version, inserted)
+            context.faults.reach(f"authoring.{name}")
+    return done

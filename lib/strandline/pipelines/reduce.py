@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce as fold
 
@@ -10,8 +10,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Dialect, ReduceScope, Reduction
 from strandline.pipelines import init
+from strandline.pipelines.authoring import write_peers
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -26,14 +28,17 @@ DIFFERENCES_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class ReduceRequest:
-    """What `reduce` was asked for: `full` reduces everything again and names what differs."""
+    """What `reduce` was asked for: `full` reduces everything again and names what differs; `own` are the own nodes, by
+    dialect, whose peers are looked at.
+    """
 
     full: bool = False
+    own: Mapping[str, OwnRun] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Done:
-    """What was done so far."""
+class Done:
+    """What a reduction did so far."""
 
     written: dict[str, Written] = field(default_factory=dict)
     read_versions: dict[str, int] = field(default_factory=dict)
@@ -52,15 +57,28 @@ def run(
     """
     dialects = tuple(dialects)
     lake.require(store, init.design(InitOptions(), dialects))
-    done = _Done()
-    for dialect in dialects:
-        with store.sized(store.stored_bytes(dialect.record_table)), RunStage(context.progress) as stage:
-            _reduce(store, dialect, request, context, stage, done)
+    done = bring_up(store, dialects, request, context)
     return finished(
         store, context, outcome="found" if done.differences else "ok", counts=done.counts, namespaces=done.namespaces,
         read_versions=done.read_versions, written=done.written,
         members={"differences": done.differences} if request.full else {},
     )  # fmt: skip
+
+
+def bring_up(
+    store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
+) -> Done:
+    """Do what `run` does, on a lake that is there, and leave the run's row to the caller."""
+    done = Done()
+    for dialect in dialects:
+        with store.sized(store.stored_bytes(dialect.record_table)), RunStage(context.progress) as stage:
+            _reduce(store, dialect, request, context, stage, done)
+            own = request.own.get(dialect.name)
+            if own is not None:
+                last = done.read_versions[dialect.record_table]
+                for table, written in write_peers(store, own, last, context).items():
+                    _add(done, table, written)
+    return done
 
 
 def _reduce(
@@ -69,7 +87,7 @@ def _reduce(
     request: ReduceRequest,
     context: RunContext,
     stage: RunStage,
-    done: _Done,
+    done: Done,
 ) -> None:
     last = store.version(dialect.record_table)
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
@@ -101,9 +119,7 @@ def _reduce(
             _delete_strays(store, dialect, again, stage)
 
 
-def _write(
-    store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
-) -> None:
+def _write(store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: Done) -> None:
     states = stage.settle(reduction.states, "states")
     found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
     if not found["rows"]:
@@ -120,7 +136,7 @@ def _write(
     _add(done, STATES, store.replace(STATES, states, buckets))
 
 
-def _add(done: _Done, table: str, written: Written) -> None:
+def _add(done: Done, table: str, written: Written) -> None:
     before = done.written.get(table, Written(0))
     done.written[table] = Written(written.version, before.inserted + written.inserted)
 

@@ -1,7 +1,7 @@
 """Reports for people, on standard output."""
 
 from strandline.cli.show.quarantine import quarantine
-from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status
+from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status, sync
 from strandline.cli.show.rows import sql, table, write_rows
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "reduce",
     "sql",
     "status",
+    "sync",
     "table",
     "write_rows",
 ]

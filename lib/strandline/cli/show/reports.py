@@ -47,6 +47,20 @@ def reduce(console: Console, report: Report) -> None:
     next_commands(console, ("strandline status",), report)
 
 
+def sync(console: Console, report: Report) -> None:
+    """Print what was written, asked or answered, and the writers that stopped."""
+    head(console, report)
+    counts(console, report)
+    for name, told in report.members.get("refused_nodes", {}).items():
+        console.print(Text(f"refused: {printable(name)} is no own node, {told:,} requests", style="yellow"))
+    stopped_writers(console, report.members.get("stopped", {}))
+    for member in ("requests_file", "answers_file"):
+        if member in report.members:
+            console.print(Text(f"written: {printable(report.members[member])}"))
+    if "requests_file" in report.members:
+        next_commands(console, ("strandline status",), report)
+
+
 def status(console: Console, report: Report) -> None:
     """Print the health of namespaces, worst first, and what is unreduced."""
     rows = report.members["rows"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of, namespace
 from strandline.dialects.authoring import GivenOption
@@ -58,6 +59,15 @@ def node_rows(tables: Tables, nodes: Iterable[str]) -> DataFrame:
 def node_buckets(tables: Tables, nodes: Iterable[str]) -> list[int]:
     """Return the buckets of nodes, ascending: no file of another bucket need be opened for them."""
     return sorted({bucket_of(namespace("node", node), tables.buckets) for node in nodes})
+
+
+def of_nodes(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFrame:
+    """Keep the rows of these nodes; no file of another bucket is opened."""
+    nodes = tuple(nodes)
+    named = F.broadcast(node_rows(tables, nodes).select("namespace"))
+    return rows.where(F.col("bucket").isin(*node_buckets(tables, nodes))).join(
+        named, "namespace", "left_semi"
+    )
 
 
 def as_rows(tables: Tables, values: pa.Table) -> DataFrame:

@@ -5,7 +5,7 @@ Source: node journal rules, section "Writing an own journal".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.authoring import AuthorScope, NextCommit
 from strandline.dialects.base import Stage, Tables
-from strandline.dialects.sdmp.dialect.choices import node_buckets, node_rows, own_nodes
+from strandline.dialects.sdmp.dialect.choices import node_rows, of_nodes, own_nodes
+from strandline.dialects.sdmp.dialect.peers import named_by_peers
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import writing
 from strandline.dialects.sdmp.types import DIALECT
@@ -33,7 +34,7 @@ def stopped(choices: object, tables: Tables, stage: Stage, version: int) -> Mapp
     if not asked:
         return {}
     nodes = node_rows(tables, asked)
-    lines = _lines_of(asked, tables, version)
+    lines = of_nodes(asked, tables, tables.read_version(LINES, version))
     counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("top_n"))
     found = counted.where("lines > top_n").select("namespace", F.lit("OWN_JOURNAL_FORKED").alias("code"))
     told = (F.col("status") == "deferred") | F.array_contains("reasons", "OWN_LINE_NOT_HELD")
@@ -55,16 +56,22 @@ def stopped(choices: object, tables: Tables, stage: Stage, version: int) -> Mapp
 def next_commit(choices: object, tables: Tables, stage: Stage, scope: AuthorScope) -> NextCommit | None:
     """Return the lines that one commit adds to the journals of the nodes that are not stopped, or None.
 
-    At most `limit` lines a node, continuing the tip of its trunk as of the version, in the order of writing.
+    At most `limit` lines a node, continuing the tip of its trunk as of the version, in the order of writing. Behind
+    what is held come the pairs that peers named at the start, in profile 0.9: 0.12 forbids writing before the resource
+    was received and verified, there they stay wanted.
     """
     own = own_nodes(choices)
     writers = [node for node in own.nodes if node not in scope.stopped]
     if not writers:
         return None
     nodes = node_rows(tables, writers)
-    lines = _lines_of(writers, tables, scope.version)
-    held = _of(writers, tables, tables.read(RESOURCES))
+    lines = of_nodes(writers, tables, tables.read_version(LINES, scope.version))
+    held = of_nodes(writers, tables, tables.read(RESOURCES))
     found = [writing.pending(held, lines)]
+    taking = [node for node in writers if own.nodes[node].profile == "0.9" and own.nodes[node].peers]
+    if scope.start is not None and taking:
+        named = named_by_peers(own, taking, tables, scope.start).where("taken")
+        found.append(writing.new_pairs(named, lines, held))
     placed = stage.settle(writing.placed(reduce(DataFrame.unionByName, found)), "pending resources")
     in_commit = F.col("place") <= own.limit
     told = stage.one(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
@@ -84,17 +91,3 @@ def next_commit(choices: object, tables: Tables, stage: Stage, scope: AuthorScop
         rows, tuple(sorted(of_rows["buckets"])), (of_rows["low"], of_rows["high"]), of_rows["count"], told["some"],
         whole=told["some"] == told["all"],
     )  # fmt: skip
-
-
-def _lines_of(nodes: Iterable[str], tables: Tables, version: int) -> DataFrame:
-    """Return the lines of these nodes as of a version."""
-    return _of(nodes, tables, tables.read_version(LINES, version))
-
-
-def _of(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFrame:
-    """Keep the rows of these nodes; no file of another bucket is opened."""
-    nodes = tuple(nodes)
-    named = F.broadcast(node_rows(tables, nodes).select("namespace"))
-    return rows.where(F.col("bucket").isin(*node_buckets(tables, nodes))).join(
-        named, "namespace", "left_semi"
-    )

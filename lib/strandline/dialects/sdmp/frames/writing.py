@@ -88,6 +88,18 @@ def ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
     )
 
 
+def forked(lines: DataFrame) -> DataFrame:
+    """Tell of journals with several leaves where their trunk ends, from their lines alone.
+
+    Gives:  namespace, tip_hash, fork_count (1: it is forked), common_n (0: any line may be beside the trunk).
+    Rows:   one per journal that has more lines than positions.
+    """
+    counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("n"))
+    torn = counted.where("lines > n").select("namespace", "n")
+    tips = rd.tips(rd.as_tip(lines.join(F.broadcast(torn), ["namespace", "n"], "left_semi")))
+    return tips.select("namespace", "tip_hash", F.lit(1).alias("fork_count"), F.lit(0).alias("common_n"))
+
+
 def written(pairs: DataFrame, journal_ends: DataFrame, run_id: str) -> DataFrame:
     """Make the lines that continue each journal.
 

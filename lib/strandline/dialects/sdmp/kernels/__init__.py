@@ -19,6 +19,8 @@ from strandline.dialects.sdmp.kernels.facts import (
 )
 from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
 from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
+from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_DDL, off_trunk
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
 
 __all__ = [
@@ -30,15 +32,19 @@ __all__ = [
     "MISPLACED",
     "NON_CANONICAL",
     "NOT_HELD",
+    "OFF_TRUNK_DDL",
     "REJECTION_DDL",
+    "REQUEST_SCHEMA",
     "RESOLVE_COLUMNS",
     "TEXT_FRAME",
     "WRITTEN_DDL",
     "Columns",
     "line_facts",
+    "off_trunk",
     "read_content",
     "rejections",
     "replayed",
+    "requests",
     "resolve_heads",
     "write_lines",
 ]

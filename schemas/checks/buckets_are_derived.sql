@@ -31,6 +31,18 @@ FROM (
   FROM equivocation
   GROUP BY namespace, bucket
   UNION ALL
+  SELECT 'node_resource', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM node_resource
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'peer_status', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM peer_status
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'wanted_resource', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM wanted_resource
+  GROUP BY namespace, bucket
+  UNION ALL
   SELECT 'quarantine', namespace, bucket, coalesce(sha2(CAST(namespace AS BINARY), 256), hex(quarantine_id)), CAST(1 AS BIGINT)
   FROM quarantine
 )

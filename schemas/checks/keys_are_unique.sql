@@ -43,3 +43,18 @@ SELECT 'run', run_id, count(*)
 FROM run
 GROUP BY run_id
 HAVING count(*) > 1
+UNION ALL
+SELECT 'node_resource', concat_ws(' ', namespace, author_fp, resource_id), count(*)
+FROM node_resource
+GROUP BY namespace, author_fp, resource_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'peer_status', concat_ws(' ', namespace, peer), count(*)
+FROM peer_status
+GROUP BY namespace, peer
+HAVING count(*) > 1
+UNION ALL
+SELECT 'wanted_resource', concat_ws(' ', namespace, author_fp, resource_id), count(*)
+FROM wanted_resource
+GROUP BY namespace, author_fp, resource_id
+HAVING count(*) > 1

@@ -64,13 +64,16 @@ class Lake:
             store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults)
         )
 
-    def reduce(self, *, full: bool = False, faults: Faults | None = None):
+    def reduce(self, *, full: bool = False, own=None, faults: Faults | None = None):
         from strandline.dialects import every
         from strandline.pipelines import reduce
 
         store = self.store()
         return reduce.run(
-            store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults)
+            store,
+            every(),
+            reduce.ReduceRequest(full=full, own={"sdmp": own} if own else {}),
+            self.context(store, "reduce", faults),
         )
 
     def stream(self, folder: Path, *, faults: Faults | None = None, **request):
@@ -84,6 +87,22 @@ class Lake:
             store, dialect(self.dialect), asked, self.settings, context,
             lambda command: replace(context, run_id=uuid.uuid4().hex, command=command),
         )  # fmt: skip
+
+    def sync(self, own, *, requests: Path | None = None, faults: Faults | None = None):
+        from strandline.dialects import dialect
+        from strandline.pipelines import sync
+
+        store = self.store()
+        request = sync.SyncRequest(own, requests)
+        return sync.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
+
+    def answer(self, own, requests: Path, out: Path):
+        from strandline.dialects import dialect
+        from strandline.pipelines import sync
+
+        store = self.store()
+        request = sync.AnswerRequest(own, requests, out)
+        return sync.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
 
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""

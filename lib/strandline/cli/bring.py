@@ -1,6 +1,7 @@
-"""Commands that bring records in: ingest, reduce."""
+"""Commands that bring records in: ingest, reduce, sync."""
 
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
+from strandline.cli.own import own_run, own_runs
 from strandline.core.errors import UsageError
 
 _PANEL = "Bring in"
@@ -28,6 +30,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline ingest --drop-rejected-before 2026-01-31 --dialect sdmp",
             "strandline ingest logs/ blocks.car --dialect ipfslog",
             "strandline ingest dump.txt --format lines --dialect ipfslog",
+            "strandline ingest outbox/ --dialect sdmp --nodes nodes.json",
         ),
     )(_ingest)
     command(
@@ -37,9 +40,20 @@ def add_to(app: typer.Typer) -> None:
         examples=(
             "strandline reduce",
             "strandline reduce --full --lake /data/lake",
+            "strandline reduce --nodes nodes.json",
             "strandline reduce --json",
         ),
     )(_reduce)
+    command(
+        app,
+        "sync",
+        panel=_PANEL,
+        examples=(
+            "strandline sync --nodes nodes.json",
+            "strandline sync --nodes nodes.json --requests ask.jsonl",
+            "strandline sync --nodes nodes.json --answer ask.jsonl --out answers.jsonl",
+        ),
+    )(_sync)
 
 
 def _ingest(
@@ -98,7 +112,8 @@ def _ingest(
 
     given = tuple(sources or ())
     name = known_dialect(dialect, "ingest")
-    if not given and not from_quarantine and drop_rejected_before is None:
+    own = own_run(call, name)
+    if not given and not from_quarantine and drop_rejected_before is None and own is None:
         raise UsageError(
             "SOURCE_MISSING",
             "ingest has nothing to read",
@@ -130,6 +145,7 @@ def _ingest(
             reason=code,
             namespace=namespace,
             drop_rejected_before=before,
+            own=own,
         )
         report = ingest.run(store, dialect_named(name), request, settings, call.context(progress))
     return Result(report, lambda console: show.ingest(console, report))
@@ -143,14 +159,60 @@ def _reduce(
     ] = False,
 ) -> Result:
     """Bring the reduced tables up to the record tables."""
+    own = own_runs(call)
     from strandline.pipelines import reduce
 
     with call.progress() as progress:
         store = call.store()
         from strandline.dialects import every
 
-        report = reduce.run(store, every(), reduce.ReduceRequest(full=full), call.context(progress))
+        report = reduce.run(store, every(), reduce.ReduceRequest(full=full, own=own), call.context(progress))
     return Result(report, lambda console: show.reduce(console, report))
+
+
+def _sync(
+    call: Invocation,
+    requests: Annotated[
+        Path | None,
+        typer.Option(
+            "--requests", metavar="FILE", help="Then write there what own nodes ask of their peers."
+        ),
+    ] = None,
+    answer: Annotated[
+        Path | None,
+        typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file, into --out."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --answer: the file of the answers.")
+    ] = None,
+) -> Result:
+    """Append to own journals what their peers name, and exchange requests and answers with peers by files."""
+    if (answer is None) != (out is None) or (answer is not None and requests is not None):
+        raise UsageError(
+            "SYNC_OPTIONS",
+            "--answer FILE and --out FILE go together, and without --requests",
+            "answer requests in a call of its own, as `strandline sync --nodes nodes.json --answer IN --out OUT`",
+        )
+    if answer is not None and not answer.is_file():
+        raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")
+    runs = own_runs(call)
+    if not call.options.of_dialects.get("nodes") or len(runs) != 1:
+        raise UsageError(
+            "NODES_MISSING", "sync needs to know the own nodes and their connections", "add --nodes FILE"
+        )
+    [(name, own)] = runs.items()
+    from strandline.dialects import dialect as dialect_named
+    from strandline.pipelines import sync
+
+    with call.progress() as progress:
+        store, context = call.store(), call.context(progress)
+        if answer is not None and out is not None:
+            asked = sync.AnswerRequest(own, answer.absolute(), out.absolute())
+            report = sync.answer(store, dialect_named(name), asked, context)
+        else:
+            request = sync.SyncRequest(own, None if requests is None else requests.absolute())
+            report = sync.run(store, dialect_named(name), request, context)
+    return Result(report, lambda console: show.sync(console, report))
 
 
 def _day(text: str) -> datetime:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from strandline.cli.invocation import Invocation, Options
+from strandline.dialects import CommandOption, command_options
 from strandline.pipelines.report import Report
 
 Lake = Annotated[
@@ -54,13 +55,16 @@ def command(
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Register a function as the command `name`; its first parameter is the `Invocation`, the others its options.
 
-    `examples` stand in its help; with `tables` it takes --lake and --schema.
+    `examples` stand in its help; with `tables` it takes --lake and --schema. It takes the options that dialects add to
+    it, too: they come in `Invocation.options.of_dialects`.
     """
+    added = command_options(name)
 
     def register(function: Callable[..., Result]) -> Callable[..., Result]:
         shared = {**(_WHERE if tables else {}), **_HOW}
         own = list(inspect.signature(function).parameters.values())[1:]
-        parameters = own + [
+        parameters = own + [_of_dialect(option) for option in added]
+        parameters += [
             inspect.Parameter(
                 option,
                 inspect.Parameter.KEYWORD_ONLY,
@@ -72,6 +76,7 @@ def command(
 
         @functools.wraps(function)
         def call(**values: Any) -> Result:
+            texts = {option.name: values.pop(_parameter(option), None) for option in added}
             given = {option: values.pop(option, None) for option in (*_WHERE, *_HOW)}
             invocation = Invocation(
                 name,
@@ -83,6 +88,11 @@ def command(
                     conf=given["conf"],
                     env=given["env"],
                     settings=tuple(given["set_value"] or ()),
+                    of_dialects={
+                        option: (text,) if isinstance(text, str) else tuple(text)
+                        for option, text in texts.items()
+                        if text
+                    },
                 ),
             )
             current[:] = [invocation]
@@ -96,3 +106,15 @@ def command(
         return call
 
     return register
+
+
+def _parameter(option: CommandOption) -> str:
+    return option.name.replace("-", "_")
+
+
+def _of_dialect(option: CommandOption) -> inspect.Parameter:
+    kind: Any = list[str] | None if option.is_list else str | None
+    shown = typer.Option(f"--{option.name}", metavar=option.metavar, help=option.help, show_default=False)
+    return inspect.Parameter(
+        _parameter(option), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, shown]
+    )

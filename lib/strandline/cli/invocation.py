@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options that commands share."""
+    """The options that commands share; `of_dialects` are those that dialects add, by name, as they were given."""
 
     lake: str | None = None
     schema: str | None = None
@@ -35,6 +35,7 @@ class Options:
     conf: Path | None = None
     env: str | None = None
     settings: tuple[str, ...] = ()
+    of_dialects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass

@@ -15,10 +15,12 @@ from strandline.core.errors import FaultError
 SUFFIX: Final = ".odcs.yaml"
 TABLES: Final = (
     "node_journal_line",
+    "node_resource",
     "ipfs_log_identity", "ipfs_log_manifest", "ipfs_log_entry",
     "node_journal",
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document",
     "equivocation",
+    "peer_status", "wanted_resource",
     "quarantine",
     "namespace_state",
     "run",

@@ -48,6 +48,33 @@ def insert_only_merge_sql(
     return _merge_into(contract, target, source, buckets, ranges) + _insert(contract)
 
 
+def continue_merge_sql(
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], bounds: tuple[int, int]
+) -> str:
+    """Return the merge that continues journals: rows of a namespace go in, all of them, where it holds nothing at
+    `next_<layout column>`, and none of them where it does.
+
+    The source has that column beside the columns of the contract, the same in all rows of a namespace. Insert-only as
+    the union merge: what another writer added since the tip was read is seen when this one commits, or makes it fail.
+
+    Args:
+        contract: A table of the policy `insert_only` with a layout column.
+        target: The table's name as SQL, from `quote_path` or `quote_name`.
+        source: Name of the view of the batch.
+        buckets: The buckets of the batch.
+        bounds: Least and greatest next position in the batch, to skip the target's files by.
+
+    Raises:
+        ValueError: The policy is another one, there is no layout column, or there are no buckets.
+    """
+    _require(contract, "insert_only")
+    if contract.layout_column is None:
+        raise ValueError(f"{contract.table} has no layout column that a journal could be continued by")
+    name, (low, high) = contract.layout_column, bounds
+    ranges = [f"t.{name} = s.next_{name}", f"t.{name} BETWEEN {int(low)} AND {int(high)}"]
+    return _merge_into(contract, target, source, buckets, ranges, key=("namespace",)) + _insert(contract)
+
+
 def replace_merge_sql(
     contract: Contract, *, target: str, source: str, buckets: Sequence[int], deleting: bool = False
 ) -> str:
@@ -94,12 +121,13 @@ def delete_merge_sql(contract: Contract, *, target: str, source: str, buckets: S
 
 
 def _merge_into(
-    contract: Contract, target: str, source: str, buckets: Sequence[int], ranges: Iterable[str] = ()
-) -> str:
+    contract: Contract, target: str, source: str, buckets: Sequence[int], ranges: Iterable[str] = (),
+    *, key: Sequence[str] | None = None,
+) -> str:  # fmt: skip
     if not buckets:
         raise ValueError(f"a merge into {contract.table} names no bucket: the batch is empty")
     literals = ", ".join(str(bucket) for bucket in sorted({int(bucket) for bucket in buckets}))
-    equal = [f"t.{name} = s.{name}" for name in ("bucket", *contract.key)]
+    equal = [f"t.{name} = s.{name}" for name in ("bucket", *(key or contract.key))]
     condition = "\n  AND ".join([f"t.bucket IN ({literals})", *equal, *ranges])
     return f"MERGE INTO {target} AS t\nUSING {quote_name(source)} AS s\nON {condition}\n"
 

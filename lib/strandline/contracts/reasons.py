@@ -10,7 +10,7 @@ import yaml
 
 from strandline.contracts import resources
 
-Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork"]
+Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork", "refused_call"]
 Severity = Literal["error", "wait", "notice", "info", "alarm"]
 
 
@@ -21,7 +21,7 @@ class Reason:
     code: str
     outcomes: tuple[Outcome, ...]
     """Where it stands: status of a quarantine row, a row of scope manifest, a flag of an accepted record, kind of
-    an equivocation."""
+    an equivocation, a writer that stops."""
     severity: Severity
     dialects: tuple[str, ...]
     """The dialects that yield it, or `all`."""

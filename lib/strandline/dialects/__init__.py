@@ -8,22 +8,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from strandline.dialects.authoring import Authoring
     from strandline.dialects.base import Dialect
 
 
 @dataclass(frozen=True, slots=True)
+class CommandOption:
+    """An option that a dialect adds to commands and reads by itself.
+
+    `name` without its dashes. `is_file`: its value is the path of a file, whose bytes are what the dialect reads.
+    `is_list`: it may be given several times.
+    """
+
+    name: str
+    commands: tuple[str, ...]
+    metavar: str
+    help: str
+    is_file: bool = False
+    is_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """Where a dialect's object is, and what is known of it without Spark."""
+    """Where a dialect's object is, and what is known of it without Spark.
+
+    `authoring` is the attribute of the module that says how it writes own journals, None if it writes none.
+    """
 
     module: str
     attribute: str
     record_table: str
+    authoring: str | None = None
+    options: tuple[CommandOption, ...] = ()
 
 
 _REGISTRY: Final[Mapping[str, Entry]] = {
-    "sdmp": Entry("strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line"),
+    "sdmp": Entry(
+        "strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line", "SDMP_AUTHORING",
+        (
+            CommandOption(
+                "nodes", ("ingest", "reduce", "sync"), "FILE",
+                "Own nodes and their connections, a JSON file: their journals are written.", is_file=True,
+            ),
+            CommandOption(
+                "restore", ("ingest",), "NODE",
+                "Take lines of this own node that are not held, as those of others; may be repeated.", is_list=True,
+            ),
+            CommandOption(
+                "force-write", ("ingest", "sync"), "NODE",
+                "Write on the journal of this own node though its writer stopped; may be repeated.", is_list=True,
+            ),
+        ),
+    ),
     "ipfslog": Entry("strandline.dialects.ipfslog.dialect", "IPFSLOG", "ipfs_log_entry"),
-}
+}  # fmt: skip
 
 
 def names() -> tuple[str, ...]:
@@ -40,6 +78,31 @@ def dialect(name: str) -> Dialect:
     """Return the dialect `name`, which must be one of `names`."""
     entry = _REGISTRY[name]
     found: Dialect = getattr(import_module(entry.module), entry.attribute)
+    return found
+
+
+def command_options(command: str) -> tuple[CommandOption, ...]:
+    """Return the options that dialects add to a command, each name once; Spark is not needed."""
+    found = {
+        option.name: option
+        for entry in _REGISTRY.values()
+        for option in entry.options
+        if command in option.commands
+    }
+    return tuple(found.values())
+
+
+def options_of(name: str) -> tuple[CommandOption, ...]:
+    """Return the options of the dialect `name`; Spark is not needed."""
+    return _REGISTRY[name].options
+
+
+def authoring_of(name: str) -> Authoring | None:
+    """Return how the dialect `name` writes own journals, or None if it writes none."""
+    entry = _REGISTRY[name]
+    found: Authoring | None = (
+        getattr(import_module(entry.module), entry.authoring) if entry.authoring else None
+    )
     return found
 
 

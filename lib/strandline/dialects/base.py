@@ -212,12 +212,14 @@ class Reduction:
 class AdmitRequest:
     """What decides an admission besides the input.
 
-    `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None.
+    `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None. `choices` is what the
+    dialect made of its own options (`dialects.authoring`), or None.
     """
 
     run_id: str
     deferred_per_namespace: int
     replay: DataFrame | None = None
+    choices: object | None = None
 
 
 @dataclass(frozen=True, slots=True)

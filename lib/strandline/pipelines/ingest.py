@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
@@ -11,11 +11,13 @@ from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.contracts.load import contract
+from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Admission, AdmitRequest, Dialect, Union
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import init
+from strandline.pipelines.authoring import Authored, write_own
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
 from strandline.pipelines.rejects import QUARANTINE, Rejects
@@ -39,6 +41,7 @@ class IngestRequest:
     """What `ingest` was asked for.
 
     `format` overrides what names tell; links may not lead out of the folder `within`; `drop_rejected_before` is in UTC.
+    `own` says whose journals are written, if any.
     """
 
     sources: tuple[str, ...] = ()
@@ -50,6 +53,7 @@ class IngestRequest:
     reason: str | None = None
     namespace: str | None = None
     drop_rejected_before: datetime | None = None
+    own: OwnRun | None = None
 
 
 def run(
@@ -57,7 +61,8 @@ def run(
 ) -> Report:
     """Bring the records of the sources in and return what became of each: read = new + known + rejected + deferred.
 
-    Writes, in this order: records, quarantine, run. Killed anywhere and run again it ends with the same tables.
+    Writes, in this order: records, what goes into tables beside them, quarantine, own journals, run. Killed anywhere
+    and run again it ends with the same tables.
 
     Raises: UsageError (a source that does not exist or whose format nobody tells, a lake that is not ours), FaultError
     WRITE_CONFLICT.
@@ -99,6 +104,7 @@ class _Ingest:
         self._manifests = manifests
         self._rejects = Rejects(store, dialect, context, stage)
         self._written: dict[str, Written] = {}
+        self._authored: Authored | None = None
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
@@ -111,12 +117,16 @@ class _Ingest:
             replay = self._rejects.judged_again(
                 reason=self._request.reason, namespace=self._request.namespace
             )
-        if not selection.files and not selection.refused and not selection.manifests and replay is None:
+        own = self._request.own
+        has_input = selection.files or selection.refused or selection.manifests or replay is not None
+        if not has_input and own is None:
             return self._report(_counts(None, _Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
         limit = self._settings.limits.deferred_per_namespace
-        admit_request = AdmitRequest(self._context.run_id, limit, replay)
+        admit_request = AdmitRequest(
+            self._context.run_id, limit, replay, None if own is None else own.choices
+        )
         admission = None
         if selection.files or replay is not None:
             admission = self._dialect.admit(reading, self._store, self._stage, admit_request)
@@ -126,12 +136,17 @@ class _Ingest:
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
+        if own is not None:
+            self._authored = write_own(self._store, self._dialect.record_table, own, self._context)
         counts = {
             **_counts(admission, merged, len(selection.refused)),
             **manifests.counts,
             **dropped,
         }
         members: dict[str, object] = {"examples": examples, "damaged_files": self._damaged(admission)}
+        if self._authored is not None:
+            counts["authored"] = self._authored.authored
+            members["stopped"] = {node: list(codes) for node, codes in self._authored.stopped.items()}
         if replay is not None:
             members["replayed"] = self._rejects.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
@@ -204,8 +219,16 @@ class _Ingest:
         self, counts: Mapping[str, int], reasons: Mapping[str, int], manifests: ManifestFindings,
         members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
+        authored = self._authored
         written = {**self._written, QUARANTINE: self._rejects.written}
+        if authored is not None and authored.written is not None:
+            received = self._written.get(self._dialect.record_table, Written(0))
+            written[self._dialect.record_table] = replace(
+                authored.written, inserted=received.inserted + authored.written.inserted
+            )
         outcome: Outcome = "ok"
+        if authored is not None and authored.stopped:
+            outcome = "found"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"
         if admission is not None and admission.faults:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce as fold
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Dialect, ReduceScope, Reduction, Refusal
 from strandline.pipelines import init, told
+from strandline.pipelines.authoring import write_peers
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
@@ -30,17 +33,19 @@ class ReduceRequest:
     """What `reduce` was asked for: `full` reduces everything again and names what differs.
 
     `files` are the files given for dialects' reducer options, by option: None drops the one in force. A namespace of
-    more than `walk_entries` records is not held by one task.
+    more than `walk_entries` records is not held by one task. `own` are the own nodes, by dialect, whose peers are
+    looked at.
     """
 
     full: bool = False
     files: Mapping[str, GivenFile | None] = field(default_factory=dict)
     walk_entries: int = 10_000_000
+    own: Mapping[str, OwnRun] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Done:
-    """What was done so far."""
+class Done:
+    """What a reduction did so far."""
 
     written: dict[str, Written] = field(default_factory=dict)
     read_versions: dict[str, int] = field(default_factory=dict)
@@ -48,6 +53,7 @@ class _Done:
     namespaces: int = 0
     differences: dict[str, list[str]] = field(default_factory=dict)
     refused: dict[str, Refusal] = field(default_factory=dict)
+    members: dict[str, Any] = field(default_factory=dict)
 
 
 def run(
@@ -62,23 +68,11 @@ def run(
     dialects = tuple(dialects)
     told.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
-    in_force = told.in_force(store, dialects, request.files)
-    for note in in_force.notes:
-        context.progress.note(note)
-    done = _Done()
-    for dialect in dialects:
-        record_bytes = store.stored_bytes(dialect.record_table)
-        if not record_bytes:
-            done.read_versions[dialect.record_table] = store.version(dialect.record_table)
-            continue
-        with store.sized(record_bytes), RunStage(context.progress) as stage:
-            _reduce(store, dialect, request, in_force, context, stage, done)
-    members = in_force.members | ({"differences": done.differences} if request.full else {})
-    members[told.REFUSED] = sorted(done.refused)
+    done = bring_up(store, dialects, request, context)
     error = _refused(tuple(done.refused.values()))
     return finished(
         store, context, outcome="fault" if error else "found" if done.differences else "ok", counts=done.counts,
-        namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=members,
+        namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=done.members,
         error=error,
     )  # fmt: skip
 
@@ -94,19 +88,54 @@ def _refused(refused: Sequence[Refusal]) -> ReportError | None:
     )
 
 
-def _reduce(
+def bring_up(
+    store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
+) -> Done:
+    """Do what `run` does, on a lake that is there, and leave the run's row to the caller."""
+    dialects = tuple(dialects)
+    in_force = told.in_force(store, dialects, request.files)
+    for note in in_force.notes:
+        context.progress.note(note)
+    done = Done(members=dict(in_force.members))
+    for dialect in dialects:
+        _bring_up(store, dialect, request, in_force, context, done)
+    done.members[told.REFUSED] = sorted(done.refused)
+    if request.full:
+        done.members["differences"] = done.differences
+    return done
+
+
+def _bring_up(
     store: TableStore,
     dialect: Dialect,
     request: ReduceRequest,
     in_force: Told,
     context: RunContext,
-    stage: RunStage,
-    done: _Done,
+    done: Done,
 ) -> None:
-    last = store.version(dialect.record_table)
+    record_bytes = store.stored_bytes(dialect.record_table)
+    own = request.own.get(dialect.name)
+    done.read_versions[dialect.record_table] = last = store.version(dialect.record_table)
+    with store.sized(record_bytes), RunStage(context.progress) as stage:
+        if record_bytes:
+            _reduce(store, dialect, request, in_force, last, context, stage, done)
+        if own is not None:
+            for table, written in write_peers(store, own, last, context).items():
+                _add(done, table, written)
+
+
+def _reduce(
+    store: TableStore,
+    dialect: Dialect,
+    request: ReduceRequest,
+    in_force: Told,
+    last: int,
+    context: RunContext,
+    stage: RunStage,
+    done: Done,
+) -> None:
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
     before = stage.one(states.agg(F.max("reduced_version").alias("version")))["version"]
-    done.read_versions[dialect.record_table] = last
     scope = ReduceScope(
         before, last, context.run_id, context.started_at, in_force.values.get(dialect.name),
         request.walk_entries, in_force.owed.get(dialect.name, ()),
@@ -143,9 +172,7 @@ def _news(store: TableStore, dialect: Dialect, before: int, last: int) -> DataFr
     return store.read_version(dialect.record_table, last).limit(0)
 
 
-def _write(
-    store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
-) -> None:
+def _write(store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: Done) -> None:
     done.refused.update({each.namespace: each for each in reduction.refused})
     states = stage.settle(_with_nulls(store, reduction.states), "states")
     found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
@@ -171,7 +198,7 @@ def _with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
     )
 
 
-def _add(done: _Done, table: str, written: Written) -> None:
+def _add(done: Done, table: str, written: Written) -> None:
     before = done.written.get(table, Written(0))
     done.written[table] = Written(written.version, before.inserted + written.inserted)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -24,6 +24,7 @@ from strandline.kernels.manifests import (
     Statement,
     parse_manifest,
 )
+from strandline.tables.outfile import WrittenFile
 from strandline.tables.paths import path_text
 from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
@@ -111,11 +112,27 @@ def write_manifest(
     """
     files = sorted({Path(path) for path in paths})
     folder, stem = _place(files, name)
-    members = {
-        MANIFEST_MEMBER: VERSION,
-        "dialect": dialect,
-        "files": [_stated(file, records_in, formats) for file in files],
+    return _written(folder, stem, dialect, [_stated(file, records_in, formats) for file in files])
+
+
+def write_manifest_of(written: WrittenFile, *, dialect: str, records: int) -> Path:
+    """Write the manifest of a file that was just written, without reading it, and return its path.
+
+    Raises:
+        UsageError: MANIFEST_REFUSED (a name that JSON cannot tell).
+    """
+    folder, stem = _place([written.path], None)
+    stated = {
+        "name": written.path.name,
+        "records": records,
+        "bytes": written.bytes,
+        "sha256": written.sha256,
     }
+    return _written(folder, stem, dialect, [stated])
+
+
+def _written(folder: Path, stem: str, dialect: str, files: Sequence[Mapping[str, object]]) -> Path:
+    members = {MANIFEST_MEMBER: VERSION, "dialect": dialect, "files": files}
     target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     unfinished.write_bytes(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")

@@ -19,6 +19,7 @@ from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.merge import (
     GONE,
+    continue_merge_sql,
     delete_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,
@@ -191,6 +192,20 @@ class TableStore:
             # Without it the writer sorts by bucket what has one bucket, or few.
             settings[OPEN_FILES] = str(BUCKETS_LYING_READY)
         return self._merge(described, sql, rows, buckets, settings, lay_out=not lies_ready)
+
+    def merge_next(
+        self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: tuple[int, int]
+    ) -> Written:
+        """Continue journals: the rows of a namespace go in together, or not at all if it grew since its tip was read.
+
+        Reads: the columns of the table and `next_<layout column>`, see `contracts.merge.continue_merge_sql`.
+        """
+        described = contract(table)
+        sql = continue_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
+        )
+        sorted_rows = laid_out(rows, described)
+        return self._merge(described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False)
 
     def replace(
         self, table: str, rows: DataFrame, buckets: tuple[int, ...], gone: DataFrame | None = None

@@ -11,7 +11,7 @@ from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import FaultError
 
 EVERY = load.contracts()
-TYPE = re.compile(r"STRING|BINARY|BOOLEAN|INT|BIGINT|DOUBLE|TIMESTAMP|(ARRAY|MAP|STRUCT)<.+>")
+TYPE = re.compile(r"STRING|BINARY|BOOLEAN|INT|BIGINT|DECIMAL\(20,0\)|DOUBLE|TIMESTAMP|(ARRAY|MAP|STRUCT)<.+>")
 NAMES = [contract.table for contract in EVERY]
 
 
@@ -78,6 +78,7 @@ def test_provenance_is_what_tells_deliveries_apart():
     provenance = {each.table: [c.name for c in each.columns if c.provenance] for each in EVERY}
     assert provenance == {
         "node_journal_line": ["origin", "run_id"],
+        "node_resource": [],
         "ipfs_log_identity": [],
         "ipfs_log_manifest": [],
         "ipfs_log_entry": ["run_id"],
@@ -87,6 +88,8 @@ def test_provenance_is_what_tells_deliveries_apart():
         "ipfs_log_view": [],
         "ipfs_log_document": [],
         "equivocation": [],
+        "peer_status": [],
+        "wanted_resource": [],
         "quarantine": [
             "source", "source_offset", "first_seen", "last_seen", "times_seen", "first_run", "last_run",
         ],
@@ -98,10 +101,13 @@ def test_provenance_is_what_tells_deliveries_apart():
 def test_merge_policies_and_keys():
     assert {each.table: (each.merge, each.key) for each in EVERY} == {
         "node_journal_line": ("insert_only", ("namespace", "record_id")),
+        "node_resource": ("insert_only", ("namespace", "author_fp", "resource_id")),
         "ipfs_log_identity": ("insert_only", ("record_id",)),
         "ipfs_log_manifest": ("insert_only", ("record_id",)),
         "ipfs_log_entry": ("insert_only", ("namespace", "record_id")),
         "node_journal": ("replace", ("namespace",)),
+        "peer_status": ("replace", ("namespace", "peer")),
+        "wanted_resource": ("replace", ("namespace", "author_fp", "resource_id")),
         "ipfs_log_head": ("replace", ("namespace", "record_id")),
         "ipfs_log_tail": ("replace", ("namespace", "record_id")),
         "ipfs_log_view": ("replace", ("namespace", "record_id")),

@@ -31,11 +31,16 @@ PRODUCED = [
     "BAD_NODE",
     "FIRST_LINE_MALFORMED",
     "NOT_OWN_NODE",
+    "BAD_AUTHOR",
+    "BAD_RESOURCE",
     "MALFORMED_LINE",
     "FIRST_LINE_MISPLACED",
     "NON_CANONICAL_ID",
     "LINE_NUMBER_MISMATCH",
+    "OWN_LINE_NOT_HELD",
     "PREDECESSOR_UNKNOWN",
+    "OWN_JOURNAL_BEHIND",
+    "OWN_JOURNAL_FORKED",
     "SDMP_FORK",
     "LINE_TOO_LARGE",
     "CAR_MALFORMED",
@@ -128,12 +133,13 @@ def test_what_waits_says_for_what_and_nothing_else_does():
     assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
 
 
-def test_alarms_are_forks_manifests_and_our_own_faults():
+def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
     forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
     assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK"}
-    assert alarms == forks | manifests | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
+    own = {code for code in EVERY if code.startswith("OWN_")}
+    assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 
 
 def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_us():

@@ -1,7 +1,7 @@
 """Reports for people, on standard output."""
 
 from strandline.cli.show.quarantine import quarantine
-from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status, stream
+from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status, stream, sync
 from strandline.cli.show.rows import sql, table, write_rows
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "sql",
     "status",
     "stream",
+    "sync",
     "table",
     "write_rows",
 ]

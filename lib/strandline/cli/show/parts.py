@@ -45,6 +45,18 @@ def frequent_reasons(console: Console, report: Report) -> None:
             console.print(Text(f"  example {example(examples[code])}"))
 
 
+def stopped_writers(console: Console, stopped: Mapping[str, Sequence[str]]) -> None:
+    """Print the own nodes on whose journals nothing is written, with each reason in words."""
+    from strandline.contracts.reasons import reasons
+
+    known = reasons()
+    for node, codes in stopped.items():
+        console.print(Text(f"writer stopped: {printable(node)}  {', '.join(codes)}", style="bold red"))
+        for code in codes:
+            console.print(Text(f"  {known[code].meaning}"))
+            console.print(Text(f"  what to do: {known[code].advice}"))
+
+
 def reason(console: Console, entry: Mapping[str, Any]) -> None:
     """Print a reason code with its count, what it means and what to do."""
     status = f"  {entry['status']}" if "status" in entry else ""

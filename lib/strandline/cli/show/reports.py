@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands
+from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands, stopped_writers
 from strandline.cli.show.rows import inline, table
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
@@ -28,6 +28,7 @@ def ingest(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     frequent_reasons(console, report)
+    stopped_writers(console, report.members.get("stopped", {}))
     first = "strandline status" if report.command == "stream" else "strandline reduce"
     next_commands(console, (first, "strandline quarantine") if report.reasons else (first,), report)
 
@@ -47,6 +48,20 @@ def reduce(console: Console, report: Report) -> None:
     for difference in report.members.get("differences", ()):
         console.print(Text(f"difference mended: {printable(inline(difference))}", style="bold red"))
     next_commands(console, ("strandline status",), report)
+
+
+def sync(console: Console, report: Report) -> None:
+    """Print what was written, asked or answered, and the writers that stopped."""
+    head(console, report)
+    counts(console, report)
+    for name, told in report.members.get("refused_nodes", {}).items():
+        console.print(Text(f"refused: {printable(name)} is no own node, {told:,} requests", style="yellow"))
+    stopped_writers(console, report.members.get("stopped", {}))
+    for member in ("requests_file", "answers_file"):
+        if member in report.members:
+            console.print(Text(f"written: {printable(report.members[member])}"))
+    if "requests_file" in report.members:
+        next_commands(console, ("strandline status",), report)
 
 
 def status(console: Console, report: Report) -> None:

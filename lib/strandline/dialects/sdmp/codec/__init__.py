@@ -36,6 +36,7 @@ from strandline.dialects.sdmp.codec.requests import (
     REQUEST_LIMIT,
     Request,
     parse_requests,
+    read_requests,
     render_requests,
 )
 from strandline.dialects.sdmp.codec.rules import NO_RULES, LineRules, rules_of
@@ -79,6 +80,7 @@ __all__ = [
     "parse_source",
     "profile_of",
     "profile_of_bytes",
+    "read_requests",
     "record_id",
     "render",
     "render_requests",

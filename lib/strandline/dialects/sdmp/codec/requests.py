@@ -1,8 +1,9 @@
 """Request files: what own nodes ask of peers, one JSON object a line, written in one spelling and read strictly."""
 
 import json
-from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import Any, BinaryIO, Final, TypeAlias
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.verdict import shown
@@ -43,8 +44,19 @@ def parse_requests(data: bytes) -> tuple[Request | MalformedRequest, ...]:
 
     That `since` names a line, and that `to` is one of ours, is for the answer to find.
     """
-    lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
-    return tuple(_parsed(raw, number) for number, raw in enumerate(lines, start=1) if raw.strip(ASCII_SPACE))
+    return tuple(request for _, request in read_requests(BytesIO(data)))
+
+
+def read_requests(stream: BinaryIO) -> Iterator[tuple[int, Request | MalformedRequest]]:
+    """Yield the requests of a file as `parse_requests`, with their lines from 1; of a longer line 16 MiB are held."""
+    number, raw = 1, stream.readline(MAX_FRAME_BYTES + 2).removeprefix(BYTE_ORDER_MARK)
+    while raw:
+        line = raw.removesuffix(b"\n")
+        if line.strip(ASCII_SPACE):
+            yield number, _parsed(line, number)
+        while raw and not raw.endswith(b"\n"):
+            raw = stream.readline(MAX_FRAME_BYTES)
+        number, raw = number + 1, stream.readline(MAX_FRAME_BYTES + 2)
 
 
 def _parsed(raw: bytes, number: int) -> Request | MalformedRequest:

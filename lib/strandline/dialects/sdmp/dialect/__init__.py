@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from strandline.dialects.authoring import Authoring
 from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.dialect.admission import admit
+from strandline.dialects.sdmp.dialect.choices import read_options
 from strandline.dialects.sdmp.dialect.demo import demo
+from strandline.dialects.sdmp.dialect.exchange import answers, requests
+from strandline.dialects.sdmp.dialect.peers import PEER_TABLES, peers
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
+from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
 from strandline.dialects.sdmp.kernels import STRICT, is_strict
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.types import DIALECT, Damage
@@ -52,4 +57,14 @@ SDMP = Dialect(
     reduce_new=reduce_new,
     reduce_all=reduce_all,
     demo=demo,
+)
+
+SDMP_AUTHORING = Authoring(
+    read=read_options,
+    stopped=stopped,
+    next_commit=next_commit,
+    peer_tables=PEER_TABLES,
+    peers=peers,
+    requests=requests,
+    answers=answers,
 )

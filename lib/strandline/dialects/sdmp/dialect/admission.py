@@ -6,16 +6,19 @@ Source: node journal rules, sections "Verification" and "Admission in Spark".
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
+from strandline.dialects.sdmp.dialect.choices import node_rows, own_nodes
 from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import elements as el
-from strandline.dialects.sdmp.frames import findings, heads, records
+from strandline.dialects.sdmp.frames import findings, heads, own, records
 from strandline.dialects.sdmp.frames.again import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 
@@ -36,7 +39,8 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
     totals = stage.one(
         batch.tallied.agg(
             _lines(F.lit(True)).alias("read"),
-            _lines(F.col("verdict") != el.CANDIDATE).alias("refused"),
+            _lines(F.col("verdict").isin(el.REFUSED, el.FAULT)).alias("refused"),
+            _lines(F.col("verdict") == el.ANNOUNCED).alias("announced"),
             _lines(F.col("verdict") == el.FAULT).alias("faults"),
         )
     )
@@ -47,7 +51,7 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
     turned_away = 0 if limited is None else stage.one(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     counts = {
         "read": totals["read"],
-        "accepted": found["accepted"] or 0,
+        "accepted": (found["accepted"] or 0) + totals["announced"],
         "rejected": totals["refused"] - totals["faults"] + turned_away,
         "deferred": deferred + totals["faults"] - turned_away,
         "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, stage, buckets)
@@ -57,9 +61,8 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
             batch.facts, batch.heads, tables, stage, buckets, found["low_end"]
         ),
     }
-    union = _union(batch, tables, stage, request, found) if buckets else None
     return Admission(
-        unions=() if union is None else (union,),
+        unions=_unions(batch, tables, stage, request, found, bool(totals["announced"])),
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
@@ -75,11 +78,22 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
     )
 
 
-def _union(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, found: Row) -> Union:
+def _unions(
+    batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, found: Row, has_announced: bool
+) -> tuple[Union, ...]:
+    """Return the accepted lines, then what own nodes hold now."""
+    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
+    received = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
+    lines = _lines_union(batch, received, tables, stage, request, found) if found["buckets"] else None
+    held = _resources_union(batch, received, has_announced, bool(found["buckets"]), tables, stage, request)
+    return tuple(union for union in (lines, held) if union is not None)
+
+
+def _lines_union(
+    batch: Batch, lines: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest, found: Row
+) -> Union:
     """Return the accepted lines, and line 1 of each journal of which only later lines came."""
     buckets = _buckets(found)
-    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
-    lines = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
     bounds = {"n": (found["low"], found["high"])}
     implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
     if implied is None:
@@ -91,6 +105,31 @@ def _union(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, fo
         LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
         undelivered=first_lines.select("namespace", "record_id"),
     )  # fmt: skip
+
+
+def _resources_union(
+    batch: Batch, received: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, stage: Stage,
+    request: AdmitRequest,
+) -> Union | None:  # fmt: skip
+    """Return what own nodes hold now: what they announced, and what restored lines of theirs name."""
+    choices = own_nodes(request.choices)
+    found: list[DataFrame] = []
+    if has_announced:
+        found.append(own.announced(batch.facts.where(el.is_announced())))
+    if choices.restore and has_accepted:
+        restored = node_rows(tables, choices.restore)
+        found.append(
+            own.restored(received.join(F.broadcast(restored.select("namespace")), "namespace", "left_semi"))
+        )
+    if not found:
+        return None
+    landed = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
+    ingest_no = 1 + (stage.one(landed)["last"] or 0)
+    rows = own.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
+    rows = stage.settle(rows, "resources of own nodes")
+    buckets = _buckets(stage.one(rows.agg(F.collect_set("bucket").alias("buckets"))))
+    undelivered = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")
+    return Union("node_resource", rows, buckets, undelivered=undelivered) if buckets else None
 
 
 def _lines(which: Column) -> Column:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.base import AdmitRequest, Reading, Stage, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.positions import resolved
-from strandline.dialects.sdmp.frames import borders, heads
+from strandline.dialects.sdmp.dialect.choices import node_buckets, node_rows, own_nodes
+from strandline.dialects.sdmp.dialect.positions import LINES, resolved
+from strandline.dialects.sdmp.frames import borders, heads, own
 from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames.again import replayed_elements, waiting_elements
 from strandline.dialects.sdmp.types import DIALECT
@@ -35,9 +36,9 @@ class Batch:
 
 def read_batch(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Batch:
     """Read all that was delivered, add what waits in the same namespaces, and find where the heads hang."""
-    facts, tallied, measured, reading = _facts(reading, stage, request)
+    facts, tallied, measured, reading = _facts(reading, tables, stage, request)
     delivered = stage.settle(heads.segments(facts, tallied, tables.buckets), "segments")
-    waiting = _waiting(delivered, tables, stage)
+    waiting = _waiting(delivered, tables, stage, request)
     every = delivered
     if waiting is not None:
         again = el.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(reading.options))
@@ -49,16 +50,17 @@ def read_batch(reading: Reading, tables: Tables, stage: Stage, request: AdmitReq
 
 
 def _facts(
-    reading: Reading, stage: Stage, request: AdmitRequest
+    reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest
 ) -> tuple[DataFrame, DataFrame, DataFrame | None, Reading]:
     """Return the kept facts of all that is read, their tally, the parts of split text, and the reading that lost no
     line.
     """
     while True:
-        facts = stage.keep(
+        kept = stage.keep(
             el.with_line_facts(_elements(reading, request), strict=kernels.is_strict(reading.options)),
             "lines",
         )
+        facts = _guarded(kept, tables, stage, request)
         tallied = stage.settle(el.tally(facts), "lines")
         if not reading.has_text:
             return facts, tallied, None, reading
@@ -66,7 +68,7 @@ def _facts(
         whole = reading.rerouted(measured.groupBy("file_no").agg(F.sum("bytes").alias("bytes")))
         if whole is None:
             break
-        stage.drop(facts)
+        stage.drop(kept)
         reading = whole
     if not stage.has_rows(measured.where("part > 0")):
         return facts, tallied, None, reading
@@ -80,26 +82,47 @@ def _facts(
     )
 
 
+def _guarded(facts: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest) -> DataFrame:
+    """Return the facts with check 9: of own nodes only lines that are held pass, but for those that are restored."""
+    guarded = own_nodes(request.choices).guarded
+    if not guarded:
+        return facts
+    nodes = node_rows(tables, guarded)
+    mine = facts.join(F.broadcast(nodes), "node", "left_semi")
+    if not stage.has_rows(mine):
+        return facts
+    stored = tables.read(LINES).where(F.col("bucket").isin(*node_buckets(tables, guarded)))
+    checked = stage.settle(own.checked(mine, stored.join(F.broadcast(nodes), "namespace")), "own lines")
+    return facts.join(F.broadcast(nodes), "node", "left_anti").unionByName(checked)
+
+
 def _elements(reading: Reading, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     if reading.has_text:
         found.append(el.text_elements(reading.lines(), strict=kernels.is_strict(reading.options)))
-    pieces = reading.pieces(kernels.read_content, kernels.ELEMENT_FIELDS)
+    announcing = frozenset(own_nodes(request.choices).nodes)
+    pieces = reading.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*el.ELEMENT_COLUMNS))
     if request.replay is not None:
-        found.append(replayed_elements(request.replay, reading.options))
+        found.append(replayed_elements(request.replay, reading.options, announcing))
     return reduce(DataFrame.unionByName, found)
 
 
-def _waiting(delivered: DataFrame, tables: Tables, stage: Stage) -> DataFrame | None:
-    """Return the waiting rows of the namespaces that this batch has lines of, or None if nothing waits there."""
+def _waiting(delivered: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest) -> DataFrame | None:
+    """Return the waiting rows of the namespaces that this batch has lines of, or None if nothing waits there.
+
+    Those of own nodes stay where they are, unless the node is restored: check 9 lets none of them in.
+    """
     deferred = tables.read("quarantine").where(
         (F.col("dialect") == DIALECT) & (F.col("status") == "deferred") & F.col("namespace").isNotNull()
     )
     if not stage.has_rows(deferred):
         return None
     touched = delivered.select("namespace").distinct()
+    guarded = own_nodes(request.choices).guarded
+    if guarded:
+        touched = touched.join(F.broadcast(node_rows(tables, guarded)), "namespace", "left_anti")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
     waiting = stage.settle(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
     return waiting if stage.has_rows(waiting) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -68,11 +68,12 @@ OF_A_LINE = (
     "LINE_NUMBER_MISMATCH",
     "MALFORMED_LINE",
     "NON_CANONICAL_ID",
+    "OWN_LINE_NOT_HELD",
 )
 """Reasons that one line of a known journal was given; other rows are frames or whole files."""
 
 
-def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
+def replayed_elements(rows: DataFrame, options: ReadOptions, own: Collection[str] = ()) -> DataFrame:
     """Shape rejected rows of `quarantine` to elements, each where it stood: its place and its claim are kept.
 
     Reads:  quarantine_id, namespace, reasons, raw, raw_bytes, evidence.
@@ -85,6 +86,7 @@ def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
     is_line = (
         F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE)))
         & F.col("namespace").isNotNull()
+        & ~(F.array_contains("reasons", "NON_CANONICAL_ID") & (F.substring("raw", 1, 1) == F.lit(b"{")))
     )
     position = F.coalesce(
         *(F.get_json_object("evidence", f"$.{code}.position") for code in (*OF_A_LINE, "PREDECESSOR_UNKNOWN"))
@@ -112,7 +114,7 @@ def replayed_elements(rows: DataFrame, options: ReadOptions) -> DataFrame:
     )  # fmt: skip
 
     def replayed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return kernels.replayed(batches, options)
+        return kernels.replayed(batches, options, own)
 
     again = others.mapInArrow(
         replayed, from_arrow_schema(pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS)))

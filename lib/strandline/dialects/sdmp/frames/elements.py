@@ -73,13 +73,24 @@ def _line_facts_udf(strict: bool) -> Callable[..., Column]:
 SEGMENT = ("file_no", "part", "frame", "head")
 """What names a segment inside a run."""
 
-CANDIDATE, REFUSED, FAULT = 0, 1, 2
-"""`verdict` of elements: each check of its own file or frame passed; one failed; a fault of ours met it."""
+CANDIDATE, REFUSED, FAULT, ANNOUNCED = 0, 1, 2, 3
+"""`verdict` of elements: each check of its own file or frame passed; one failed; a fault of ours met it; it is no line
+but a resource that an own node announced."""
 
 
 def is_candidate() -> Column:
     """True for an element that passed every check of its own file or frame."""
     return F.col("damage").isNull() & (F.col("code") == 0)
+
+
+def is_announced() -> Column:
+    """True for an element that is a resource which an own node announced."""
+    return F.coalesce(F.col("damage") == kernels.ANNOUNCED, F.lit(False))
+
+
+def is_refused() -> Column:
+    """True for an element that failed a check of its own file or frame, or that met a fault of ours."""
+    return ~is_candidate() & ~is_announced()
 
 
 def tally(facts: DataFrame) -> DataFrame:
@@ -93,6 +104,7 @@ def tally(facts: DataFrame) -> DataFrame:
     verdict = (
         F.when(is_candidate(), F.lit(CANDIDATE))
         .when(F.col("damage") == "INTERNAL_ERROR", F.lit(FAULT))
+        .when(is_announced(), F.lit(ANNOUNCED))
         .otherwise(F.lit(REFUSED))
     )
     return facts.groupBy(*SEGMENT, "border", verdict.cast("tinyint").alias("verdict")).agg(

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate
+from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate, is_refused
 from strandline.dialects.sdmp.frames.heads import namespace, number_of
 from strandline.frames.quarantine import FINDING_COLUMNS
 
@@ -19,7 +19,7 @@ def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -
     Gives:  FINDING_COLUMNS.
     Rows:   one per element that failed a check, or that is a damage.
     """
-    bad = _placed(facts.where(~is_candidate()), measured)
+    bad = _placed(facts.where(is_refused()), measured)
     described = bad.select(
         *DESCRIBED,
         (F.col("base_lines") + F.col("idx") + 1).alias("position"),
@@ -89,7 +89,12 @@ def deferred(
         marked = limited.withColumn("limited", F.lit(True))
         waiting = waiting.join(marked, ["file_no", "part", "frame", "idx"], "left")
         turned_away = F.coalesce("limited", F.lit(False))
-    stood = F.get_json_object("evidence", "$.DEFERRED_LIMIT.position").cast("bigint")
+    stood = F.coalesce(
+        *(
+            F.get_json_object("evidence", f"$.{code}.position")
+            for code in ("DEFERRED_LIMIT", "OWN_LINE_NOT_HELD")
+        )
+    ).cast("bigint")
     position = F.coalesce(stood, F.col("base_lines") + F.col("idx") + 1)
     findings = waiting.select(
         namespace().alias("namespace"),
@@ -139,7 +144,7 @@ def first_breaks(
             before the break).
     Rows:   one per file that has a rejected element, by file.
     """
-    bad = _placed(facts.where(~is_candidate()), measured)
+    bad = _placed(facts.where(is_refused()), measured)
     position = F.col("base_lines") + F.col("idx") + 1
     number = number_of(F.col("raw"), F.col("node"))
     breaks = bad.groupBy("file_no").agg(

@@ -1,6 +1,7 @@
 """Batches in, batches out: files to elements, elements to line facts, heads to positions. No Spark, no JVM."""
 
 from strandline.dialects.sdmp.kernels.elements import (
+    ANNOUNCED,
     ELEMENT_FIELDS,
     STRICT,
     TEXT_FRAME,
@@ -14,21 +15,28 @@ from strandline.dialects.sdmp.kernels.facts import (
     MISMATCH,
     MISPLACED,
     NON_CANONICAL,
+    NOT_HELD,
     Columns,
     line_facts,
 )
 from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
 from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
+from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_DDL, off_trunk
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
 
 __all__ = [
+    "ANNOUNCED",
     "ELEMENT_FIELDS",
     "LINE_FACTS_DDL",
     "MALFORMED",
     "MISMATCH",
     "MISPLACED",
     "NON_CANONICAL",
+    "NOT_HELD",
+    "OFF_TRUNK_DDL",
     "REJECTION_DDL",
+    "REQUEST_SCHEMA",
     "RESOLVE_COLUMNS",
     "STRICT",
     "TEXT_FRAME",
@@ -36,9 +44,11 @@ __all__ = [
     "Columns",
     "is_strict",
     "line_facts",
+    "off_trunk",
     "read_content",
     "rejections",
     "replayed",
+    "requests",
     "resolve_heads",
     "write_lines",
 ]

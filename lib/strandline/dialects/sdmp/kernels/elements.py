@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
 from strandline.core.verdict import encode_evidence, internal_error
 from strandline.dialects.sdmp import codec, verify
-from strandline.dialects.sdmp.types import Announcement, Damage, Frame
+from strandline.dialects.sdmp.types import Announcement, Damage, Frame, Pair
+from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.lines import KeepLimits, Kept, StreamLine, stream_lines
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source, read_one
@@ -36,17 +39,34 @@ def is_strict(options: ReadOptions) -> bool:
     return options.choices[STRICT] == "strict"
 
 
-def read_content(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
+ANNOUNCED: Final = "announced"
+"""`damage` of an element that is no line but a resource an own node announced; its `evidence` says where it stood.
+No reason code is spelled so."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRules:
+    """What decides how frames become elements: how much is kept of them, strict reading, and whose nodes are own."""
+
+    keep: KeepLimits
+    strict: bool
+    own: Collection[str]
+
+
+def read_content(
+    source: Source, content: Content, pieces: Pieces, options: ReadOptions, own: Collection[str] = ()
+) -> Iterator[None]:
     """Add the elements of one file: frames if its first mark is `{`, else a text journal; nothing if it is empty.
 
     A split of a file is one of a file of frames: text journals are split by Spark's own reader.
     """
+    rules = FrameRules(options.keep, is_strict(options), own)
     if content.until is not None:
-        yield from _read_frames(source, content, pieces, options.keep)
+        yield from _read_frames(source, content, pieces, rules)
         return
     mark = content.first_mark()
     if mark == b"{":
-        yield from _read_frames(source, content, pieces, options.keep)
+        yield from _read_frames(source, content, pieces, rules)
     elif not content.empty:
         yield from _read_text(source, content, pieces, options)
 
@@ -74,40 +94,88 @@ def _without_cr(kept: Kept) -> Kept:
     return kept
 
 
-def _read_frames(source: Source, content: Content, pieces: Pieces, keep: KeepLimits) -> Iterator[None]:
-    lines = stream_lines(content, limit=codec.MAX_FRAME_BYTES, keep=keep, offset=content.offset)
+def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameRules) -> Iterator[None]:
+    lines = stream_lines(content, limit=codec.MAX_FRAME_BYTES, keep=rules.keep, offset=content.offset)
+    before: int | None = None
     for number, line in enumerate(lines):
         if number == 0 and content.part:
             continue  # the split before reads on to the end of the line that it began
         if content.until is not None and line.offset > content.until:
             return
-        add_frame(pieces, source.file_no, content.part, number, line, keep)
+        announcement = add_frame(pieces, source.file_no, content.part, number, line, rules)
+        if announcement is not None:
+            if before is None:
+                before = _lines_before(source, content.part)
+            _add_announced(
+                pieces, source.file_no, content.part, number, line, announcement, rules, before + number
+            )
         yield
 
 
+def _lines_before(source: Source, part: int) -> int:
+    """Return how many lines of a plain file end before the split at `part`, bytes: only announcements are asked it."""
+    count, left = 0, part
+    with source.open() as stream:
+        while left and (block := stream.read(min(left, BLOCK_BYTES))):
+            count += block.count(b"\n")
+            left -= len(block)
+    return count
+
+
 def add_frame(
-    pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, keep: KeepLimits
-) -> None:
-    """Add the elements of one frame, or the record that it is when it does not open. A blank line adds nothing."""
+    pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, rules: FrameRules
+) -> Announcement | None:
+    """Add the elements of one frame, or the record that it is when it does not open. A blank line adds nothing.
+
+    An announcement is returned: its elements take the number of its line in the whole file.
+    """
+    keep = rules.keep
     if line.over_limit:
         _add_damage(
             pieces, file_no, part, number, line.offset, line.kept, codec.frame_too_large(line.kept.length)
         )
-        return
+        return None
     raw = line.kept.raw
     if not raw.strip(WHITE_SPACE):
-        return
+        return None
     opened = _open_frame(raw)
+    if isinstance(opened, Announcement):
+        return opened
     if isinstance(opened, Damage):
         opened = opened if line.ended else codec.truncated(opened)
         _add_damage(pieces, file_no, part, number, line.offset, _kept(raw, keep), opened)
-    elif isinstance(opened, Frame):
-        for element in opened.elements:
-            kept = _kept(element, keep)
-            pieces.add(file_no, part, number, line.offset, 0, kept, node=opened.node, since=opened.since)
-    else:
-        for damage in verify.refused_announcement(opened):
-            _add_damage(pieces, file_no, part, number, line.offset, _kept(damage.raw, keep), damage)
+        return None
+    for element in opened.elements:
+        kept = _kept(element, keep)
+        pieces.add(file_no, part, number, line.offset, 0, kept, node=opened.node, since=opened.since)
+    return None
+
+
+def _add_announced(
+    pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, announcement: Announcement,
+    rules: FrameRules, frame_no: int,
+) -> None:  # fmt: skip
+    """Add each announced element: the pair with its place in the order of writing, or the record that it is."""
+    frame_hash = hashlib.sha256(line.kept.raw).hexdigest()
+    judged = verify.judge_announcement(announcement, rules.own, strict=rules.strict)
+    for pos, element in enumerate(judged):
+        if isinstance(element, Damage):
+            _add_damage(pieces, file_no, part, number, line.offset, _kept(element.raw, rules.keep), element)
+            continue
+        raw = codec.announced_element(*element)
+        pieces.add(
+            file_no, part, number, line.offset, 0, Kept(raw, len(raw)), node=announcement.node, damage=ANNOUNCED,
+            evidence=_place(element, frame_no, frame_hash, announcement.seq, pos),
+        )  # fmt: skip
+
+
+def _place(pair: Pair, frame_no: int, frame_hash: str, seq: int | None, pos: int) -> str:
+    author, resource = pair
+    place = {
+        "author_fp": author, "resource_id": resource, "seq": None if seq is None else str(seq), "frame_no": frame_no,
+        "frame_hash": frame_hash, "pos": pos,
+    }  # fmt: skip
+    return json.dumps(place, separators=(",", ":"), ensure_ascii=True)
 
 
 def _open_frame(raw: bytes) -> Frame | Announcement | Damage:
@@ -132,13 +200,16 @@ def _kept(raw: bytes, limits: KeepLimits) -> Kept:
     return Kept(raw[: limits.head_bytes], len(raw), hashlib.sha256(raw).digest())
 
 
-def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterator[pa.RecordBatch]:
+def replayed(
+    batches: Iterable[pa.RecordBatch], options: ReadOptions, own: Collection[str] = ()
+) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of rejected frames and files that are judged again.
 
     Reads: file_no, raw, reasons (joined by commas), node, evidence.
     Gives: PIECE_FIELDS and ELEMENT_FIELDS.
     """
     pieces = Pieces(ELEMENT_FIELDS)
+    rules = FrameRules(options.keep, is_strict(options), own)
     for batch in batches:
         columns = (
             batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence")
@@ -147,8 +218,11 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
             codes = set(reasons.split(","))
             if codes & FRAME_REASONS:
                 line = StreamLine(0, Kept(raw, len(raw)), "TRUNCATED" not in codes, False)
-                add_frame(pieces, file_no, 0, 0, line, options.keep)
-            elif "NOT_OWN_NODE" in codes:
+                announcement = add_frame(pieces, file_no, 0, 0, line, rules)
+                if announcement is not None:
+                    _add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
+            elif codes & ANNOUNCEMENT_REASONS:
+                # What the frame said beside the element is gone, so that nothing can be judged anew.
                 pieces.add(
                     file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
                 )
@@ -162,3 +236,5 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
 FRAME_REASONS: Final = frozenset(
     {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
 )
+ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID", "NOT_OWN_NODE"})
+"""Reasons of announced elements; lines with the third one come another way."""

@@ -11,8 +11,8 @@ import pandas as pd
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.kernels.elements import TEXT_FRAME
 
-MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH = 1, 2, 4, 8
-"""Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance."""
+MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH, NOT_HELD = 1, 2, 4, 8, 16
+"""Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance. The last one needs tables."""
 
 LINE_FACTS_DDL: Final = (
     "code TINYINT, hash STRING, idx BIGINT, head BIGINT, expected STRING"

@@ -11,7 +11,7 @@ import pyarrow as pa
 from strandline.contracts.reasons import rules_version
 from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
 from strandline.dialects.sdmp import codec, verify
-from strandline.dialects.sdmp.kernels.facts import MALFORMED, MISMATCH, MISPLACED, NON_CANONICAL
+from strandline.dialects.sdmp.kernels.facts import MALFORMED, MISMATCH, MISPLACED, NON_CANONICAL, NOT_HELD
 from strandline.dialects.sdmp.types import Line
 
 NEXT_RULES: Final = f"rules:{rules_version() + 1}"
@@ -79,3 +79,5 @@ def _findings(row: dict[str, Any]) -> Iterator[Finding]:
     if code & MISMATCH and isinstance(line, Line):
         before = row["before"] or told["LINE_NUMBER_MISMATCH"]["line_before"].encode("ascii")
         yield verify.number_mismatch(position, row["expected"], str(line.number), before)
+    if code & NOT_HELD:
+        yield verify.not_held(row["hash"], position)

@@ -1,0 +1,108 @@
+"""Writing own journals: commit by commit behind their tips, and the nodes whose writer must not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.core.errors import FaultError
+from strandline.dialects.authoring import AuthorScope, OwnRun
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.stage import RunStage
+from strandline.tables.store import TableStore, Written
+
+ATTEMPTS = 5
+"""Times that the writer starts again from a new tip because another one was faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authored:
+    """What the writer did: the last commit, or None; records of its own; the codes of nodes that it stopped for."""
+
+    written: Written | None
+    authored: int
+    stopped: Mapping[str, tuple[str, ...]]
+
+
+def write_own(
+    store: TableStore, table: str, own: OwnRun, context: RunContext, *, with_peers: bool = False
+) -> Authored:
+    """Write what own nodes hold, `with_peers` then what their peers name, until nothing is left.
+
+    A commit adds to a journal all of its rows or none: none if the journal grew since its tip was read, then the writer
+    starts again from the new tip. Killed anywhere it has lost nothing: what is not written is still to be written.
+
+    Raises: FaultError WRITE_CONFLICT after the last attempt.
+    """
+    version = store.version(table)
+    start = version if with_peers else None
+    stopped = _stopped(store, own, context, version)
+    last: Written | None = None
+    inserted = authored = lost = 0
+    while True:
+        with RunStage(context.progress) as stage:
+            scope = AuthorScope(store.run_id, version, stopped, start)
+            commit = own.authoring.next_commit(own.choices, store, stage, scope)
+            if commit is None:
+                break
+            context.faults.reach("authoring.tip")
+            context.progress.stage("own journals")
+            done = store.merge_next(table, commit.rows, commit.buckets, commit.bounds)
+        context.faults.reach("authoring.commit")
+        inserted += done.inserted
+        last = Written(done.version, inserted)
+        if done.inserted == commit.count:
+            authored += commit.authored
+            if commit.whole:
+                break
+            version = store.version(table)
+            continue
+        authored += max(0, done.inserted - (commit.count - commit.authored))
+        lost += 1
+        if lost == ATTEMPTS:
+            raise _lost(table)
+        version = store.version(table)
+        stopped = _stopped(store, own, context, version)
+    return Authored(last, authored, stopped)
+
+
+def _stopped(
+    store: TableStore, own: OwnRun, context: RunContext, version: int
+) -> Mapping[str, tuple[str, ...]]:
+    with RunStage(context.progress) as stage:
+        return own.authoring.stopped(own.choices, store, stage, version)
+
+
+def _lost(table: str) -> FaultError:
+    return FaultError(
+        code="WRITE_CONFLICT",
+        message=f"Other writers continued the same own journals in {table} {ATTEMPTS} times before this run could.",
+        next="Run the same command again when they are done: what is not written yet is written then.",
+    )
+
+
+def write_peers(store: TableStore, own: OwnRun, version: int, context: RunContext) -> Mapping[str, Written]:
+    """Make the tables of peers what the journals and the choices say: rows that neither gives are deleted.
+
+    `version` is that of the record table that the journals were reduced from.
+    """
+    done: dict[str, Written] = {}
+    with RunStage(context.progress) as stage:
+        found = own.authoring.peers(own.choices, store, stage, version)
+        for name, given in found.items():
+            context.progress.stage(name)
+            rows = stage.settle(given, name)
+            key = ["bucket", *contract(name).key]
+            buckets = stage.one(rows.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+            if buckets:
+                done[name] = store.replace(name, rows, tuple(buckets))
+            strays = stage.settle(store.read(name).select(*key).join(rows, key, "left_anti"), "stray rows")
+            buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+            if buckets:
+                inserted = done[name].inserted if name in done else 0
+                done[name] = Written(store.delete(name, strays, tuple(buckets)).version, inserted)
+            context.faults.reach(f"authoring.{name}")
+    return done

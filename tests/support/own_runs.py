@@ -1,0 +1,23 @@
+"""Own nodes as the pipelines take them."""
+
+from collections.abc import Iterable, Mapping
+
+from strandline.dialects.sdmp.author import OwnNodes
+from strandline.dialects.sdmp.types import OwnNode
+
+
+def own_run(
+    nodes: Mapping[str, OwnNode] | Iterable[OwnNode],
+    *,
+    restore: Iterable[str] = (),
+    force: Iterable[str] = (),
+    limit: int = 250_000,
+):
+    """What the options of a command say of own nodes; `limit` lines a node and commit."""
+    from strandline.dialects import authoring_of
+    from strandline.dialects.authoring import OwnRun
+
+    own = nodes if isinstance(nodes, Mapping) else {node.node: node for node in nodes}
+    found = authoring_of("sdmp")
+    assert found is not None
+    return OwnRun(found, OwnNodes(own, frozenset(restore), frozenset(force), limit))

@@ -31,7 +31,21 @@ def bonds(nodes: DataFrame) -> DataFrame:
     Gives:  NODE, parent (null for a head), kind: HEAD, MISSING, LATE or INVERTED.
     Rows:   one per head and per remarkable link. One join: each entry meets the links that name it.
     """
-    by, of = links(nodes).alias("by"), nodes.select(*NODE).alias("of")
+    return _bonds(links(nodes), nodes, "full_outer")
+
+
+def link_bonds(named: DataFrame, nodes: DataFrame) -> DataFrame:
+    """Tell what is remarkable about links.
+
+    Reads:  named: NODE, parent; nodes: NODE, all that the links may name.
+    Gives:  as `bonds`, without heads.
+    Rows:   at most one per link.
+    """
+    return _bonds(named, nodes, "right_outer")
+
+
+def _bonds(named: DataFrame, nodes: DataFrame, how: str) -> DataFrame:
+    by, of = named.alias("by"), nodes.select(*NODE).alias("of")
     same = (F.col("of.namespace") == F.col("by.namespace")) & (F.col("of.record_id") == F.col("by.parent"))
     kind = (
         F.when(F.col("by.parent").isNull(), HEAD)
@@ -39,7 +53,7 @@ def bonds(nodes: DataFrame) -> DataFrame:
         .when(key_of("of") >= key_of("by"), INVERTED)
         .when(F.col("of.clock_time") >= F.col("by.clock_time"), LATE)
     )
-    found = of.join(by, same, "full_outer").withColumn("kind", kind).where("kind IS NOT NULL")
+    found = of.join(by, same, how).withColumn("kind", kind).where("kind IS NOT NULL")
     subject = [
         F.when(F.col("kind") == HEAD, F.col(f"of.{name}")).otherwise(F.col(f"by.{name}")).alias(name)
         for name in NODE

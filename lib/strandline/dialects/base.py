@@ -236,7 +236,7 @@ class DemoFile:
 class DemoRejection:
     """A record of the demo that is rejected, the only one of its namespace: where it stands, and its reason.
 
-    `title` says it in words. Its evidence has the members expected, actual, position and note.
+    `title` says it in words. Its evidence has the members expected and actual, and perhaps position, field and note.
     """
 
     title: str

@@ -6,7 +6,7 @@ Source: ipfs-log's `Entry.verify`, `Identities.verifyIdentity` and `Log.join`.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
@@ -20,6 +20,7 @@ from strandline.dialects.ipfslog.dialect.batch import (
 )
 from strandline.dialects.ipfslog.dialect.claims import head_claims, stated_claims
 from strandline.dialects.ipfslog.frames import fates, records
+from strandline.frames.buckets import bucket_of
 
 
 def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
@@ -34,8 +35,12 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
             F.count(F.when(F.col("is_fault"), 1)).alias("faults"),
         )
     )
-    unions, verifications = _unions(batch, tables, stage, request)
-    signatures = stage.one(batch.concluded.agg(F.count(F.when(F.col("is_signed"), 1)).alias("rows")))["rows"]
+    accepted = _accepted(batch, tables, stage)
+    new = stage.one(
+        batch.verdicts.where("is_row").agg(
+            F.count(F.lit(1)).alias("rows"), F.count(F.when(~F.col("is_record"), 1)).alias("embedded")
+        )
+    )
     claims_known, claims_missing = head_claims(batch, tables, stage)
     counts = {
         "read": told["accepted"] + told["rejected"] + told["deferred"],
@@ -44,8 +49,8 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
         "deferred": told["deferred"],
         "foreign_blocks": told["foreign"],
         "identities_embedded": 0,
-        "identity_verifications": verifications,
-        "signatures_verified": signatures,
+        "identity_verifications": new["rows"],
+        "signatures_verified": accepted["signed"],
         "claims_known": claims_known,
         "claims_missing": claims_missing,
     }
@@ -53,7 +58,7 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
     named = batch.fates.where(is_entry).agg(F.count_distinct("namespace").alias("rows"))
     sources = reading.sources()
     return Admission(
-        unions=unions,
+        unions=_unions(batch, tables, request, accepted, new),
         counts=counts,
         findings=_findings(batch, sources, bool(told["rejected"] or told["deferred"])),
         namespaces=stage.one(named)["rows"],
@@ -68,23 +73,33 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
     )  # fmt: skip
 
 
+def _accepted(batch: Batch, tables: Tables, stage: Stage) -> Row:
+    """Return what the merges need to know of the blocks judged now: manifests, and the entries' buckets and times."""
+    is_entry = (F.col("kind") == "entry") & (F.col("outcome") == "accepted")
+    bucket = bucket_of(F.col("namespace"), tables.buckets)
+    return stage.one(
+        batch.concluded.agg(
+            F.count(F.when(F.col("kind") == "manifest", 1)).alias("manifests"),
+            F.collect_set(F.when(is_entry, bucket)).alias("buckets"),
+            F.min(F.when(is_entry, F.col("clock_time"))).alias("low"),
+            F.max(F.when(is_entry, F.col("clock_time"))).alias("high"),
+            F.count(F.when(F.col("is_signed"), 1)).alias("signed"),
+        )
+    )
+
+
 def _unions(
-    batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
-) -> tuple[tuple[Union, ...], int]:
-    """Return what is accepted, by table, and how many identities are new rows.
+    batch: Batch, tables: Tables, request: AdmitRequest, accepted: Row, new: Row
+) -> tuple[Union, ...]:
+    """Return what is accepted, by table.
 
     Identities come before the entries that need them: after a kill between the two the next run finds them known.
     """
     found: list[Union] = []
     shared = shared_bucket(tables)
-    new = stage.one(
-        batch.verdicts.where("is_row").agg(
-            F.count(F.lit(1)).alias("rows"), F.count(F.when(~F.col("is_record"), 1)).alias("embedded")
-        )
-    )
-    identities = records.as_ipfs_log_identity(batch.verdicts, bucket=shared)
-    embedded = batch.verdicts.where("is_row AND NOT is_record").select("record_id")
     if new["rows"]:
+        identities = records.as_ipfs_log_identity(batch.verdicts, bucket=shared)
+        embedded = batch.verdicts.where("is_row AND NOT is_record").select("record_id")
         undelivered = embedded if new["embedded"] else None
         found.append(
             Union(
@@ -95,21 +110,14 @@ def _unions(
                 undelivered_as="identities_embedded",
             )
         )
-    manifests = records.as_ipfs_log_manifest(batch.concluded, bucket=shared)
-    if stage.has_rows(manifests):
+    if accepted["manifests"]:
+        manifests = records.as_ipfs_log_manifest(batch.concluded, bucket=shared)
         found.append(Union(MANIFESTS, manifests, (shared,)))
-    entries = records.as_ipfs_log_entry(batch.concluded, buckets=tables.buckets, run_id=request.run_id)
-    span = stage.one(
-        entries.agg(
-            F.collect_set("bucket").alias("buckets"),
-            F.min("clock_time").alias("low"),
-            F.max("clock_time").alias("high"),
-        )
-    )
-    if span["buckets"]:
-        bounds = {"clock_time": (span["low"], span["high"])}
-        found.append(Union(ENTRIES, entries, tuple(sorted(span["buckets"])), bounds))
-    return tuple(found), new["rows"]
+    if accepted["buckets"]:
+        entries = records.as_ipfs_log_entry(batch.concluded, buckets=tables.buckets, run_id=request.run_id)
+        bounds = {"clock_time": (accepted["low"], accepted["high"])}
+        found.append(Union(ENTRIES, entries, tuple(sorted(accepted["buckets"])), bounds))
+    return tuple(found)
 
 
 def _settled(batch: Batch, recalled: DataFrame) -> DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.ipfslog.frames.blocks import is_alone, is_block
+from strandline.dialects.ipfslog.frames.blocks import is_block
 from strandline.dialects.ipfslog.types import DIALECT
 
 BY_SIGNATURE = (
@@ -14,11 +14,11 @@ BY_SIGNATURE = (
 )  # fmt: skip
 """Reasons whose finding takes a signature, or comes with those that do."""
 
-BY_CLAIM = (
-    "CID_MALFORMED", "CID_UNSUPPORTED", "DEFERRED_LIMIT", "HASH_MISMATCH", "INTERNAL_ERROR", "LIBRARY_DISAGREEMENT",
-    "LOG_ID_MISMATCH",
-)  # fmt: skip
-"""Reasons that are not of the block's bytes alone, or that may be others the next time."""
+BY_CLAIM = ("CID_MALFORMED", "CID_UNSUPPORTED", "HASH_MISMATCH")
+"""Reasons that may be of the address that a block came with."""
+
+NOT_FOR_GOOD = ("DEFERRED_LIMIT", "INTERNAL_ERROR", "LIBRARY_DISAGREEMENT", "LOG_ID_MISMATCH")
+"""Reasons of something beside block and address, or that may be others the next time."""
 
 FATES = (
     "judge_id", "record_id", "namespace", "kind", "outcome", "reasons", "evidence", "waits_for", "identity_digest",
@@ -31,63 +31,74 @@ def asked_for(documents: DataFrame) -> DataFrame:
     """Name the blocks whose verdict an earlier run may have found.
 
     Reads:  DOCUMENT_COLUMNS, bucket.
-    Gives:  judge_id, namespace, bucket.
-    Rows:   one per block that nobody claims to be what it is not.
+    Gives:  judge_id, record_id, claimed, namespace, bucket.
+    Rows:   one per block and address that is not its own; none for one that a snapshot of another log holds.
     """
-    alone = documents.where(is_block() & is_alone())
-    return alone.groupBy("judge_id").agg(
-        F.first("namespace").alias("namespace"), F.first("bucket").alias("bucket")
-    )
+    found = documents.where(is_block() & F.col("snapshot_id").isNull())
+    firsts = (F.first(name).alias(name) for name in ("record_id", "claimed", "namespace", "bucket"))
+    return found.groupBy("judge_id").agg(*firsts)
 
 
 def held(asked: DataFrame, entries: DataFrame) -> DataFrame:
-    """Keep the blocks that are entries of the table.
+    """Keep the blocks that are entries of the table, and came with no address but their own.
 
-    Reads:  judge_id, namespace; entries: namespace, record_id.
+    Reads:  judge_id, claimed, namespace; entries: namespace, record_id.
     Gives:  FATES.
     Rows:   one per block that is held.
     """
     known = entries.select("namespace", F.col("record_id").alias("judge_id"))
-    found = asked.join(known, ["namespace", "judge_id"], "left_semi")
+    found = asked.where("claimed IS NULL").join(known, ["namespace", "judge_id"], "left_semi")
     return _fates(found, outcome="accepted", kind="entry")
 
 
 def rows_with_verdict(quarantine: DataFrame, *, rules_version: int, rejected: bool) -> DataFrame:
-    """Keep the rows of `quarantine` that tell the verdict on a block alone: it waits, or the rules of today reject it.
+    """Keep the rows of `quarantine` that tell a verdict: on a block alone, or on it and the address in the evidence.
 
     Reads:  the columns of `quarantine`.
-    Gives:  those columns.
-    Rows:   those of blocks that wait; unless `rejected` is false those whose reasons took a signature to find.
+    Gives:  those columns; told_claim: that address, or null.
+    Rows:   those of blocks that wait, and unless `rejected` is false those that the rules of today reject: for reasons
+            that took a signature to find, or for their address.
     """
     rows = quarantine.where(
         (F.col("dialect") == DIALECT) & F.col("record_id").isNotNull() & F.col("raw_whole")
     )
     waits = (F.col("status") == "deferred") & F.array_contains("reasons", "IDENTITY_MISSING")
+    told = rows.withColumn("told_claim", _claim())
     is_verdict = (
         (F.col("status") == "rejected") & (F.col("rules_version") == rules_version)
-        & F.arrays_overlap("reasons", _codes(BY_SIGNATURE)) & ~F.arrays_overlap("reasons", _codes(BY_CLAIM))
+        & ~_has(NOT_FOR_GOOD) & (F.col("told_claim").isNotNull() | (_has(BY_SIGNATURE) & ~_has(BY_CLAIM)))
     )  # fmt: skip
-    return rows.where(waits | is_verdict if rejected else waits)
+    return told.where(waits | is_verdict if rejected else waits)
 
 
-def _codes(codes: tuple[str, ...]) -> Column:
-    return F.array(*(F.lit(code) for code in codes))
+def _has(codes: tuple[str, ...]) -> Column:
+    return F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in codes)))
+
+
+def _claim() -> Column:
+    """The address that a rejected block came with, as its evidence tells; null where that was its own."""
+    told = [F.get_json_object("evidence", "$.HASH_MISMATCH.claimed")]
+    for code in ("CID_MALFORMED", "CID_UNSUPPORTED"):
+        is_of_block = F.get_json_object("evidence", f"$.{code}.field") == "cid"
+        told.append(F.when(is_of_block, F.get_json_object("evidence", f"$.{code}.actual")))
+    return F.coalesce(*told)
 
 
 def remembered(asked: DataFrame, rows: DataFrame) -> DataFrame:
     """Give the verdicts of rows of `quarantine` on the blocks that are asked for.
 
-    Reads:  judge_id; what `rows_with_verdict` gives.
+    Reads:  judge_id, record_id, claimed; what `rows_with_verdict` gives.
     Gives:  FATES.
-    Rows:   one per block that has such a row.
+    Rows:   one per block and address that has such a row.
     """
-    told = rows.select(
-        F.col("record_id").alias("judge_id"), "record_id", "namespace", F.lit("entry").alias("kind"),
+    named = asked.select("judge_id", "record_id", "claimed")
+    same = (F.col("a.record_id") == F.col("r.record_id")) & F.col("claimed").eqNullSafe(F.col("told_claim"))
+    found = named.alias("a").join(rows.alias("r"), same).dropDuplicates(["judge_id"])
+    return found.select(
+        "judge_id", F.col("a.record_id").alias("record_id"), "namespace", F.lit("entry").alias("kind"),
         F.col("status").alias("outcome"), "reasons", "evidence", "waits_for",
         F.lit(None).cast("binary").alias("identity_digest"), F.lit(None).cast("array<binary>").alias("heads"),
     )  # fmt: skip
-    found = told.join(asked.select("judge_id"), "judge_id", "left_semi")
-    return found.dropDuplicates(["judge_id"]).select(*FATES)
 
 
 def _fates(found: DataFrame, *, outcome: str, kind: str) -> DataFrame:

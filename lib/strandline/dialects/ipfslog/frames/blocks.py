@@ -28,11 +28,6 @@ def is_block() -> Column:
     return F.col("kind").isin("block", "car")
 
 
-def is_alone() -> Column:
-    """True for a block that nobody claims to be what it is not: its verdict is that of its bytes."""
-    return F.col("claimed").isNull() & F.col("snapshot_id").isNull()
-
-
 def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
     """Add bucket: of the namespace that a block begins to tell, else null."""
     bucket = F.when(F.col("namespace").isNotNull(), bucket_of(F.col("namespace"), buckets))

@@ -13,6 +13,9 @@ from strandline.dialects.ipfslog.frames.blocks import PLACE, is_block
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.quarantine import FINDING_COLUMNS
 
+FAULTS = ("INTERNAL_ERROR", "LIBRARY_DISAGREEMENT")
+"""Reasons that are no fault of the record: the run says so by its exit code."""
+
 
 def fates(concluded: DataFrame, refuted: DataFrame | None) -> DataFrame:
     """Give what became of blocks.
@@ -91,7 +94,7 @@ def delivered(documents: DataFrame, of_blocks: DataFrame) -> DataFrame:
     Rows:   one per document.
     """
     known = of_blocks.select(
-        "judge_id", "outcome", F.array_contains("reasons", "INTERNAL_ERROR").alias("is_fault")
+        "judge_id", "outcome", F.arrays_overlap("reasons", F.array(*map(F.lit, FAULTS))).alias("is_fault")
     )
     in_car = F.col("kind") == "car"
     fate = (

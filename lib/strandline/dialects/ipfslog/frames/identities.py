@@ -83,22 +83,20 @@ def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     joined = judged.join(identities, "identity_digest", "left")
-    is_entry, is_core = F.col("kind") == "entry", F.col("variant") == "core2"
     is_held = F.coalesce("is_row", F.lit(False))
+    is_embedded = F.col("identity_block").isNotNull()
+    is_invalid = is_embedded & ~F.array_contains("reasons", "IDENTITY_TYPE_UNSUPPORTED") & ~F.col("valid")
     fits = F.col("valid") & (F.col("identity_type") == "publickey") & (F.col("public_key") == F.col("key"))
-    by_embedded = (
-        F.col("identity_block").isNotNull() & ~F.array_contains("reasons", "IDENTITY_TYPE_UNSUPPORTED")
-        & ~F.col("valid")
-    )  # fmt: skip
     outcome = (
         F.when(F.col("kind").isin("foreign", "stray"), F.col("kind"))
-        .when(~is_entry, F.lit("accepted"))
+        .when(F.col("kind") != "entry", F.lit("accepted"))
         .when(F.array_contains("reasons", "INTERNAL_ERROR"), F.lit("deferred"))
-        .when(by_embedded, F.lit("refuted"))
+        .when(is_invalid, F.lit("refuted"))
         .when(~has_no_reason(), F.lit("rejected"))
-        .when(~is_core, F.lit("accepted"))
-        .when(~is_held, F.lit("deferred"))
-        .when(fits, F.lit("accepted"))
+        .when(F.col("identity_digest").isNull(), F.lit("accepted"))
+        .when(is_embedded & F.col("valid"), F.lit("accepted"))
+        .when(~is_embedded & ~is_held, F.lit("deferred"))
+        .when(~is_embedded & fits, F.lit("accepted"))
         .otherwise(F.lit("refuted"))
     )
     return joined.withColumn("outcome", outcome)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from strandline.dialects.ipfslog.codec import line_documents
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, DocumentPieces
-from strandline.dialects.ipfslog.types import BlockDocument, JsonDocument
+from strandline.dialects.ipfslog.types import BlockDocument, Damage, JsonDocument
 from strandline.kernels.lines import Kept
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions
@@ -48,7 +48,12 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
             elif is_cut:
                 adder.refuse(tuple(codes), evidence, Kept(raw, len(raw)), 0)
             else:
-                for document in line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes):
+                found = list(line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes))
+                if all(isinstance(each, Damage) and each.reasons == tuple(codes) for each in found):
+                    # What stood around it is gone: it keeps the evidence that tells of that.
+                    adder.refuse(tuple(codes), evidence, Kept(raw, len(raw)), 0)
+                    found = []
+                for document in found:
                     is_plain = isinstance(document, BlockDocument | JsonDocument)
                     adder.add(replace(document, snapshot_id=snapshot_id) if is_plain else document, None, 0)
             yield from pieces.full()

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strandline.tables.location import Location
+from strandline.tables.reads import history_sql
 
 if TYPE_CHECKING:
     from strandline.tables.store import TableStore
@@ -81,7 +82,7 @@ class SparkLake:
         version = self.store.version(table)
         if version <= after:
             return None
-        commits = self.store.spark.sql(_history(self.store.target(table), version - after))
+        commits = self.store.spark.sql(history_sql(self.store.target(table), version - after))
         history = [
             (row["version"], row["operation"]) for row in commits.select("version", "operation").collect()
         ]
@@ -96,7 +97,3 @@ def binary_literal(raw: bytes) -> str:
 def _in_utc(value: Any) -> Any:
     """Return a time in UTC: Spark collects times without a zone, in that of this machine."""
     return value.astimezone(UTC) if isinstance(value, datetime) else value
-
-
-def _history(target: str, limit: int) -> str:
-    return f"DESCRIBE HISTORY {target} LIMIT {int(limit)}"

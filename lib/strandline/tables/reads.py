@@ -1,0 +1,137 @@
+"""What is read of the tables of one lake: rows of a version, the change feed, versions, properties, sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
+from strandline.contracts.load import contract
+from strandline.contracts.quoting import quote_name, quote_path
+from strandline.tables.commits import session_settings
+from strandline.tables.location import Location
+
+SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
+INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
+_FORGOTTEN: Final = re.compile(
+    r"\[(DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSION_NOT_FOUND|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_VERSIONS_NOT_CONTIGUOUS)\]"
+)
+"""What Delta says of a version whose commit is no longer in the log."""
+
+
+class TableReads:
+    """The tables of one lake, through one Spark session, as they are looked at."""
+
+    def __init__(self, spark: SparkSession, location: Location) -> None:
+        self.spark = spark
+        self.location = location
+
+    def table_id(self, table: str) -> str:
+        """Return the id that Delta gave the table when it was made."""
+        [row] = self.spark.sql(_detail(self.target(table))).select("id").collect()
+        return str(row["id"])
+
+    def target(self, table: str) -> str:
+        """Return the table's name as SQL."""
+        if self.location.catalog is None or self.location.schema_name is None:
+            return quote_path(self.location.table_path(table))
+        return quote_name(self.location.catalog, self.location.schema_name, table)
+
+    def read(self, table: str) -> DataFrame:
+        """Return the table as it is now; the frame stays at this version."""
+        if self.location.is_path():
+            return self.spark.read.format("delta").load(self.location.table_path(table))
+        return self.spark.read.table(self.target(table))
+
+    def read_version(self, table: str, version: int) -> DataFrame:
+        """Return the table as of a version."""
+        reader = self.spark.read.format("delta").option("versionAsOf", version)
+        if self.location.is_path():
+            return reader.load(self.location.table_path(table))
+        return reader.table(self.target(table))
+
+    def changes(self, table: str, first: int, last: int) -> DataFrame:
+        """Return the rows that the versions `first` to `last` inserted, from the change data feed."""
+        reader = (
+            self.spark.read.format("delta")
+            .option("readChangeFeed", "true").option("startingVersion", first).option("endingVersion", last)
+        )  # fmt: skip
+        feed = (
+            reader.load(self.location.table_path(table))
+            if self.location.is_path()
+            else reader.table(self.target(table))
+        )
+        return feed.where("_change_type = 'insert'").drop(
+            "_change_type", "_commit_version", "_commit_timestamp"
+        )
+
+    def changes_since(self, table: str, before: int, last: int) -> DataFrame | None:
+        """Return the rows that came after the version `before`, or None if the log no longer reaches back to it.
+
+        A log forgets its old commits: by default 30 days after them, at the next checkpoint.
+        """
+        try:
+            self.read_version(table, before)
+            return self.changes(table, before + 1, last)
+        except (AnalysisException, Py4JJavaError) as error:
+            if _FORGOTTEN.search(str(error)) is None:
+                raise
+            return None
+
+    def version(self, table: str) -> int:
+        """Return the table's version."""
+        [row] = self.spark.sql(history_sql(self.target(table))).select("version").head(1)
+        return int(row["version"])
+
+    def properties(self, table: str) -> Mapping[str, str]:
+        """Return the table's properties."""
+        [row] = self.spark.sql(_detail(self.target(table))).select("properties").collect()
+        return dict(row["properties"])
+
+    def stored_bytes(self, table: str) -> int:
+        """Return the bytes of the table's live data files."""
+        [row] = self.spark.sql(_detail(self.target(table))).select("sizeInBytes").collect()
+        return int(row["sizeInBytes"] or 0)
+
+    @contextmanager
+    def sized(self, work_bytes: int, split_bytes: int | None = None) -> Iterator[None]:
+        """Fit Spark's settings to the work of the block: bytes to do, and bytes of a split of a file.
+
+        Compiling a plan costs most of a second on a fresh JVM, more than interpreting it costs on a few megabytes.
+        """
+        settings = dict(INTERPRETED) if work_bytes <= SMALL_WORK_BYTES else {}
+        if split_bytes is not None:
+            settings["spark.sql.files.maxPartitionBytes"] = str(split_bytes)
+        with session_settings(self.spark, settings):
+            yield
+
+    @cached_property
+    def buckets(self) -> int:
+        """N of the lake, from the table property."""
+        return int(self.properties("namespace_state")[BUCKETS_PROPERTY])
+
+    def schema(self, table: str) -> StructType:
+        """Return the columns that the contract states, as Spark's types."""
+        schema = StructType.fromDDL(columns_ddl(contract(table)))
+        if not isinstance(schema, StructType):
+            raise TypeError(f"the contract of {table} is no list of columns")
+        return schema
+
+
+def history_sql(target: str, commits: int = 1) -> str:
+    """Return the statement that tells the newest commits of a table."""
+    return f"DESCRIBE HISTORY {target} LIMIT {int(commits)}"
+
+
+def _detail(target: str) -> str:
+    return f"DESCRIBE DETAIL {target}"

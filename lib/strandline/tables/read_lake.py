@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strandline.tables.location import Location
-from strandline.tables.reads import history_sql
 
 if TYPE_CHECKING:
     from strandline.tables.store import TableStore
@@ -79,6 +78,8 @@ class SparkLake:
 
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` beyond `after` that may have added rows, or None."""
+        from strandline.tables.reads import history_sql
+
         version = self.store.version(table)
         if version <= after:
             return None

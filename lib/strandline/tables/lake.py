@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.errors import AnalysisException
 
@@ -18,6 +20,7 @@ from strandline.tables.refusals import check_contract, table_missing
 from strandline.tables.store import TableStore
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
+TABLES_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +123,25 @@ def check_ours(store: TableStore, state: LakeState) -> None:
 
 
 def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
-    """Make the tables named, in the order in which runs write them. Return their names."""
+    """Make the tables named, the last in the order in which runs write them after all others. Return their names."""
     made = tuple(table for table in tables() if table in set(missing))
     if store.location.schema_name is not None and store.location.catalog is not None:
         schema = quote_name(store.location.catalog, store.location.schema_name)
         store.spark.sql(_create_schema(schema))
-    for table in made:
+
+    def create(table: str) -> None:
         properties = design.properties.get(table, {})
         store.spark.sql(
             create_table_sql(
                 contract(table), target=store.target(table), buckets=design.buckets, properties=properties
             )
         )
+
+    # Most of a second a table, in which the driver waits: several at once. The last one tells that all are there.
+    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
+        list(pool.map(create, made[:-1]))
+    for table in made[-1:]:
+        create(table)
     return made
 
 

@@ -16,6 +16,8 @@ from strandline.dialects.sdmp.frames import reduction as rd
 from strandline.dialects.sdmp.types import DIALECT
 
 LINES = "node_journal_line"
+NAMED_JOURNALS = 200
+"""Up to so many touched journals are looked up by name: Parquet then reads the pages that hold them, not whole files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +175,14 @@ def _new_pairs(
     pair = ["namespace", "author_fp", "resource_id"]
     fresh = stage.keep(news.where("n > 1").select(*pair).distinct(), "new pairs")
     counts = fresh.groupBy("namespace").agg(F.count(F.lit(1)).alias("fresh"))
-    if scope.before is None or not stage.one(old.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
+    if scope.before is None or not stage.has_rows(old):
         return counts.withColumnRenamed("fresh", "pairs")
     older = tables.read_version(LINES, scope.before).where(F.col("bucket").isin(*buckets)).select(*pair)
+    names = stage.one(
+        old.select("namespace").limit(NAMED_JOURNALS + 1).agg(F.collect_set("namespace").alias("names"))
+    )["names"]
+    if len(names) <= NAMED_JOURNALS:
+        older = older.where(F.col("namespace").isin(*names))
     known = older.join(fresh, pair).distinct().groupBy("namespace").agg(F.count(F.lit(1)).alias("known"))
     left = F.col("fresh") - F.coalesce("known", F.lit(0))
     return counts.join(known, "namespace", "left").select("namespace", left.alias("pairs"))

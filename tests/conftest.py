@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.lakes import Lake
+from support.lakes import Lake, choose
 
 SPARK_TIERS = ("spark", "delta", "jobs")
 
@@ -40,23 +40,27 @@ def spark(settings, tmp_path_factory):
 @pytest.fixture(scope="session")
 def empty_lakes(spark, settings, tmp_path_factory) -> dict[bool, Path]:
     """An empty lake by strictness; a table costs a second to make, a copy nothing."""
-    made = {}
-    for strict in (False, True):
-        path = tmp_path_factory.mktemp("empty") / "lake"
-        Lake(spark, settings, path).init(strict=strict)
-        made[strict] = path
-    return made
+    folder = tmp_path_factory.mktemp("empty")
+    Lake(spark, settings, folder / "lake").init()
+    shutil.copytree(folder / "lake", folder / "strict")
+    choose(folder / "strict", "node_journal_line", "strandline.sdmp.reading", "weak", "strict")
+    return {False: folder / "lake", True: folder / "strict"}
 
 
 @pytest.fixture
 def new_lake(spark, settings, empty_lakes, tmp_path) -> Callable[..., Lake]:
-    """Makes a copy of the empty lake; at the end all invariants of every lake made are checked."""
+    """Makes a copy of the empty lake, with other choices where asked; at the end every invariant of each is checked."""
     lakes = []
 
-    def make(name: str = "lake", *, strict: bool = False, **changed: dict[str, object]) -> Lake:
+    def make(
+        name: str = "lake", *, strict: bool = False, profile: str = "strict", dialect: str = "sdmp",
+        **changed: dict[str, object],
+    ) -> Lake:  # fmt: skip
         path = tmp_path / name
         shutil.copytree(empty_lakes[strict], path)
-        lakes.append(Lake(spark, settings, path, changed))
+        if profile != "strict":
+            choose(path, "ipfs_log_entry", "strandline.ipfslog.profile", "strict", profile)
+        lakes.append(Lake(spark, settings, path, changed, dialect=dialect))
         return lakes[-1]
 
     yield make

@@ -7,6 +7,18 @@ FROM (
   FROM node_journal_line
   GROUP BY namespace, bucket
   UNION ALL
+  SELECT 'ipfs_log_entry', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_entry
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'ipfs_log_identity', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_identity
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'ipfs_log_manifest', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_manifest
+  GROUP BY namespace, bucket
+  UNION ALL
   SELECT 'node_journal', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
   FROM node_journal
   GROUP BY namespace, bucket

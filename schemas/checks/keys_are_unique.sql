@@ -4,6 +4,21 @@ FROM node_journal_line
 GROUP BY namespace, record_id
 HAVING count(*) > 1
 UNION ALL
+SELECT 'ipfs_log_entry', concat_ws(' ', namespace, lower(hex(record_id))), count(*)
+FROM ipfs_log_entry
+GROUP BY namespace, record_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'ipfs_log_identity', lower(hex(record_id)), count(*)
+FROM ipfs_log_identity
+GROUP BY record_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'ipfs_log_manifest', lower(hex(record_id)), count(*)
+FROM ipfs_log_manifest
+GROUP BY record_id
+HAVING count(*) > 1
+UNION ALL
 SELECT 'node_journal', namespace, count(*)
 FROM node_journal
 GROUP BY namespace

@@ -113,16 +113,16 @@ class Engine:
             request = AdmitRequest(run_id=store.run_id, deferred_per_namespace=limit)
             admission = SDMP.admit(reading, store, stage, request)
             stages.stage("rows")
-            if admission.records is None or admission.counts["accepted"] != lines:
+            if not admission.unions or admission.counts["accepted"] != lines:
                 raise RuntimeError(f"admission ended with {dict(admission.counts)}, expected {lines} lines")
-            compute(admission.records)
+            compute(admission.unions[0].rows)
         return Run(time.perf_counter() - began, stages.ended())
 
     def reading(self, sources: Iterable[str | Path], *, lines_min_bytes: int | None = None) -> FileReading:
         """Return the input as `ingest` reads it; `lines_min_bytes` moves the border between its two readers."""
         limits, read = self.settings.limits, self.settings.read
         options = ReadOptions(
-            strict=False,
+            choices={"strict": "weak"},
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
             keep=KeepLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head),
         )

@@ -61,7 +61,9 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
                 assert code == (1 if "--check" in line else 0), f"{line}\n{err}"
                 printed.append(out)
                 if line.startswith("make demo"):
-                    shutil.copytree(tmp_path / "demo-lake" / ".demo" / "input", tmp_path / "dump")
+                    for name, dialect in (("dump", "sdmp"), ("logs", "ipfslog")):
+                        landed = tmp_path / "demo-lake" / ".demo" / "input" / dialect
+                        shutil.copytree(landed, tmp_path / name)
         else:
             out = "".join(printed)
             assert as_shown(text, out), out

@@ -12,13 +12,18 @@ from strandline.pipelines.run_context import RunContext
 
 
 class Lake:
-    """One lake in a folder or a schema. `changed` are settings by section, as `{"read": {"lines_min_bytes": 1}}`."""
+    """One lake in a folder or a schema, for journals of one dialect.
+
+    `changed` are settings by section, as `{"read": {"lines_min_bytes": 1}}`.
+    """
 
     def __init__(
-        self, spark, settings, place: Path | str, changed: Mapping[str, Mapping[str, object]] | None = None
-    ) -> None:
+        self, spark, settings, place: Path | str, changed: Mapping[str, Mapping[str, object]] | None = None,
+        *, dialect: str = "sdmp",
+    ) -> None:  # fmt: skip
         self.spark = spark
         self.path = place
+        self.dialect = dialect
         self.settings = settings
         for section, values in (changed or {}).items():
             part = getattr(settings, section).model_copy(update=dict(values))
@@ -54,7 +59,9 @@ class Lake:
 
         store = self.store()
         asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
-        return ingest.run(store, dialect("sdmp"), asked, self.settings, self.context(store, "ingest", faults))
+        return ingest.run(
+            store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults)
+        )
 
     def reduce(self, *, full: bool = False, faults: Faults | None = None):
         from strandline.dialects import every
@@ -95,6 +102,15 @@ class Lake:
             for table in tables():
                 self.spark.catalog.dropTempView(table)
         assert not broken, broken
+
+
+def choose(lake: Path, table: str, name: str, before: str, after: str) -> None:
+    """Make an empty lake one that was made with another choice: a property of a table in its first commit."""
+    log = lake / table / "_delta_log"
+    for path in [*log.glob("*0.json"), *log.glob("*0.crc")]:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(f'"{name}":"{before}"', f'"{name}":"{after}"'), encoding="utf-8")
+        (log / f".{path.name}.crc").unlink(missing_ok=True)
 
 
 def plain(value):

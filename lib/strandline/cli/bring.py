@@ -25,6 +25,8 @@ def add_to(app: typer.Typer) -> None:
             "strandline ingest feed/ --dialect sdmp --require-manifest --fail-on-reject --json",
             "strandline ingest --from-quarantine --reason DEFERRED_LIMIT --dialect sdmp",
             "strandline ingest --drop-rejected-before 2026-01-31 --dialect sdmp",
+            "strandline ingest logs/ blocks.car --dialect ipfslog",
+            "strandline ingest dump.txt --format lines --dialect ipfslog",
         ),
     )(_ingest)
     command(
@@ -47,7 +49,18 @@ def _ingest(
     ] = None,
     dialect: Annotated[
         str | None,
-        typer.Option("--dialect", metavar="NAME", help="Format of the journals: sdmp.", show_default=False),
+        typer.Option(
+            "--dialect", metavar="NAME", help="Kind of the journals: sdmp or ipfslog.", show_default=False
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="What the files hold, where names do not tell; ipfslog: lines, json or car.",
+            show_default=False,
+        ),
     ] = None,
     fail_on_reject: Annotated[
         bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")
@@ -117,6 +130,7 @@ def _ingest(
         settings, store = call.settings, call.store()
         request = ingest.IngestRequest(
             sources=given,
+            format=form,
             fail_on_reject=fail_on_reject,
             require_manifest=require_manifest,
             from_quarantine=from_quarantine,

@@ -31,6 +31,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline init",
             "strandline init --lake /data/lake --buckets 64 --strict",
             "strandline init --schema main.strandline",
+            "strandline init --ipfslog-profile compat",
         ),
     )(_init)
     command(
@@ -78,6 +79,15 @@ def _init(
     strict: Annotated[
         bool, typer.Option("--strict", help="sdmp: refuse ids that are valid but not in canonical form.")
     ] = False,
+    ipfslog_profile: Annotated[
+        str | None,
+        typer.Option(
+            "--ipfslog-profile",
+            metavar="NAME",
+            help="ipfslog: strict (default), or compat, which takes what ipfs-log itself verifies.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> Result:
     """Create what is missing of tables and views, and say what was done.
 
@@ -87,7 +97,10 @@ def _init(
 
     options = init.InitOptions(
         buckets=buckets,
-        dialect_options={"strict": "true"} if strict else {},
+        dialect_options={
+            **({"strict": "true"} if strict else {}),
+            **({"ipfslog-profile": ipfslog_profile} if ipfslog_profile is not None else {}),
+        },
         default_buckets=call.settings.tables.buckets,
         deletion_vectors=call.settings.tables.deletion_vectors,
     )

@@ -22,6 +22,7 @@ class Entry:
 
 _REGISTRY: Final[Mapping[str, Entry]] = {
     "sdmp": Entry("strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line"),
+    "ipfslog": Entry("strandline.dialects.ipfslog.dialect", "IPFSLOG", "ipfs_log_entry"),
 }
 
 

@@ -14,6 +14,16 @@ from strandline.kernels.reading import ReadContent, ReadOptions
 
 
 @dataclass(frozen=True, slots=True)
+class PlainFile:
+    """A large file that is not compressed: its format if it has one, how it begins behind a mark, how it ends."""
+
+    format: str | None
+    head: bytes
+    tail: Callable[[], bytes]
+    options: ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
 class PlainForm:
     """A plain file that Spark's splitting reader may take.
 
@@ -58,7 +68,7 @@ class Reading(Protocol):
 
     @property
     def options(self) -> ReadOptions:
-        """Strictness and limits."""
+        """The lake's choices and limits."""
 
     @property
     def has_text(self) -> bool:
@@ -116,29 +126,42 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Union:
+    """Accepted rows for one table, one per key: those that are absent are added.
+
+    `buckets` and `bounds` are the literals of the MERGE; `lies_ready` says that the tasks hold the rows in the order of
+    the table, few buckets and much of each. `undelivered` are keys of rows that no record of the input is, or None:
+    they are not counted as new, but under the name `undelivered_as` if that is given.
+    """
+
+    table: str
+    rows: DataFrame
+    buckets: tuple[int, ...]
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    lies_ready: bool = False
+    undelivered: DataFrame | None = None
+    undelivered_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Admission:
     """The verdicts of one batch, ready to be written.
 
-    `records` is shaped as the record table, one row per key; `buckets` and `bounds` are the literals of its MERGE;
-    `lies_ready` says that its tasks hold the rows in the order of the table, few buckets and much of each.
-    `counts` has read, accepted (of those read), rejected, deferred and the dialect's own; `implied` says that
-    `records` may hold rows that nobody delivered (origin `implied`). `findings` are FINDING_COLUMNS of
-    `frames.quarantine`. `admitted` are the waiting rows that this batch lets in (quarantine_id, bucket, namespace,
-    record_id), or None. `records` is None if nothing was accepted. `faults` counts records that met a fault of
-    ours. `damaged` tells, per damaged file, where it first breaks. `per_file` has file_no, records (what each file adds
-    to `read`; without a row: none) and `claims` every record with an id, good or not: file_no, namespace, record_id,
-    name (as others call it), follows (ARRAY<STRING>, the names of those it follows). Both are lazy.
+    `unions` are written in their order, so that a kill between two leaves nothing that the next run would not mend.
+    `counts` has read, accepted (of those read), rejected, deferred and the dialect's own. `findings` are
+    FINDING_COLUMNS of `frames.quarantine`. `settled` are the rows of `quarantine` that wait no longer (quarantine_id,
+    bucket, namespace, record_id), or None; those whose record the union adds to the record table are counted as
+    readmitted. `faults` counts records that met a fault of ours. `damaged` tells, per damaged file, where it first
+    breaks. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
+    record with an id, good or not: file_no, namespace, record_id, name (as others call it), follows (ARRAY<STRING>, the
+    names of those it follows). Both are lazy.
     """
 
-    records: DataFrame | None
-    buckets: tuple[int, ...]
-    bounds: Mapping[str, tuple[int, int]]
+    unions: tuple[Union, ...]
     counts: Mapping[str, int]
     findings: DataFrame | None
     namespaces: int
-    lies_ready: bool = False
-    implied: bool = False
-    admitted: DataFrame | None = None
+    settled: DataFrame | None = None
     faults: int = 0
     damaged: DataFrame | None = None
     per_file: DataFrame | None = None
@@ -211,7 +234,7 @@ class DemoFile:
 class DemoRejection:
     """A record of the demo that is rejected, the only one of its namespace: where it stands, and its reason.
 
-    `title` says it in words. Its evidence has the members expected, actual, position and note.
+    `title` says it in words. Its evidence has the members expected and actual, and perhaps position, field and note.
     """
 
     title: str
@@ -238,10 +261,11 @@ class Dialect:
     """One journal format.
 
     `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
-    `namespace_state`), `kinds` the kinds of its namespaces, `contracts` all tables it adds to the shared ones.
-    `plain` looks at the head and tail of a file; `records_in` counts the records of decompressed content;
-    `admit` judges a batch; `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect
-    with a `reducer_option` is asked to reduce without news too: what it is told may have changed.
+    `namespace_state`), `kinds` the kinds of its namespaces. `formats` are the formats of its files by name, each with
+    the endings of names that tell it; empty where the content tells. `plain` says how a large file may be split;
+    `records_in` counts the records of a file, given its decompressed content and its format; `admit` judges a batch;
+    `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect with a `reducer_option` is
+    asked to reduce without news too: what it is told may have changed.
     """
 
     name: str
@@ -250,8 +274,9 @@ class Dialect:
     reduced: tuple[str, ...]
     reducer_version: str
     lake_options: tuple[LakeOption, ...]
-    plain: Callable[[bytes, Callable[[], bytes], bool], PlainForm | None]
-    records_in: Callable[[bytes], int]
+    formats: Mapping[str, tuple[str, ...]]
+    plain: Callable[[PlainFile], PlainForm | None]
+    records_in: Callable[[bytes, str | None], int]
     admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]

@@ -52,7 +52,7 @@ class Pieces:
         self._bytes = 0
 
     def add(
-        self, file_no: int, part: int, frame: int, offset: int, size: int, kept: Kept, **more: str | None
+        self, file_no: int, part: int, frame: int, offset: int, size: int, kept: Kept, **more: object
     ) -> None:
         """Add one piece; `more` names damage, evidence and the dialect's own fields, null where left out."""
         columns = self._columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO
@@ -21,9 +21,12 @@ WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What decides how bytes become pieces: strict reading, limits of a stream, how much of a bad record is kept."""
+    """What decides how bytes become pieces: the lake's choices, limits of a stream, how much of a bad record is kept.
 
-    strict: bool
+    `choices` are what the lake was made with, by the name of the dialect's option.
+    """
+
+    choices: Mapping[str, str]
     stream: StreamLimits
     keep: KeepLimits
 
@@ -32,11 +35,13 @@ class ReadOptions:
 class Source:
     """One file: its number, and a way to open it from the start as often as it takes.
 
+    `format` is what its name, or the command, says that it holds; None where the dialect looks at the content.
     `damage` is what a look at the whole content met, behind which nothing was read.
     """
 
     file_no: int
     open: Callable[[], IO[bytes]]
+    format: str | None = None
     damage: StreamDamage | None = None
 
     def kept(self, limits: KeepLimits) -> Kept:
@@ -153,16 +158,17 @@ def read_files(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of whole files, in the order of each file, whatever container it has.
 
-    Reads: file_no, path (BINARY, as the file system spells it), content (BINARY; null: the task opens the path), part
-    and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
+    Reads: file_no, format, path (BINARY, as the file system spells it), content (BINARY; null: the task opens the
+    path), part and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
     Gives: PIECE_FIELDS and `extra`. What cannot be read on is one piece with `damage` whose raw bytes are
     those of the file as it lies there; what came before it stands.
     """
     pieces = Pieces(extra)
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("file_no", "path", "content", "part", "until"))
-        for file_no, path, content, part, until in zip(*columns, strict=True):
-            source = Source(file_no, _opener(path, content))
+        names = ("file_no", "format", "path", "content", "part", "until")
+        columns = (batch.column(name).to_pylist() for name in names)
+        for file_no, form, path, content, part, until in zip(*columns, strict=True):
+            source = Source(file_no, _opener(path, content), form)
             for _ in _read_file(source, part, until, pieces, options, read_content):
                 yield from pieces.full()
     yield from pieces.rest()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
-from strandline.dialects.base import Admission, AdmitRequest, Dialect
+from strandline.contracts.load import contract
+from strandline.dialects.base import Admission, AdmitRequest, Dialect, Union
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
@@ -24,6 +25,7 @@ from strandline.pipelines.runs import finished
 from strandline.pipelines.stage import RunStage
 from strandline.tables import lake
 from strandline.tables.findings import as_findings, refused_links
+from strandline.tables.formats import with_formats
 from strandline.tables.manifests import Manifest, load_manifests
 from strandline.tables.reading import FileReading, ReadPlan
 from strandline.tables.sources import Selection, select
@@ -34,9 +36,10 @@ DAMAGED_FILES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What `ingest` was asked for. `drop_rejected_before` is in UTC."""
+    """What `ingest` was asked for. `format` overrides what names tell; `drop_rejected_before` is in UTC."""
 
     sources: tuple[str, ...] = ()
+    format: str | None = None
     fail_on_reject: bool = False
     require_manifest: bool = False
     from_quarantine: bool = False
@@ -52,10 +55,12 @@ def run(
 
     Writes, in this order: records, quarantine, run. Killed anywhere and run again it ends with the same tables.
 
-    Raises: UsageError (a source that does not exist, a lake that is not ours), FaultError WRITE_CONFLICT.
+    Raises: UsageError (a source that does not exist or whose format nobody tells, a lake that is not ours), FaultError
+    WRITE_CONFLICT.
     """
     found = select(request.sources, most=settings.limits.files)
     selection, manifests = load_manifests(found, dialect=dialect.name, keep=_keep_limits(settings))
+    selection = with_formats(selection, dialect.formats, request.format)
     if request.require_manifest:
         require_manifests(selection, manifests)
     made_with = InitOptions(
@@ -89,7 +94,7 @@ class _Ingest:
         self._selection = selection
         self._manifests = manifests
         self._rejects = Rejects(store, dialect, context, stage)
-        self._records: Written | None = None
+        self._written: dict[str, Written] = {}
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
@@ -103,7 +108,7 @@ class _Ingest:
                 reason=self._request.reason, namespace=self._request.namespace
             )
         if not selection.files and not selection.refused and not selection.manifests and replay is None:
-            return self._report(_counts(None, 0, 0, 0) | dropped, {}, ManifestFindings.none(), {}, None)
+            return self._report(_counts(None, _Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
         limit = self._settings.limits.deferred_per_namespace
@@ -112,13 +117,13 @@ class _Ingest:
         if selection.files or replay is not None:
             admission = self._dialect.admit(reading, self._store, self._stage, admit_request)
         self._context.faults.reach("ingest.read")
-        new, readmitted = self._merge_records(admission)
+        merged = self._merge(admission)
         self._context.faults.reach("ingest.records")
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
         counts = {
-            **_counts(admission, new, readmitted, len(selection.refused)),
+            **_counts(admission, merged, len(selection.refused)),
             **manifests.counts,
             **dropped,
         }
@@ -129,46 +134,58 @@ class _Ingest:
 
     def _read_options(self) -> ReadOptions:
         limits = self._settings.limits
-        [option] = [each for each in self._dialect.lake_options if each.name == "strict"]
-        reading = self._store.properties(option.table).get(option.property, option.values[0])
         return ReadOptions(
-            strict=reading == option.values[1],
+            choices={
+                option.name: self._store.properties(option.table).get(option.property, option.values[0])
+                for option in self._dialect.lake_options
+            },
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
             keep=_keep_limits(self._settings),
         )
 
-    def _merge_records(self, admission: Admission | None) -> tuple[int, int]:
-        """Union the accepted records. Return how many were new, and how many of them had waited."""
-        if admission is None or admission.records is None:
-            return 0, 0
-        table = self._dialect.record_table
-        self._context.progress.stage("union merge")
-        written = self._store.merge_new(
-            table, admission.records, admission.buckets, admission.bounds, lies_ready=admission.lies_ready
-        )
-        self._records = written
-        if not written.inserted or (not admission.implied and admission.admitted is None):
-            return written.inserted, 0
-        added = self._store.changes(table, written.version, written.version)
-        implied = F.count(F.when(F.col("origin") == "implied", 1)).alias("rows")
-        implied_rows = self._stage.one(added.agg(implied))["rows"] if admission.implied else 0
-        readmitted = 0
-        if admission.admitted is not None:
-            let_in = added.join(admission.admitted, ["namespace", "record_id"], "left_semi")
-            readmitted = self._stage.one(let_in.agg(F.count(F.lit(1)).alias("rows")))["rows"]
-        return written.inserted - implied_rows - readmitted, readmitted
+    def _merge(self, admission: Admission | None) -> _Merged:
+        """Union the accepted records, a table after the other. Return what of them was new."""
+        merged = _Merged()
+        if admission is None:
+            return merged
+        for union in admission.unions:
+            self._context.progress.stage(f"union merge of {union.table}")
+            written = self._store.merge_new(
+                union.table, union.rows, union.buckets, union.bounds, lies_ready=union.lies_ready
+            )
+            self._written[union.table] = written
+            undelivered = readmitted = 0
+            if written.inserted:
+                undelivered = self._inserted_of(union, written, union.undelivered)
+                waited = admission.settled if union.table == self._dialect.record_table else None
+                readmitted = self._inserted_of(union, written, waited)
+            merged.new += written.inserted - undelivered - readmitted
+            merged.readmitted += readmitted
+            if union.undelivered_as is not None:
+                merged.beside[union.undelivered_as] = undelivered
+            self._context.faults.reach(f"ingest.{union.table}")
+        return merged
+
+    def _inserted_of(self, union: Union, written: Written, keys: DataFrame | None) -> int:
+        """Return how many of the rows just inserted have one of these keys."""
+        if keys is None:
+            return 0
+        added = self._store.changes(union.table, written.version, written.version)
+        found = added.join(keys, list(contract(union.table).key), "left_semi")
+        rows: int = self._stage.one(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        return rows
 
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
     ) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
-        """Write what was not accepted, delete what was admitted. Return counts by reason, and an example of each."""
+        """Write what was not accepted, delete what waits no longer. Return counts by reason, and an example of each."""
         found = [] if admission is None or admission.findings is None else [admission.findings]
         of_files = (*manifests.findings, *refused_links(self._selection))
         told_of_files = as_findings(self._store.spark, of_files, found[0] if found else None)
         if told_of_files is not None:
             found.append(told_of_files)
         rows, reasons, examples = self._rejects.add(found)
-        self._rejects.delete(None if admission is None else admission.admitted)
+        self._rejects.delete(None if admission is None else admission.settled)
         if replay is not None:
             self._rejects.delete_judged(replay, rows)
         return reasons, examples
@@ -183,7 +200,7 @@ class _Ingest:
         self, counts: Mapping[str, int], reasons: Mapping[str, int], manifests: ManifestFindings,
         members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
-        written = {self._dialect.record_table: self._records, QUARANTINE: self._rejects.written}
+        written = {**self._written, QUARANTINE: self._rejects.written}
         outcome: Outcome = "ok"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"
@@ -196,16 +213,26 @@ class _Ingest:
         )  # fmt: skip
 
 
-def _counts(admission: Admission | None, new: int, readmitted: int, refused: int) -> dict[str, int]:
+@dataclass(slots=True)
+class _Merged:
+    """Rows that the union merges inserted: new records, records that had waited, and rows that nobody delivered."""
+
+    new: int = 0
+    readmitted: int = 0
+    beside: dict[str, int] = field(default_factory=dict)
+
+
+def _counts(admission: Admission | None, merged: _Merged, refused: int) -> dict[str, int]:
     """Return what became of the records read: each is new, known, rejected or deferred."""
     found = {} if admission is None else dict(admission.counts)
     accepted = found.pop("accepted", 0)
     return {
         "read": found.pop("read", 0) + refused,
-        "new": new,
-        "known": accepted - new,
+        "new": merged.new,
+        "known": accepted - merged.new,
         "rejected": found.pop("rejected", 0) + refused,
         "deferred": found.pop("deferred", 0),
-        "readmitted": readmitted,
+        "readmitted": merged.readmitted,
         **found,
+        **merged.beside,
     }

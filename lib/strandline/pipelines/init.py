@@ -70,11 +70,18 @@ def _options(dialects: Iterable[Dialect]) -> list[LakeOption]:
 
 
 def _value(option: LakeOption, options: InitOptions) -> str:
-    """A flag that is given means the second value; other options spell theirs."""
+    """A flag that is given means the second value; other options spell theirs. Raises: UsageError OPTION_INVALID."""
     given = options.dialect_options.get(option.name)
     if given is None:
         return option.values[0]
-    return option.values[1] if given == "true" else given
+    chosen = option.values[1] if given == "true" else given
+    if chosen not in option.values:
+        raise UsageError(
+            code="OPTION_INVALID",
+            message=f"--{option.name} is {given}, which it cannot be.",
+            next=f"Give it one of: {', '.join(option.values)}.",
+        )
+    return chosen
 
 
 def _check_agrees(

@@ -13,6 +13,7 @@ from typing import Final
 from strandline.core.errors import FaultError, UsageError
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
+from strandline.kernels.formats import Formats, format_of
 from strandline.kernels.lines import Keeper, KeepLimits, Kept
 from strandline.kernels.manifests import (
     MANIFEST_MEMBER,
@@ -26,6 +27,7 @@ from strandline.kernels.manifests import (
 from strandline.tables.paths import path_text
 from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
+NO_FORMATS: Final[Formats] = {}
 _OUR_OWN: Final = StreamLimits(decompressed_bytes=2**62, ratio=2**62)
 """Whoever writes a manifest vouches for the files: they are no bombs."""
 
@@ -95,11 +97,13 @@ def _read(file: ManifestFile, keep: KeepLimits) -> tuple[Kept, bytes]:
 
 
 def write_manifest(
-    paths: Iterable[str | Path], *, dialect: str, records_in: Callable[[bytes], int], name: str | None = None
-) -> Path:
+    paths: Iterable[str | Path], *, dialect: str, records_in: Callable[[bytes, str | None], int],
+    formats: Formats = NO_FORMATS, name: str | None = None,
+) -> Path:  # fmt: skip
     """Write the manifest of files that lie in one folder, beside them, and return its path.
 
-    `records_in` counts the records of decompressed content. The manifest is `<name>.manifest.json`; without `name`, of
+    `records_in` counts the records of decompressed content, read in the format that the file's name tells among
+    `formats`. The manifest is `<name>.manifest.json`; without `name`, of
     one file its own name, of several that of their folder. A reader sees the manifest before, or all of the new one.
 
     Raises:
@@ -110,7 +114,7 @@ def write_manifest(
     members = {
         MANIFEST_MEMBER: VERSION,
         "dialect": dialect,
-        "files": [_stated(file, records_in) for file in files],
+        "files": [_stated(file, records_in, formats) for file in files],
     }
     target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
@@ -138,7 +142,9 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
-def _stated(file: Path, records_in: Callable[[bytes], int]) -> dict[str, object]:
+def _stated(
+    file: Path, records_in: Callable[[bytes, str | None], int], formats: Formats
+) -> dict[str, object]:
     try:
         with file.open("rb") as stream:
             content = b"".join(blocks(stream, _OUR_OWN))
@@ -146,7 +152,7 @@ def _stated(file: Path, records_in: Callable[[bytes], int]) -> dict[str, object]
         raise _refused(f"{file} is damaged: {damage.cause}.") from None
     return {
         "name": file.name,
-        "records": records_in(content),
+        "records": records_in(content, format_of(file.name, formats)),
         "bytes": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),
     }

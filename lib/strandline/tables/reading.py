@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from strandline.dialects.base import PlainForm
+from strandline.dialects.base import PlainFile, PlainForm
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
@@ -29,7 +29,7 @@ _SAFE_PATH: Final = re.compile(rb"(/[A-Za-z0-9.@+-][A-Za-z0-9._@+-]*)+")
 _CODEC_NAMES: Final = (b".gz", b".zst", b".bz2", b".lz4", b".snappy", b".deflate")
 _MAX_LINE: Final = "mapreduce.input.linerecordreader.line.maxlength"
 
-Plain = Callable[[bytes, Callable[[], bytes], bool], PlainForm | None]
+Plain = Callable[[PlainFile], PlainForm | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class FileReading:
         self._spark = spark
         self._options = options
         self._plan = plan
-        self._routes = tuple(_route(file, plan, plain, options.strict) for file in files)
+        self._routes = tuple(_route(file, plan, plain, options) for file in files)
 
     @property
     def options(self) -> ReadOptions:
-        """Strictness and limits."""
+        """The lake's choices and limits."""
         return self._options
 
     @property
@@ -122,7 +122,10 @@ class FileReading:
             if _is_text(route):
                 continue
             file = route.file
-            row = {"file_no": file.file_no, "path": file.path, "content": None, "part": 0, "until": None}
+            row: dict[str, object] = {
+                "file_no": file.file_no, "format": file.format, "path": file.path, "content": None, "part": 0,
+                "until": None,
+            }  # fmt: skip
             if route.plain is None or file.size <= self._plan.split_bytes:
                 yield file.size, row
                 continue
@@ -163,6 +166,7 @@ class FileReading:
 _LISTED: Final = pa.schema(
     [
         pa.field("file_no", pa.int64(), nullable=False),
+        pa.field("format", pa.string()),
         pa.field("path", pa.binary(), nullable=False),
         pa.field("content", pa.binary()),
         pa.field("part", pa.int64(), nullable=False),
@@ -171,7 +175,7 @@ _LISTED: Final = pa.schema(
 )
 
 
-def _whole(_head: bytes, _tail: Callable[[], bytes], _strict: bool) -> None:
+def _whole(_file: PlainFile) -> None:
     """Every file is read whole, by one task."""
 
 
@@ -183,7 +187,7 @@ def _label(route: Route) -> str | None:
     return None if route.plain is None else route.plain.label
 
 
-def _route(file: InputFile, plan: ReadPlan, plain: Plain, strict: bool) -> Route:
+def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) -> Route:
     if file.size < plan.lines_min_bytes or not os.path.isfile(file.path):
         return Route(file, None, 0)
     with open(file.path, "rb") as stream:
@@ -196,7 +200,7 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, strict: bool) -> Route
             return stream.read(TAIL_BYTES)
 
         mark = mark_bytes(head)
-        form = plain(head[mark:], tail, strict)
+        form = plain(PlainFile(file.format, head[mark:], tail, options))
     if form is not None and form.form == SPARK_TEXT and not _is_safe(file.path):
         form = None
     return Route(file, form, mark)

@@ -22,13 +22,15 @@ _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 class InputFile:
     """One file of the input. `file_no` ascends with the paths; `path` as the file system spells it; `size` in bytes.
 
-    `real` is the path without links: two files are one if it is equal.
+    `real` is the path without links: two files are one if it is equal. `format` is what its name or the command says
+    that it holds, None where the content tells.
     """
 
     file_no: int
     path: bytes
     size: int
     real: bytes
+    format: str | None = None
 
     @property
     def source(self) -> str:

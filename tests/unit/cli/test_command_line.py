@@ -260,7 +260,7 @@ def test_config_says_where_each_value_comes_from(
         (["status", "--schema", "nodot"], "SCHEMA_NAME_INVALID", "--schema main.strandline"),
         (["status", "--schema", "a.b; DROP TABLE x"], "SCHEMA_NAME_INVALID", "letters"),
         (["status", "--lake", ""], "LAKE_PATH_INVALID", "folder"),
-        (["ingest", "x"], "DIALECT_MISSING", "--dialect sdmp"),
+        (["ingest", "x"], "DIALECT_MISSING", "add --dialect"),
         (["ingest", "x", "--dialect", "sdpm"], "DIALECT_UNKNOWN", "sdmp"),
         (["ingest", "--dialect", "sdmp"], "SOURCE_MISSING", "strandline ingest"),
         (["ingest", "x", "--dialect", "sdmp", "--from-quarantine"], "SOURCE_AND_QUARANTINE", "leave out"),

@@ -5,11 +5,12 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
-from strandline.dialects.ipfslog.kernels import ENTRY_FACTS, entry_facts, valid_identities, verified
+from strandline.dialects.ipfslog.kernels import ENTRY_FACTS, entry_facts, identities, verified
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
 from support.ipfslog_cases import book, dag, entry, who
 
@@ -44,6 +45,14 @@ def blocks():
     ]
 
 
+def verdicts(given):
+    rows = [{"record_id": hashlib.sha256(block).digest(), "block": block} for block in given]
+    schema = pa.schema([("record_id", pa.binary()), ("block", pa.binary())])
+    return [
+        row for batch in identities([pa.RecordBatch.from_pylist(rows, schema)]) for row in batch.to_pylist()
+    ]
+
+
 @pytest.mark.parametrize("profile", ["strict", "compat"])
 def test_the_facts_of_a_block_and_the_verdict_on_its_identity_make_the_verdict_of_the_reference(profile):
     given = blocks()
@@ -52,9 +61,7 @@ def test_the_facts_of_a_block_and_the_verdict_on_its_identity_make_the_verdict_o
     facts = pd.concat(list(entry_facts(halves, profile=profile)), ignore_index=True)
     assert list(facts.columns) == list(ENTRY_FACTS)
     embedded = facts["identity_block"].dropna().unique()
-    valid = dict(
-        zip([hashlib.sha256(block).digest() for block in embedded], valid_identities(embedded), strict=True)
-    )
+    valid = {row["record_id"]: row["valid"] for row in verdicts(embedded)}
     for (block, claimed, snapshot), row in zip(given, facts.itertuples(), strict=True):
         expected = verify_block(block, claimed, profile, book(), snapshot_id=snapshot)
         reasons = set(row.reasons)
@@ -106,5 +113,9 @@ def test_signatures_of_a_batch_are_verified_one_by_one():
 def test_identities_of_a_batch_have_the_verdict_of_the_reference():
     forged = identity_of(identity_value(ALICE) | {"id": BOB.id})
     found = [ALICE, forged, who("bob", "core2").record]
-    assert valid_identities([each.block for each in found]).tolist() == [True, False, True]
+    rows = verdicts([each.block for each in found])
+    assert [row["valid"] for row in rows] == [True, False, True]
+    assert [(row["id"], row["type"], row["block"]) for row in rows] == [
+        (each.id, each.type, each.block) for each in found
+    ]
     assert [verify_identity(each).is_valid for each in found] == [True, False, True]

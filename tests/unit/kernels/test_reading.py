@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.core.verdict import encode_evidence
+from strandline.dialects.base import PlainFile
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.dialect import plain
@@ -33,6 +34,7 @@ FRAME = codec.batch(NODE, NODE, J)
 READ = pa.schema(
     [
         ("file_no", pa.int64()),
+        ("format", pa.string()),
         ("path", pa.binary()),
         ("content", pa.binary()),
         ("part", pa.int64()),
@@ -46,14 +48,14 @@ WIDE = StreamLimits(2**36, 100)
 
 def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> ReadOptions:
     kept = KeepLimits(keep.get("whole", 4 << 20), keep.get("head", 64 << 10))
-    return ReadOptions(strict=strict, stream=stream, keep=kept)
+    return ReadOptions(choices={"strict": "strict" if strict else "weak"}, stream=stream, keep=kept)
 
 
 def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep: int) -> list[dict]:
     """The pieces of files, or of splits (start, end) of the first of them."""
-    rows = [(number, b"", content, 0, None) for number, content in enumerate(files)]
+    rows = [(number, None, b"", content, 0, None) for number, content in enumerate(files)]
     if splits:
-        rows = [(0, b"", files[0], start, end) for start, end in splits]
+        rows = [(0, None, b"", files[0], start, end) for start, end in splits]
     batches = [pa.RecordBatch.from_pylist([dict(zip(READ.names, row, strict=True))], READ) for row in rows]
     found = read_files(batches, options(strict, stream, **keep), read_content, ELEMENT_FIELDS)
     return [row for batch in found for row in batch.to_pylist()]
@@ -180,7 +182,7 @@ def test_a_file_of_frames_split_into_many_gives_the_same_elements() -> None:
 
 def test_a_cut_last_frame_is_never_left_to_splits() -> None:
     def form(data: bytes):
-        return plain(data[:4096], lambda: data, False)
+        return plain(PlainFile(None, data[:4096], lambda: data, options()))
 
     assert form(FRAME + b"\n" + FRAME).form == "frames"
     assert form(FRAME + b"\n" + FRAME[:-1]) is None

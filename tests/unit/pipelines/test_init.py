@@ -1,7 +1,10 @@
 """What a new lake is made with: the choices of dialects, the number of buckets, deletion vectors where they may be."""
 
+import pytest
+
 from strandline.contracts import load
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY, table_properties
+from strandline.core.errors import UsageError
 from strandline.dialects import every
 from strandline.pipelines.init import InitOptions, design
 
@@ -38,6 +41,17 @@ def test_the_choice_of_a_dialect_and_deletion_vectors_do_not_hide_each_other() -
     assert strict["node_journal_line"][READING] == "strict"
     assert strict["node_journal_line"][DELETION_VECTORS_PROPERTY] == "false"
     assert made_with(InitOptions())["node_journal_line"][READING] == "weak"
+
+
+def test_each_choice_of_a_dialect_is_a_property_of_its_table_and_only_what_it_can_be() -> None:
+    profile = "strandline.ipfslog.profile"
+    assert made_with(InitOptions())["ipfs_log_entry"][profile] == "strict"
+    compat = made_with(InitOptions(dialect_options={"ipfslog-profile": "compat"}))
+    assert compat["ipfs_log_entry"][profile] == "compat"
+    assert compat["node_journal_line"][READING] == "weak"
+    with pytest.raises(UsageError, match="--ipfslog-profile is lenient") as refused:
+        made_with(InitOptions(dialect_options={"ipfslog-profile": "lenient"}))
+    assert (refused.value.code, "strict, compat" in refused.value.next) == ("OPTION_INVALID", True)
 
 
 def test_what_is_asked_for_wins_over_the_default_number_of_buckets() -> None:

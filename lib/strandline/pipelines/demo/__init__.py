@@ -45,7 +45,7 @@ def run(spark: SparkSession, location: Location, settings: Settings, context: Ru
 class _Demo:
     """One run of the demo. Its ingests and its reduce are runs of their own, with rows in the table `run`.
 
-    The files of every dialect are landed; what is explained and queried is of the first one.
+    The files of every dialect are landed, and of each one record is explained and one query asked.
     """
 
     def __init__(
@@ -62,20 +62,18 @@ class _Demo:
         light = open_light(self._location)
         state = status.run(light, record_tables(), status.StatusRequest(all=True), self._part("status"))
         demos = [dialect.demo() for dialect in dialects]
-        first = demos[0]
-        answered = self._answered(first.query)
         where = self._where()
         shown = [
             sections.landed(folder, [file for demo in demos for file in demo.files]),
             sections.counts(ingested, reduced),
             sections.health(state),
-            self._explained(light, ingested, first.rejection, where),
-            sections.query(first.query, answered),
+            *(self._explained(light, ingested, demo.rejection, where) for demo in demos),
+            *(sections.query(demo.query, self._answered(demo.query)) for demo in demos),
             sections.next_commands(
                 (
                     f"strandline status {where}",
                     f"strandline quarantine {where}",
-                    f"strandline sql {shlex.quote(first.next_query)} {where}",
+                    *(f"strandline sql {shlex.quote(demo.next_query)} {where}" for demo in demos),
                 )
             ),
         ]

@@ -49,7 +49,12 @@ def write_files(folder: Path, dialect: Dialect) -> Path:
     files = dialect.demo().files
     for file in files:
         (own / file.name).write_bytes(file.content)
-    write_manifest([own / file.name for file in files], dialect=dialect.name, records_in=dialect.records_in)
+    write_manifest(
+        [own / file.name for file in files],
+        dialect=dialect.name,
+        records_in=dialect.records_in,
+        formats=dialect.formats,
+    )
     return own
 
 

@@ -13,6 +13,7 @@ from strandline.pipelines.report import Report
 Section = dict[str, Any]
 
 _SHOWN_ID: Final = 16
+_EVIDENCE: Final = ("position", "field", "expected", "actual", "note")
 _HEALTH: Final = ("health", "namespace", "records", "waiting", "rejected", "forks", "state_hash")
 
 
@@ -51,15 +52,15 @@ def rejected(
 
     `record` is that of `quarantine show`; `where` is the option that names the lake.
     """
-    told, evidence = reasons()[rejection.reason], record["evidence"][rejection.reason]
+    told, evidence = reasons()[rejection.reason], dict(record["evidence"][rejection.reason])
+    if "position" in evidence:
+        before = f"{accepted_before} records of the file before it were accepted"
+        evidence["position"] = f"{evidence['position']}; {before}"
     return {
         "title": rejection.title,
         "lines": [
             f"reason    {rejection.reason}",
-            f"position  {evidence['position']}; {accepted_before} records of the file before it were accepted",
-            f"expected  {evidence['expected']}",
-            f"actual    {evidence['actual']}",
-            f"note      {evidence['note']}",
+            *(f"{name:<10}{evidence[name]}" for name in _EVIDENCE if name in evidence),
             f"meaning   {told.meaning}",
             f"advice    {told.advice}",
             f"more      strandline quarantine show {record['quarantine_id'][:12]} {where}",

@@ -1,6 +1,14 @@
 """Bytes to documents and back: content addresses, dag-cbor, JSON as JavaScript has it, CAR, snapshots."""
 
-from strandline.dialects.ipfslog.codec.car import car
+from strandline.dialects.ipfslog.codec.car import (
+    MAX_HEADER_BYTES,
+    after_cid,
+    car,
+    car_section,
+    malformed,
+    parse_car_header,
+    truncated,
+)
 from strandline.dialects.ipfslog.codec.cids import (
     CidReason,
     canonical_cid,
@@ -20,12 +28,23 @@ from strandline.dialects.ipfslog.codec.dag_cbor import (
     parse_dag_cbor,
 )
 from strandline.dialects.ipfslog.codec.dag_pb import dag_pb_block, dag_pb_data, is_dag_pb
-from strandline.dialects.ipfslog.codec.documents import DocumentFormat, read_documents, without_hash
+from strandline.dialects.ipfslog.codec.documents import (
+    MAX_FILE_BYTES,
+    MAX_LINE_BYTES,
+    DocumentFormat,
+    json_documents,
+    line_documents,
+    read_documents,
+    root_claims,
+    section_document,
+    without_hash,
+)
 from strandline.dialects.ipfslog.codec.entries import (
     FIELDS,
     JSON_ORDER,
     StoredEntry,
     go_escaped,
+    log_id_told,
     signed_cbor,
     signed_digest_v0,
     signed_json,
@@ -47,12 +66,17 @@ __all__ = [
     "FIELDS",
     "JSON_ORDER",
     "KEY_PREFIX",
+    "MAX_FILE_BYTES",
+    "MAX_HEADER_BYTES",
+    "MAX_LINE_BYTES",
     "NESTING",
     "CidReason",
     "DocumentFormat",
     "StoredEntry",
+    "after_cid",
     "canonical_cid",
     "car",
+    "car_section",
     "cid_text",
     "dag_cbor",
     "dag_pb_block",
@@ -69,21 +93,29 @@ __all__ = [
     "is_identity_shape",
     "js_number",
     "js_value",
+    "json_documents",
     "json_fitness",
+    "line_documents",
     "link",
+    "log_id_told",
+    "malformed",
     "manifest_kind",
     "manifest_of",
+    "parse_car_header",
     "parse_cid",
     "parse_cid_bytes",
     "parse_dag_cbor",
     "parse_link",
     "read_documents",
+    "root_claims",
+    "section_document",
     "signed_cbor",
     "signed_digest_v0",
     "signed_json",
     "sorted_json",
     "stored_entry",
     "stringified",
+    "truncated",
     "utf16",
     "without_hash",
 ]

@@ -67,32 +67,37 @@ def parse_car_header(data: bytes) -> CarHeader | Damage:
 
 
 def car_sections(data: bytes, at: int) -> Iterator[CarSection | Damage]:
-    """Yield the sections that begin at offset `at`; after a damaged one the rest of the file is one record.
+    """Yield the sections that begin at offset `at`; after a damaged one the rest of the file is one record."""
+    while at < len(data):
+        section = car_section(data, at)
+        yield section
+        if isinstance(section, Damage):
+            return
+        at = section.end
+
+
+def car_section(data: bytes, at: int) -> CarSection | Damage:
+    """Return the section that begins at offset `at`, or the record that the rest of the file is.
 
     - a section that ends beyond the file: `CAR_TRUNCATED`; nothing is allocated for what it claims;
     - an empty section, a varint that is over 9 bytes or not minimal, no content address: `CAR_MALFORMED`.
     """
-    while at < len(data):
-        length = parse_varint(data, at)
-        if isinstance(length, str):
-            yield truncated(data, at) if length == "cut" else malformed(data, at, "varint")
-            return
-        size, start = length
-        if size == 0:
-            yield malformed(data, at, "empty")
-            return
-        if start + size > len(data):
-            yield truncated(data, at)
-            return
-        block_at = _after_cid(data, start, start + size)
-        if block_at is None:
-            yield malformed(data, at, "cid")
-            return
-        yield CarSection(data[start:block_at], block_at, start + size, at)
-        at = start + size
+    length = parse_varint(data, at)
+    if isinstance(length, str):
+        return truncated(data, at) if length == "cut" else malformed(data, at, "varint")
+    size, start = length
+    if size == 0:
+        return malformed(data, at, "empty")
+    if start + size > len(data):
+        return truncated(data, at)
+    block_at = after_cid(data, start, start + size)
+    if block_at is None:
+        return malformed(data, at, "cid")
+    return CarSection(data[start:block_at], block_at, start + size, at)
 
 
-def _after_cid(data: bytes, start: int, end: int) -> int | None:
+def after_cid(data: bytes, start: int, end: int) -> int | None:
+    """Return where the content address that begins at `start` ends, None if it is none or ends beyond `end`."""
     if data[start : start + 2] == CID_V0:
         return start + _CIDV0_BYTES if start + _CIDV0_BYTES <= end else None
     at, value = start, 0

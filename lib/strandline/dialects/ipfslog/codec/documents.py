@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 from strandline.core.encoding.base_n import parse_base64
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused, strict_json
 from strandline.core.verdict import Evidence, Finding, evidence_of
-from strandline.dialects.ipfslog.codec.car import CarSection, car_sections, parse_car_header
+from strandline.dialects.ipfslog.codec.car import CarHeader, CarSection, car_sections, parse_car_header
 from strandline.dialects.ipfslog.codec.cids import parse_cid, parse_cid_bytes
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.identities import has_identity_members
@@ -50,10 +50,11 @@ def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  
     start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     if format == "lines":
         yield from _lines(data, start)
-    elif len(data) > MAX_FILE_BYTES:
-        yield _damage(("FILE_TOO_LARGE",), data, 0, {"expected": MAX_FILE_BYTES, "actual": len(data)})
+    elif len(data) - start > MAX_FILE_BYTES:
+        evidence: Evidence = {"expected": MAX_FILE_BYTES, "actual": len(data) - start}
+        yield _damage(("FILE_TOO_LARGE",), data[start:], start, evidence)
     else:
-        yield from _json_file(data, start)
+        yield from json_documents(data, start)
 
 
 def _lines(data: bytes, start: int) -> Iterator[Document]:
@@ -64,10 +65,17 @@ def _lines(data: bytes, start: int) -> Iterator[Document]:
             evidence: Evidence = {"expected": MAX_LINE_BYTES, "actual": stop - start}
             reasons = ("LINE_TOO_LARGE",) if end >= 0 else ("LINE_TOO_LARGE", "TRUNCATED")
             yield _damage(reasons, data[start:stop], start, evidence)
-        elif data[start:stop].strip(_SPACE):
-            for document in _document(data, _trimmed(data, start, stop)):
-                yield _cut(document) if end < 0 else document
+        else:
+            yield from line_documents(data, start, stop, ended=end >= 0)
         start = stop + 1
+
+
+def line_documents(data: bytes, start: int, stop: int, *, ended: bool) -> Iterator[Document]:
+    """Yield what one line holds, which stands at `start` to `stop`; `ended` says that an LF follows."""
+    piece = _trimmed(data, start, stop)
+    if piece.start < piece.end:
+        for document in _document(data, piece):
+            yield document if ended else _cut(document)
 
 
 def _cut(document: Document) -> Document:
@@ -76,7 +84,8 @@ def _cut(document: Document) -> Document:
     return document
 
 
-def _json_file(data: bytes, start: int) -> Iterator[Document]:
+def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
+    """Yield what one JSON document holds, or each element of an array; it begins at `start`, behind a mark."""
     whole = _trimmed(data, start, len(data))
     if data[whole.start : whole.start + 1] != b"[":
         if whole.start < whole.end:
@@ -189,14 +198,20 @@ def _car(data: bytes) -> Iterator[Document]:
     if isinstance(header, Damage):
         yield header
         return
+    yield from root_claims(header)
+    for section in car_sections(data, header.end):
+        yield section if isinstance(section, Damage) else section_document(data, section)
+
+
+def root_claims(header: CarHeader) -> Iterator[HeadClaim]:
+    """Yield the heads that a CAR claims."""
     for root in header.roots:
         cid = parse_cid_bytes(root)
         yield HeadClaim(cid.digest if isinstance(cid, Cid) else None)
-    for section in car_sections(data, header.end):
-        yield section if isinstance(section, Damage) else _section(data, section)
 
 
-def _section(data: bytes, section: CarSection) -> Document:
+def section_document(data: bytes, section: CarSection) -> BlockDocument | Damage:
+    """Return the block of a section, or that it is too large."""
     size = section.end - section.start
     if size > MAX_BLOCK_BYTES and isinstance(parse_cid_bytes(section.cid), Cid):
         evidence: Evidence = {"expected": MAX_BLOCK_BYTES, "actual": size}

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.dialects.ipfslog.codec.cids import link
-from strandline.dialects.ipfslog.codec.dag_cbor import dag_cbor
-from strandline.dialects.ipfslog.codec.dag_pb import dag_pb_block
+from strandline.dialects.ipfslog.codec.dag_cbor import NESTING, dag_cbor
+from strandline.dialects.ipfslog.codec.dag_pb import dag_pb_block, dag_pb_data, is_dag_pb
 from strandline.dialects.ipfslog.codec.identities import identity_map
 from strandline.dialects.ipfslog.codec.json_text import js_number, quoted, sorted_json, stringified
 from strandline.dialects.ipfslog.types import Floats, Variant
@@ -19,6 +20,10 @@ FIELDS: Final[Mapping[Variant, tuple[str, ...]]] = {
 }
 """The members of each variant, in the order in which its block stores them."""
 
+_ENTRY_STARTS: Final = (b"\xa9\x61v", b"\xaa\x61v")
+_ID_NAME: Final = b"\x62id"
+_SHORT_TEXT: Final = 0x60
+_TEXT_LENGTH_BYTES: Final = {0x78: 1, 0x79: 2, 0x7A: 4}
 JSON_ORDER: Final = ("hash", "id", "payload", "next", "refs", "v", "clock", "key", "identity", "sig")
 _SIGNED_BITS_BYTES: Final = 32
 _GO_ESCAPES: Final = str.maketrans(
@@ -95,6 +100,36 @@ def signed_cbor(block: bytes, fields: Mapping[str, Any]) -> bytes:
     next_at = key_at + 4 + _size(fields["key"]) + 4 + _size(fields["sig"])
     identity_at = len(block) - 9 - _size(fields["identity"])
     return b"\xa6" + block[1:key_at] + block[next_at:identity_at]
+
+
+def log_id_told(block: bytes) -> str | None:
+    """Return the log id of a block that is an entry, found without reading the rest; of others anything or None.
+
+    `v` and `id` are the first two members of a canonical map; of v0, JSON in dag-pb, the whole is read.
+    """
+    if is_dag_pb(block):
+        return _log_id_v0(dag_pb_data(block))
+    if block[:3] not in _ENTRY_STARTS or block[4:7] != _ID_NAME:
+        return None
+    head = block[7] if len(block) > 7 else 0
+    extra = _TEXT_LENGTH_BYTES.get(head, 0)
+    size = int.from_bytes(block[8 : 8 + extra], "big") if extra else head - _SHORT_TEXT
+    start = 8 + extra
+    if not 0 <= size <= len(block) - start or not (extra or _SHORT_TEXT <= head < _SHORT_TEXT + 24):
+        return None
+    try:
+        return str(block[start : start + size], "utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _log_id_v0(data: bytes | None) -> str | None:
+    try:
+        value = None if data is None else strict_json(data, numbers="js", nesting=NESTING)
+    except JsonRefused:
+        return None
+    log_id = value.get("id") if isinstance(value, dict) else None
+    return log_id if isinstance(log_id, str) else None
 
 
 def _size(text: str) -> int:

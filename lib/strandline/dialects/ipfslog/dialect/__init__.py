@@ -1,1 +1,51 @@
-"""Logs as the pipelines see them."""
+"""Logs as the one object that the pipelines see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
+from strandline.dialects.ipfslog.codec import MAX_LINE_BYTES, DocumentFormat, read_documents
+from strandline.dialects.ipfslog.dialect.admission import admit
+from strandline.dialects.ipfslog.dialect.batch import ENTRIES, PROFILE
+from strandline.dialects.ipfslog.dialect.demo import demo
+from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
+from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
+from strandline.dialects.ipfslog.verify import Foreign, read_element
+
+FORMATS: Final[Mapping[DocumentFormat, tuple[str, ...]]] = {
+    "lines": (".jsonl", ".ndjson"),
+    "json": (".json",),
+    "car": (".car",),
+}
+
+
+def plain(file: PlainFile) -> PlainForm | None:
+    """Return how a plain file may be split: a file of lines anywhere, others not."""
+    return PlainForm("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+
+
+def records_in(content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
+    """Return how many records a file of that format holds, bad ones too: what it adds to `read`."""
+    [name] = [each for each in FORMATS if each == format]
+    documents = (each for each in read_documents(content, name) if not isinstance(each, HeadClaim))
+    return sum(not isinstance(read_element(each, "strict"), Foreign) for each in documents)
+
+
+IPFSLOG = Dialect(
+    name=DIALECT,
+    kinds=("log",),
+    record_table=ENTRIES,
+    reduced=("ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation"),
+    reducer_version="ipfslog-1",
+    lake_options=(LakeOption(PROFILE, ENTRIES, "strandline.ipfslog.profile", PROFILES),),
+    formats={str(name): endings for name, endings in FORMATS.items()},
+    plain=plain,
+    records_in=records_in,
+    admit=admit,
+    reduce_new=reduce_new,
+    reduce_all=reduce_all,
+    demo=demo,
+    reducer_option=LOG_CONFIG,
+)

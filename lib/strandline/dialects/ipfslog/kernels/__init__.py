@@ -1,5 +1,6 @@
-"""Batches in, batches out: blocks to facts of entries, links to orders, parts of logs to state hashes. No JVM."""
+"""Batches in, batches out: files to documents, blocks to verdicts, links to orders, logs to state hashes. No JVM."""
 
+from strandline.dialects.ipfslog.kernels.again import replayed
 from strandline.dialects.ipfslog.kernels.configurations import (
     CONFIGURATION_DDL,
     MANIFEST_COLUMNS,
@@ -7,18 +8,33 @@ from strandline.dialects.ipfslog.kernels.configurations import (
     configurations,
     database_digests,
 )
+from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_content
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumns, entry_facts
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, proofs, signed_digests
-from strandline.dialects.ipfslog.kernels.signatures import valid_identities, verified
+from strandline.dialects.ipfslog.kernels.judgement import (
+    IDENTITY,
+    JUDGED,
+    NEXT_RULES,
+    REFUTED,
+    identities,
+    judged,
+    refuted,
+)
+from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_DDL, walk_positions
 
 __all__ = [
     "CONFIGURATION_DDL",
+    "DOCUMENT_FIELDS",
     "ENTRY_FACTS",
+    "IDENTITY",
+    "JUDGED",
     "MANIFEST_COLUMNS",
+    "NEXT_RULES",
     "PROOF_COLUMNS",
     "PROOF_DDL",
+    "REFUTED",
     "STATE_COLUMNS",
     "STATE_DDL",
     "WALK_COLUMNS",
@@ -28,10 +44,14 @@ __all__ = [
     "configurations",
     "database_digests",
     "entry_facts",
+    "identities",
+    "judged",
     "proofs",
+    "read_content",
+    "refuted",
+    "replayed",
     "signed_digests",
     "state_hashes",
-    "valid_identities",
     "verified",
     "walk_positions",
 ]

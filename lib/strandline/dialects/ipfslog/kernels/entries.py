@@ -32,11 +32,12 @@ def entry_facts(batches: Iterable[BlockColumns], *, profile: Profile) -> Iterato
     """
     for block, claimed, snapshot_id in batches:
         rows = zip(block.to_numpy(), claimed.to_numpy(), snapshot_id.to_numpy(), strict=True)
-        facts = [_facts(check_block(raw, cid, profile, snapshot_id=log_id)) for raw, cid, log_id in rows]
+        facts = [facts_of(check_block(raw, cid, profile, snapshot_id=log_id)) for raw, cid, log_id in rows]
         yield pd.DataFrame(facts, columns=list(ENTRY_FACTS))
 
 
-def _facts(block: Checked) -> tuple[Any, ...]:
+def facts_of(block: Checked) -> tuple[Any, ...]:
+    """Return the ENTRY_FACTS of an entry after checks 1 to 16."""
     checked = without_identity_signatures(block)
     reasons = reasons_of(checked.findings)
     flags = sorted(checked.flags)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 
 from strandline.core.signatures import verify
-from strandline.dialects.ipfslog.codec import identity_of, parse_dag_cbor
-from strandline.dialects.ipfslog.verify import verify_identity
 
 
 def verified(keys: pd.Series, signatures: pd.Series, messages: pd.Series) -> np.ndarray:
@@ -19,11 +15,3 @@ def verified(keys: pd.Series, signatures: pd.Series, messages: pd.Series) -> np.
     for row, (key, signature, message) in enumerate(rows):
         found[row] = verify(key, signature, message)
     return found
-
-
-def valid_identities(blocks: Iterable[bytes]) -> np.ndarray:
-    """Return, per canonical identity block, whether both of its signatures verify."""
-    return np.array(
-        [verify_identity(identity_of(parse_dag_cbor(block).value, block)).is_valid for block in blocks],
-        dtype=bool,
-    )

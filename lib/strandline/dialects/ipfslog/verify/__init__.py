@@ -7,12 +7,15 @@ from strandline.dialects.ipfslog.verify.checks import (
     signed_digest_of,
     signed_digest_of_block,
 )
-from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, read_element
+from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, as_block, read_element
 from strandline.dialects.ipfslog.verify.entries import (
     Status,
     Verdict,
     conclude,
     entry_of,
+    identity_findings,
+    identity_invalid,
+    identity_missing,
     verify_block,
     verify_json,
     without_identity_signatures,
@@ -38,11 +41,15 @@ __all__ = [
     "Refused",
     "Status",
     "Verdict",
+    "as_block",
     "check_block",
     "check_json",
     "conclude",
     "entry_of",
     "fits_variant",
+    "identity_findings",
+    "identity_invalid",
+    "identity_missing",
     "judge",
     "read_element",
     "signed_digest_of",

@@ -7,6 +7,7 @@ from typing import Any, Final
 from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
+    StoredEntry,
     canonical_cid,
     embedded_block,
     identity_of,
@@ -22,7 +23,9 @@ from strandline.dialects.ipfslog.types import (
     MAX_ID_BYTES,
     MAX_TIME,
     SATURATED_TIME,
+    Cid,
     Entry,
+    Floats,
     IdentityRecord,
     Profile,
     log_namespace,
@@ -96,7 +99,7 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
         _note_short_floats(checked, is_flag=checked.profile == "compat" and variant in ("v1", "v2"))
     shaped = shape(value, item.form, snapshot_id)
     if isinstance(shaped, list):
-        checked.namespace = _namespace(value)
+        checked.namespace = told_namespace(value)
         checked.findings += shaped
     else:
         _check_rest(checked, shaped)
@@ -104,25 +107,15 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
 
 def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str | None = None) -> Checked:
     """Return a JSON entry after checks 1 to 16; without a block where 5 to 9 failed."""
-    checked = Checked(None, None, profile, namespace=_namespace(value))
+    checked = Checked(None, None, profile, namespace=told_namespace(value))
     shaped = shape(value, "json", snapshot_id)
     if isinstance(shaped, list):
         checked.findings += shaped
         return checked
-    links = {"next": [cid.raw for cid in shaped.next], "refs": [cid.raw for cid in shaped.refs]}
-    stored = stored_entry(shaped.variant, value, links)
+    stored, floats = built(value, shaped)
     claimed = value.get("hash")
-    if claimed is not None:
-        cid = parse_cid(claimed)
-        if (
-            not isinstance(cid, str)
-            and cid.digest != record_id(stored.block)
-            and shaped.variant in ("v1", "v2")
-        ):
-            short = stored_entry(shaped.variant, value, links, "short")
-            if record_id(short.block) == cid.digest:
-                stored = short
-                _note_short_floats(checked, is_flag=profile == "compat")
+    if floats == "short":
+        _note_short_floats(checked, is_flag=profile == "compat")
     checked.block, checked.record_id = stored.block, record_id(stored.block)
     if _is_too_large(checked, stored.block):
         return checked
@@ -132,11 +125,30 @@ def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str |
     return checked
 
 
-def _is_too_large(checked: Checked, block: bytes) -> bool:
+def built(value: Mapping[str, Any], shaped: Shaped) -> tuple[StoredEntry, Floats]:
+    """Return a JSON entry as its block stores it, and how its floats are spelled: short if only that gives `hash`."""
+    links = {"next": [cid.raw for cid in shaped.next], "refs": [cid.raw for cid in shaped.refs]}
+    stored = stored_entry(shaped.variant, value, links)
+    cid = parse_cid(value["hash"]) if value.get("hash") is not None else "CID_MALFORMED"
+    if shaped.variant in ("v1", "v2") and isinstance(cid, Cid) and cid.digest != record_id(stored.block):
+        short = stored_entry(shaped.variant, value, links, "short")
+        if record_id(short.block) == cid.digest:
+            return short, "short"
+    return stored, "wide"
+
+
+def is_too_large(block: bytes) -> Finding | None:
+    """Return the finding of a block over the limit (check 1), or None."""
     if len(block) <= MAX_BLOCK_BYTES:
-        return False
-    checked.findings.append(Finding("BLOCK_TOO_LARGE", {"expected": MAX_BLOCK_BYTES, "actual": len(block)}))
-    return True
+        return None
+    return Finding("BLOCK_TOO_LARGE", {"expected": MAX_BLOCK_BYTES, "actual": len(block)})
+
+
+def _is_too_large(checked: Checked, block: bytes) -> bool:
+    found = is_too_large(block)
+    if found is not None:
+        checked.findings.append(found)
+    return found is not None
 
 
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:
@@ -159,7 +171,7 @@ def _note_short_floats(checked: Checked, *, is_flag: bool) -> None:
         checked.findings.append(Finding("FLOAT_WIDTH", {"expected": "64 bits", "actual": "shortest"}))
 
 
-def _namespace(value: Any) -> str | None:
+def told_namespace(value: Any) -> str | None:
     """Return the namespace of what passed check 5, if it has a log id."""
     if type(value) is not dict or not {"v", "payload", "clock"} <= value.keys():
         return None

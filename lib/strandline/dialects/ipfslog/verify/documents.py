@@ -26,14 +26,19 @@ from strandline.dialects.ipfslog.types import (
     JsonDocument,
     Manifest,
     Profile,
+    record_id,
 )
 from strandline.dialects.ipfslog.verify.checks import (
     Checked,
+    built,
     check_item,
     check_json,
     claimed_block,
+    is_too_large,
+    told_namespace,
 )
 from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
+from strandline.dialects.ipfslog.verify.shape import shape
 
 _ENTRY_MEMBERS: Final = frozenset({"v", "payload", "clock"})
 
@@ -51,6 +56,7 @@ class Refused:
     raw: bytes
     record_id: bytes | None
     evidence: Evidence
+    namespace: str | None = None
 
 
 Element: TypeAlias = Checked | IdentityRecord | Manifest | Foreign | Refused
@@ -132,6 +138,31 @@ def _json(document: JsonDocument, profile: Profile) -> Element:
     return _record(checked, Item(stored, "dag-cbor")) or checked
 
 
+def as_block(document: JsonDocument) -> BlockDocument | Refused:
+    """Return the block that JSON spells, with the content address that it claims, or why there is none.
+
+    Judged as it is, the block has the verdict of the document.
+    """
+    value = document.value
+    if "payload" in value and "v" in value:
+        shaped = shape(value, "json", document.snapshot_id)
+        if isinstance(shaped, list):
+            return _refused(shaped, document.raw, None, told_namespace(value))
+        stored: Any = built(value, shaped)[0].block
+        namespace = told_namespace(value)
+    else:
+        stored, namespace = _stored(without_hash(value)), None
+        if stored is None or not isinstance(value.get("hash"), str | None):
+            return _refused([Finding("NOT_AN_ENTRY", {"cause": "no shape fits"})], document.raw, None)
+        if isinstance(stored, list):
+            return _refused(stored, document.raw, None)
+        stored = dag_cbor(stored)
+    too_large = is_too_large(stored)
+    if too_large is not None:
+        return _refused([too_large], stored, record_id(stored), namespace)
+    return BlockDocument(stored, value.get("hash"), document.offset, document.snapshot_id, document.is_head)
+
+
 def _stored(value: Mapping[str, Any]) -> dict[str, Any] | list[Finding] | None:
     """Return a JSON identity or manifest as its block holds it, findings where a link cannot be read, or None."""
     if is_identity_shape(value):
@@ -148,5 +179,7 @@ def _stored(value: Mapping[str, Any]) -> dict[str, Any] | list[Finding] | None:
     return wrong or {"id": value["id"], "heads": [link(head.raw) for head in heads if isinstance(head, Cid)]}
 
 
-def _refused(findings: list[Finding], raw: bytes, record_id: bytes | None) -> Refused:
-    return Refused(reasons_of(findings), raw, record_id, evidence_of(findings))
+def _refused(
+    findings: list[Finding], raw: bytes, digest: bytes | None, namespace: str | None = None
+) -> Refused:
+    return Refused(reasons_of(findings), raw, digest, evidence_of(findings), namespace)

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of, shown
 from strandline.dialects.ipfslog.codec import canonical_cid
-from strandline.dialects.ipfslog.types import Entry, IdentityRecord, Profile
+from strandline.dialects.ipfslog.types import Entry, IdentityRecord, Profile, Variant
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block, check_json
 from strandline.dialects.ipfslog.verify.identities import KnownIdentity, fits_variant, verify_identity
 from strandline.dialects.ipfslog.verify.shape import Shaped
@@ -103,13 +103,16 @@ def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity] = NO_ID
     if known is None and checked.identity is not None:
         known = verify_identity(checked.identity)
     if known is None:
-        finding = Finding("IDENTITY_MISSING", {"field": "identity", "actual": shaped.fields["identity"]})
-        waits_for = (f"identity:{digest.hex()}",)
-        verdict = _verdict(checked, shaped, None, [finding], checked.flags)
-        return replace(verdict, status="deferred", waits_for=waits_for)
+        verdict = _verdict(checked, shaped, None, [identity_missing(digest)], checked.flags)
+        return replace(verdict, status="deferred", waits_for=(f"identity:{digest.hex()}",))
     findings, flags = list(checked.findings), list(checked.flags)
     _check_identity(shaped, known.identity, known.is_valid, checked.profile, findings, flags)
     return _verdict(checked, shaped, known.identity, findings, flags)
+
+
+def identity_missing(digest: bytes) -> Finding:
+    """Return the finding of a core2 entry whose identity is not held; its `identity` is canonical (check 9)."""
+    return Finding("IDENTITY_MISSING", {"field": "identity", "actual": canonical_cid(digest)})
 
 
 def without_identity_signatures(checked: Checked) -> Checked:
@@ -133,19 +136,39 @@ def _check_identity(
     flags: list[str],
 ) -> None:
     """Checks 17 to 19; without 18 if it is not known whether the identity is valid."""
-    key = shaped.fields["key"]
-    if not fits_variant(identity, shaped.variant):
+    key, variant = shaped.fields["key"], shaped.variant
+    if profile == "compat" and variant != "core2" and is_same_key(key, identity.public_key):
+        if key != identity.public_key:
+            flags.append("KEY_FORM")
+        key = identity.public_key
+    findings += identity_findings(variant, key, identity, is_valid)
+
+
+def is_same_key(key: str, public_key: str) -> bool:
+    """Return whether two texts spell one key, the first of them loosely."""
+    return key == public_key or is_same_point(key, public_key)
+
+
+def identity_findings(
+    variant: Variant, key: str, identity: IdentityRecord, is_valid: bool | None
+) -> list[Finding]:
+    """Return what checks 17 to 19 find of an entry with this key; without 18 if `is_valid` is None."""
+    findings = []
+    if not fits_variant(identity, variant):
         findings.append(
             Finding("IDENTITY_TYPE_UNSUPPORTED", {"field": "identity.type", "actual": shown(identity.type)})
         )
     elif is_valid is False:
-        findings.append(Finding("IDENTITY_INVALID", {"identity": identity.digest.hex()}))
+        findings.append(identity_invalid(identity.digest))
     if key != identity.public_key:
-        if profile == "compat" and shaped.variant != "core2" and is_same_point(key, identity.public_key):
-            flags.append("KEY_FORM")
-        else:
-            evidence = {"field": "key", "expected": shown(identity.public_key), "actual": shown(key)}
-            findings.append(Finding("KEY_IDENTITY_MISMATCH", evidence))
+        evidence = {"field": "key", "expected": shown(identity.public_key), "actual": shown(key)}
+        findings.append(Finding("KEY_IDENTITY_MISMATCH", evidence))
+    return findings
+
+
+def identity_invalid(digest: bytes) -> Finding:
+    """Return the finding of an identity whose signatures do not both verify."""
+    return Finding("IDENTITY_INVALID", {"identity": digest.hex()})
 
 
 def _verdict(

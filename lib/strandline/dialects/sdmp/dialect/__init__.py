@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from strandline.dialects.base import Dialect, LakeOption, PlainForm
+from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.dialect.admission import admit
 from strandline.dialects.sdmp.dialect.demo import demo
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
+from strandline.dialects.sdmp.kernels import STRICT, is_strict
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.types import DIALECT, Damage
 
 
-def plain(head: bytes, tail: Callable[[], bytes], strict: bool) -> PlainForm | None:
-    """Return how a plain file with this head may be split, or None: then one task reads it whole.
+def plain(file: PlainFile) -> PlainForm | None:
+    """Return how a plain file may be split, or None: then one task reads it whole.
 
-    `head` begins behind a byte order mark. A text journal whose line 1 names its node goes to Spark's reader. A file of
+    A text journal whose line 1 names its node goes to Spark's reader. A file of
     frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split
     does not see.
     """
+    head = file.head
     form = codec.form_of(head)
     if form == "frames":
-        last = tail().rpartition(b"\n")[2]
+        last = file.tail().rpartition(b"\n")[2]
         cut = bool(last.strip(codec.ASCII_SPACE)) and isinstance(codec.parse_frame(last), Damage)
         return None if cut else PlainForm("frames", None, codec.MAX_FRAME_BYTES)
     if form == "text" and b"\n" in head:
         first = head.partition(b"\n")[0]
-        node = codec.node_of_line(first if strict else first.removesuffix(b"\r"))
+        node = codec.node_of_line(first if is_strict(file.options) else first.removesuffix(b"\r"))
         return None if node is None else PlainForm("text", node, codec.MAX_LINE_BYTES)
     return None
 
 
-def records_in(content: bytes) -> int:
+def records_in(content: bytes, _format: str | None = None) -> int:
     """Return how many records the decompressed content of a file is, bad ones too: what it adds to `read`."""
     source = codec.parse_source(content)
     return len(source.damages) + sum(len(frame.elements) for _, frame in source.frames)
@@ -44,7 +44,8 @@ SDMP = Dialect(
     record_table="node_journal_line",
     reduced=("node_journal", "equivocation"),
     reducer_version=REDUCER_VERSION,
-    lake_options=(LakeOption("strict", "node_journal_line", "strandline.sdmp.reading", ("weak", "strict")),),
+    lake_options=(LakeOption(STRICT, "node_journal_line", "strandline.sdmp.reading", ("weak", "strict")),),
+    formats={},
     plain=plain,
     records_in=records_in,
     admit=admit,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables
+from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
 from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
@@ -57,25 +57,13 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
             batch.facts, batch.heads, tables, stage, buckets, found["low_end"]
         ),
     }
-    implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
-    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
-    lines = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
-    if implied is not None:
-        first_lines = records.as_node_journal_line(
-            records.implied(implied), origin="implied", run_id=request.run_id
-        )
-        lines = lines.unionByName(first_lines)
-    low = found["low"] if implied is None else 1
+    union = _union(batch, tables, stage, request, found) if buckets else None
     return Admission(
-        records=lines if buckets else None,
-        buckets=buckets,
-        bounds={"n": (low, found["high"])} if buckets else {},
+        unions=() if union is None else (union,),
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
-        lies_ready=implied is None and _lies_ready(found),
-        implied=implied is not None,
-        admitted=_admitted(batch),
+        settled=_admitted(batch),
         faults=totals["faults"],
         damaged=findings.first_breaks(
             batch.facts.where(is_delivered()), batch.heads, batch.measured, batch.sources
@@ -85,6 +73,24 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
         per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
         claims=_claims(batch.facts.where(is_delivered())),
     )
+
+
+def _union(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, found: Row) -> Union:
+    """Return the accepted lines, and line 1 of each journal of which only later lines came."""
+    buckets = _buckets(found)
+    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
+    lines = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
+    bounds = {"n": (found["low"], found["high"])}
+    implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
+    if implied is None:
+        return Union(LINES, lines, buckets, bounds, lies_ready=_lies_ready(found))
+    first_lines = records.as_node_journal_line(
+        records.implied(implied), origin="implied", run_id=request.run_id
+    )
+    return Union(
+        LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
+        undelivered=first_lines.select("namespace", "record_id"),
+    )  # fmt: skip
 
 
 def _lines(which: Column) -> Column:

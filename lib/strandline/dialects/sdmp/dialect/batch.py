@@ -40,7 +40,7 @@ def read_batch(reading: Reading, tables: Tables, stage: Stage, request: AdmitReq
     waiting = _waiting(delivered, tables, stage)
     every = delivered
     if waiting is not None:
-        again = el.with_line_facts(waiting_elements(waiting), strict=reading.options.strict)
+        again = el.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(reading.options))
         recalled = stage.keep(again, "waiting records")
         facts = facts.unionByName(recalled)
         every = delivered.unionByName(heads.segments(recalled, el.tally(recalled), tables.buckets))
@@ -56,7 +56,8 @@ def _facts(
     """
     while True:
         facts = stage.keep(
-            el.with_line_facts(_elements(reading, request), strict=reading.options.strict), "lines"
+            el.with_line_facts(_elements(reading, request), strict=kernels.is_strict(reading.options)),
+            "lines",
         )
         tallied = stage.settle(el.tally(facts), "lines")
         if not reading.has_text:
@@ -82,7 +83,7 @@ def _facts(
 def _elements(reading: Reading, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     if reading.has_text:
-        found.append(el.text_elements(reading.lines(), strict=reading.options.strict))
+        found.append(el.text_elements(reading.lines(), strict=kernels.is_strict(reading.options)))
     pieces = reading.pieces(kernels.read_content, kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*el.ELEMENT_COLUMNS))

@@ -1,6 +1,13 @@
 """Batches in, batches out: files to elements, elements to line facts, heads to positions. No Spark, no JVM."""
 
-from strandline.dialects.sdmp.kernels.elements import ELEMENT_FIELDS, TEXT_FRAME, read_content, replayed
+from strandline.dialects.sdmp.kernels.elements import (
+    ELEMENT_FIELDS,
+    STRICT,
+    TEXT_FRAME,
+    is_strict,
+    read_content,
+    replayed,
+)
 from strandline.dialects.sdmp.kernels.facts import (
     LINE_FACTS_DDL,
     MALFORMED,
@@ -23,9 +30,11 @@ __all__ = [
     "NON_CANONICAL",
     "REJECTION_DDL",
     "RESOLVE_COLUMNS",
+    "STRICT",
     "TEXT_FRAME",
     "WRITTEN_DDL",
     "Columns",
+    "is_strict",
     "line_facts",
     "read_content",
     "rejections",

@@ -27,6 +27,15 @@ ELEMENT_FIELDS = (
 where that is not open."""
 
 
+STRICT: Final = "strict"
+"""The choice of a lake for this dialect: `strict` or `weak`."""
+
+
+def is_strict(options: ReadOptions) -> bool:
+    """Return whether the lake was made to refuse ids that are not in canonical form."""
+    return options.choices[STRICT] == "strict"
+
+
 def read_content(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
     """Add the elements of one file: frames if its first mark is `{`, else a text journal; nothing if it is empty.
 
@@ -45,7 +54,7 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
 def _read_text(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
     node: str | None = None
     for line in stream_lines(content, limit=options.keep.whole_bytes, keep=options.keep):
-        kept = line.kept if options.strict else _without_cr(line.kept)
+        kept = line.kept if is_strict(options) else _without_cr(line.kept)
         if node is None:
             node = codec.node_of_line(kept.raw) if kept.whole else None
             if node is None:

@@ -1,0 +1,135 @@
+"""Admission of a batch of logs: documents, blocks, identities, verdicts.
+
+Parents are not waited for, so nothing here follows links: each block is judged by its own bytes and by its identity.
+Source: ipfs-log's `Entry.verify`, `Identities.verifyIdentity` and `Log.join`.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
+from strandline.dialects.ipfslog.dialect.batch import (
+    ENTRIES,
+    IDENTITIES,
+    MANIFESTS,
+    Batch,
+    read_batch,
+    shared_bucket,
+)
+from strandline.dialects.ipfslog.dialect.claims import head_claims, stated_claims
+from strandline.dialects.ipfslog.frames import fates, records
+from strandline.frames.buckets import bucket_of
+
+
+def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
+    """Judge one batch: which entries, identities and manifests are accepted, rejected or deferred."""
+    batch = read_batch(reading, tables, stage, request)
+    told = stage.one(
+        batch.delivered.agg(
+            *(
+                F.count(F.when(F.col("fate") == fate, 1)).alias(fate)
+                for fate in ("accepted", "rejected", "deferred", "foreign")
+            ),
+            F.count(F.when(F.col("is_fault"), 1)).alias("faults"),
+        )
+    )
+    accepted = _accepted(batch, tables, stage)
+    new = stage.one(
+        batch.verdicts.where("is_row").agg(
+            F.count(F.lit(1)).alias("rows"), F.count(F.when(~F.col("is_record"), 1)).alias("embedded")
+        )
+    )
+    claims_known, claims_missing = head_claims(batch, tables, stage)
+    counts = {
+        "read": told["accepted"] + told["rejected"] + told["deferred"],
+        "accepted": told["accepted"],
+        "rejected": told["rejected"],
+        "deferred": told["deferred"],
+        "foreign_blocks": told["foreign"],
+        "identities_embedded": 0,
+        "identity_verifications": new["rows"],
+        "signatures_verified": accepted["signed"],
+        "claims_known": claims_known,
+        "claims_missing": claims_missing,
+    }
+    is_entry = (F.col("kind") == "entry") & F.col("outcome").isin("accepted", "deferred")
+    named = batch.fates.where(is_entry).agg(F.count_distinct("namespace").alias("rows"))
+    sources = reading.sources()
+    return Admission(
+        unions=_unions(batch, tables, request, accepted, new),
+        counts=counts,
+        findings=_findings(batch, sources, bool(told["rejected"] or told["deferred"])),
+        namespaces=stage.one(named)["rows"],
+        settled=None if batch.recalled is None else _settled(batch, batch.recalled),
+        faults=told["faults"],
+        damaged=fates.first_damages(batch.delivered, batch.fates, batch.documents, sources)
+        if told["rejected"]
+        else None,
+        per_file=batch.delivered.where("fate <> 'foreign'").groupBy("file_no")
+        .agg(F.count(F.lit(1)).alias("records")),
+        claims=stated_claims(batch, tables),
+    )  # fmt: skip
+
+
+def _accepted(batch: Batch, tables: Tables, stage: Stage) -> Row:
+    """Return what the merges need to know of the blocks judged now: manifests, and the entries' buckets and times."""
+    is_entry = (F.col("kind") == "entry") & (F.col("outcome") == "accepted")
+    bucket = bucket_of(F.col("namespace"), tables.buckets)
+    return stage.one(
+        batch.concluded.agg(
+            F.count(F.when(F.col("kind") == "manifest", 1)).alias("manifests"),
+            F.collect_set(F.when(is_entry, bucket)).alias("buckets"),
+            F.min(F.when(is_entry, F.col("clock_time"))).alias("low"),
+            F.max(F.when(is_entry, F.col("clock_time"))).alias("high"),
+            F.count(F.when(F.col("is_signed"), 1)).alias("signed"),
+        )
+    )
+
+
+def _unions(
+    batch: Batch, tables: Tables, request: AdmitRequest, accepted: Row, new: Row
+) -> tuple[Union, ...]:
+    """Return what is accepted, by table.
+
+    Identities come before the entries that need them: after a kill between the two the next run finds them known.
+    """
+    found: list[Union] = []
+    shared = shared_bucket(tables)
+    if new["rows"]:
+        identities = records.as_ipfs_log_identity(batch.verdicts, bucket=shared)
+        embedded = batch.verdicts.where("is_row AND NOT is_record").select("record_id")
+        undelivered = embedded if new["embedded"] else None
+        found.append(
+            Union(
+                IDENTITIES,
+                identities,
+                (shared,),
+                undelivered=undelivered,
+                undelivered_as="identities_embedded",
+            )
+        )
+    if accepted["manifests"]:
+        manifests = records.as_ipfs_log_manifest(batch.concluded, bucket=shared)
+        found.append(Union(MANIFESTS, manifests, (shared,)))
+    if accepted["buckets"]:
+        entries = records.as_ipfs_log_entry(batch.concluded, buckets=tables.buckets, run_id=request.run_id)
+        bounds = {"clock_time": (accepted["low"], accepted["high"])}
+        found.append(Union(ENTRIES, entries, tuple(sorted(accepted["buckets"])), bounds))
+    return tuple(found)
+
+
+def _settled(batch: Batch, recalled: DataFrame) -> DataFrame:
+    """Return the waiting rows that were judged now, but for those that a fault of ours makes wait on."""
+    judged = batch.concluded.where("outcome <> 'deferred'").select("record_id")
+    return recalled.join(judged, "record_id", "left_semi").select(
+        "quarantine_id", "bucket", "namespace", "record_id"
+    )
+
+
+def _findings(batch: Batch, sources: DataFrame, has_bad: bool) -> DataFrame | None:
+    found = fates.findings(batch.documents, batch.delivered, batch.fates, sources) if has_bad else None
+    if batch.refuted is None:
+        return found
+    return batch.refuted if found is None else found.unionByName(batch.refuted)

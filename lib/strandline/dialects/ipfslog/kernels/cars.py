@@ -1,0 +1,145 @@
+"""A CAR of any size to its documents, in the memory of a few blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from strandline.core.encoding.varint import parse_varint
+from strandline.core.verdict import Finding, evidence_of
+from strandline.dialects.ipfslog.codec import (
+    MAX_HEADER_BYTES,
+    after_cid,
+    car_section,
+    malformed,
+    parse_car_header,
+    parse_cid_bytes,
+    root_claims,
+    section_document,
+    truncated,
+)
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, BlockDocument, Cid, Damage, Document
+from strandline.kernels.lines import Keeper, KeepLimits, Kept
+
+WINDOW_BYTES: Final = max(MAX_HEADER_BYTES, MAX_BLOCK_BYTES) + 4096
+"""What is at hand of a stream: a header, or a section that is not too large, with room for lengths and addresses."""
+
+
+def car_documents(blocks: Iterable[bytes], keep: KeepLimits) -> Iterator[tuple[Document, Kept]]:
+    """Yield what `read_documents` yields of a CAR, each with its bytes as far as they are kept.
+
+    A `Damage` holds no bytes of its own. A section that is too large is passed over without being held, and so is the
+    rest of a damaged file.
+    """
+    window = _Window(blocks)
+    window.fill()
+    header = parse_car_header(window.data)
+    if isinstance(header, Damage):
+        yield _without_bytes(header, 0), window.rest(keep)
+        return
+    for claim in root_claims(header):
+        yield claim, Kept(b"", 0)
+    window.at = header.end
+    while window.fill():
+        section = car_section(window.data, window.at)
+        offset = window.offset
+        if not isinstance(section, Damage):
+            document = section_document(window.data, section)
+            raw = window.data[section.start : section.end]
+            window.at = section.end
+            if isinstance(document, Damage):
+                document = _without_bytes(document, offset)
+            yield document, _kept(raw, keep)
+        elif section.reasons == ("CAR_TRUNCATED",) and not window.ended:
+            told = _beyond(window, keep)
+            yield told
+            if isinstance(told[0], Damage) and told[0].reasons != ("BLOCK_TOO_LARGE",):
+                return
+        else:
+            yield _without_bytes(section, offset), window.rest(keep)
+            return
+
+
+def _beyond(window: _Window, keep: KeepLimits) -> tuple[Document, Kept]:
+    """Pass over the section that begins here and is larger than the window, and return what it is."""
+    offset, data = window.offset, window.data[window.at :]
+    length = parse_varint(data, 0)
+    size, start = (0, 0) if isinstance(length, str) else length
+    block_at = after_cid(data, start, start + size)
+    cid = data[start : block_at or 0]
+    of_section, of_block = Keeper(keep), Keeper(keep)
+    left = start + size
+    for part in window.parts(left):
+        of_section.add(part)
+        skipped = left - start - size + (block_at or 0)
+        of_block.add(part[max(0, skipped) :])
+        left -= len(part)
+    if left:
+        return _without_bytes(truncated(b"", 0), offset), of_section.kept()
+    if block_at is None:
+        return _without_bytes(malformed(b"", 0, "cid"), offset), window.rest(keep, of_section)
+    if not isinstance(parse_cid_bytes(cid), Cid):
+        return BlockDocument(b"", cid, offset), Kept(b"", 0)
+    evidence = {"expected": MAX_BLOCK_BYTES, "actual": start + size - block_at}
+    found = evidence_of([Finding("BLOCK_TOO_LARGE", evidence)])
+    return Damage(("BLOCK_TOO_LARGE",), b"", offset, found), of_block.kept()
+
+
+def _without_bytes(damage: Damage, offset: int) -> Damage:
+    return Damage(damage.reasons, b"", offset, damage.evidence)
+
+
+def _kept(raw: bytes, keep: KeepLimits) -> Kept:
+    if len(raw) <= keep.whole_bytes:
+        return Kept(raw, len(raw))
+    keeper = Keeper(keep)
+    keeper.add(raw)
+    return keeper.kept()
+
+
+class _Window:
+    """The bytes of a stream from some place on: `data` from `at`, which is `offset` bytes from its start."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = iter(blocks)
+        self._base = 0
+        self.data = b""
+        self.at = 0
+        self.ended = False
+
+    @property
+    def offset(self) -> int:
+        """Where `at` is in the stream."""
+        return self._base + self.at
+
+    def fill(self) -> bool:
+        """Have at least WINDOW_BYTES at hand, or all that is left; return whether anything is."""
+        if not self.ended and len(self.data) - self.at < WINDOW_BYTES:
+            parts = [self.data[self.at :]]
+            held = len(parts[0])
+            while held < 2 * WINDOW_BYTES:
+                block = next(self._blocks, None)
+                if block is None:
+                    self.ended = True
+                    break
+                parts.append(block)
+                held += len(block)
+            self._base += self.at
+            self.data, self.at = b"".join(parts), 0
+        return self.at < len(self.data)
+
+    def parts(self, size: int) -> Iterator[bytes]:
+        """Yield and pass over the next `size` bytes, or what is left of the stream."""
+        while size > 0 and self.fill():
+            part = self.data[self.at : self.at + size]
+            self.at += len(part)
+            size -= len(part)
+            yield part
+
+    def rest(self, keep: KeepLimits, keeper: Keeper | None = None) -> Kept:
+        """Pass over all that is left; return what is kept of it, behind what `keeper` has."""
+        keeper = keeper or Keeper(keep)
+        while self.fill():
+            keeper.add(self.data[self.at :])
+            self.at = len(self.data)
+        return keeper.kept()

@@ -1,0 +1,239 @@
+"""Files to documents: blocks with the address that they claim, heads that are claimed, and what does not open."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from itertools import chain
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from strandline.core.verdict import Evidence, encode_evidence, internal_error
+from strandline.dialects.ipfslog.codec import (
+    MAX_FILE_BYTES,
+    MAX_LINE_BYTES,
+    json_documents,
+    line_documents,
+    log_id_told,
+    parse_cid,
+    parse_cid_bytes,
+)
+from strandline.dialects.ipfslog.kernels.cars import car_documents
+from strandline.dialects.ipfslog.types import (
+    MAX_BLOCK_BYTES,
+    MAX_ID_BYTES,
+    BlockDocument,
+    Cid,
+    Damage,
+    Document,
+    HeadClaim,
+    JsonDocument,
+    log_namespace,
+    record_id,
+)
+from strandline.dialects.ipfslog.verify import Refused, as_block
+from strandline.kernels.codecs import StreamDamage
+from strandline.kernels.lines import BYTE_ORDER_MARK, Keeper, Kept, stream_lines
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import Content, ReadOptions, Source
+
+Kind: TypeAlias = Literal["block", "car", "claim", "foreign"]
+
+DOCUMENT_FIELDS = (
+    pa.field("kind", pa.string()),
+    pa.field("namespace", pa.string()),
+    pa.field("record_id", pa.binary()),
+    pa.field("judge_id", pa.binary()),
+    pa.field("claimed", pa.string()),
+    pa.field("snapshot_id", pa.string()),
+)
+"""What a document of a log adds to a piece.
+
+- `kind`: `block`; `car`, a block out of a CAR, where others keep theirs too; `claim`, a head that is claimed;
+  `foreign`, a block of a CAR that no log can name. Null where the piece is a damage.
+- `namespace`: of the log that a block begins to tell, or that a refused document told. `record_id`: of a block; of a
+  claim the digest, null if it cannot be read.
+- `judge_id`: names what there is to judge. It is the record id where block and claims agree. Else `claimed` holds the
+  content address, or `snapshot_id` the id of the snapshot, that is not the block's own, and the verdict is on both.
+"""
+
+
+def read_content(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
+    """Add the documents of one file, or of a split of a file of lines, in the order of the file."""
+    adder = DocumentPieces(source.file_no, content.part, pieces, options)
+    read = {"lines": _read_lines, "car": _read_car}.get(source.format or "", _read_json)
+    try:
+        yield from read(content, adder)
+    except StreamDamage:
+        raise
+    except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the file waits for mended rules
+        adder.refuse(("INTERNAL_ERROR",), internal_error(error), source.kept_content(options), content.offset)
+        yield
+
+
+def _read_car(content: Content, adder: DocumentPieces) -> Iterator[None]:
+    # What a reader of text takes for a mark is a part of a CAR.
+    mark = [BYTE_ORDER_MARK] if content.offset else []
+    for document, kept in car_documents(chain(mark, content), adder.options.keep):
+        adder.add(document, kept, 0)
+        yield
+
+
+def _read_lines(content: Content, adder: DocumentPieces) -> Iterator[None]:
+    lines = stream_lines(content, limit=MAX_LINE_BYTES, keep=adder.options.keep, offset=content.offset)
+    for number, line in enumerate(lines):
+        if number == 0 and content.part:
+            continue  # the split before reads on to the end of the line that it began
+        if content.until is not None and line.offset > content.until:
+            return
+        if line.over_limit:
+            reasons = ("LINE_TOO_LARGE",) if line.ended else ("LINE_TOO_LARGE", "TRUNCATED")
+            evidence = {"LINE_TOO_LARGE": {"expected": MAX_LINE_BYTES, "actual": line.kept.length}}
+            adder.refuse(reasons, evidence, line.kept, line.offset)
+        else:
+            adder.add_line(line.kept.raw, line.offset, ended=line.ended)
+        yield
+
+
+def _read_json(content: Content, adder: DocumentPieces) -> Iterator[None]:
+    parts: list[bytes] = []
+    size = 0
+    keeper = None
+    for block in content:
+        size += len(block)
+        if keeper is None and size > MAX_FILE_BYTES:
+            keeper = Keeper(adder.options.keep)
+            for part in parts:
+                keeper.add(part)
+            parts.clear()
+        if keeper is None:
+            parts.append(block)
+        else:
+            keeper.add(block)
+    if keeper is not None:
+        evidence = {"FILE_TOO_LARGE": {"expected": MAX_FILE_BYTES, "actual": size}}
+        adder.refuse(("FILE_TOO_LARGE",), evidence, keeper.kept(), content.offset)
+        yield
+        return
+    data = b"".join(parts)
+    parts.clear()
+    for document in json_documents(data):
+        adder.add(document, None, content.offset)
+        yield
+
+
+class DocumentPieces:
+    """Turns the documents of one file to pieces, numbered in their order."""
+
+    def __init__(self, file_no: int, part: int, pieces: Pieces, options: ReadOptions) -> None:
+        self.options = options
+        self._file_no = file_no
+        self._part = part
+        self._pieces = pieces
+        self._number = 0
+
+    def add_line(self, raw: bytes, offset: int, *, ended: bool) -> None:
+        """Add the documents that one line holds."""
+        try:
+            for document in line_documents(raw, 0, len(raw), ended=ended):
+                self.add(document, None, offset)
+        except Exception as error:  # noqa: BLE001  of our own fault the line alone waits for mended rules
+            self.refuse(("INTERNAL_ERROR",), internal_error(error), self._kept(raw), offset)
+
+    def add(self, document: Document, kept: Kept | None, offset: int) -> None:
+        """Add a document that stands `offset` bytes behind where it says; `kept` are its bytes if it has none."""
+        if isinstance(document, HeadClaim):
+            self._claim(document.digest)
+        elif isinstance(document, Damage):
+            raw = kept or self._kept(document.raw)
+            self.refuse(document.reasons, document.evidence, raw, document.offset + offset)
+        else:
+            self._add_block(document, offset)
+
+    def _add_block(self, document: BlockDocument | JsonDocument, offset: int) -> None:
+        at = document.offset + offset
+        block = as_block(document) if isinstance(document, JsonDocument) else document
+        if document.is_head:
+            own = block.record_id if isinstance(block, Refused) else record_id(block.block)
+            self._claim(_claimed_digest(document) or own)
+        if isinstance(block, Refused):
+            raw = self._kept(block.raw)
+            self.refuse(
+                block.reasons, block.evidence, raw, at, namespace=block.namespace, record_id=block.record_id
+            )
+            return
+        claimed = block.claimed
+        if isinstance(claimed, bytes) and not isinstance(parse_cid_bytes(claimed), Cid):
+            self._put("foreign", at, Kept(b"", 0))
+            return
+        digest = record_id(block.block)
+        if len(block.block) > MAX_BLOCK_BYTES:
+            evidence = {"BLOCK_TOO_LARGE": {"expected": MAX_BLOCK_BYTES, "actual": len(block.block)}}
+            self.refuse(("BLOCK_TOO_LARGE",), evidence, self._kept(block.block), at, record_id=digest)
+            return
+        log_id = log_id_told(block.block)
+        wrong_cid = None if _names(claimed, digest) else _as_text(claimed)
+        wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
+        self._put(
+            "car" if isinstance(claimed, bytes) else "block",
+            at,
+            Kept(block.block, len(block.block)),
+            namespace=None if log_id is None or not _is_log_id(log_id) else log_namespace(log_id),
+            record_id=digest,
+            judge_id=judge_id(digest, wrong_cid, wrong_log),
+            claimed=wrong_cid,
+            snapshot_id=wrong_log,
+        )
+
+    def refuse(
+        self, reasons: tuple[str, ...], evidence: Evidence, raw: Kept, offset: int, **more: object
+    ) -> None:
+        """Add a document that is rejected before it was a block."""
+        self._put(None, offset, raw, damage=",".join(reasons), evidence=encode_evidence(evidence), **more)
+
+    def _claim(self, digest: bytes | None) -> None:
+        self._put("claim", 0, Kept(b"", 0), record_id=digest)
+
+    def _put(self, kind: Kind | None, offset: int, raw: Kept, **more: object) -> None:
+        self._pieces.add(self._file_no, self._part, self._number, offset, 0, raw, kind=kind, **more)
+        self._number += 1
+
+    def _kept(self, raw: bytes) -> Kept:
+        if len(raw) <= self.options.keep.whole_bytes:
+            return Kept(raw, len(raw))
+        keeper = Keeper(self.options.keep)
+        keeper.add(raw)
+        return keeper.kept()
+
+
+def judge_id(digest: bytes, claimed: str | None, snapshot_id: str | None) -> bytes:
+    """Return what names a block together with the claims that are not its own."""
+    if claimed is None and snapshot_id is None:
+        return digest
+    parts = (digest, b"" if claimed is None else claimed.encode("utf-8"), (snapshot_id or "").encode("utf-8"))
+    told = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return hashlib.sha256(told + (b"\x01" if snapshot_id is not None else b"\x00")).digest()
+
+
+def _names(claimed: str | bytes | None, digest: bytes) -> bool:
+    if claimed is None:
+        return True
+    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
+    return isinstance(cid, Cid) and cid.digest == digest
+
+
+def _as_text(claimed: str | bytes | None) -> str | None:
+    return "f" + claimed.hex() if isinstance(claimed, bytes) else claimed
+
+
+def _is_log_id(log_id: str) -> bool:
+    return 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES
+
+
+def _claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
+    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
+    if not isinstance(claimed, str | bytes):
+        return None
+    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
+    return cid.digest if isinstance(cid, Cid) else None

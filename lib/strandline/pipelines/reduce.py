@@ -107,6 +107,8 @@ def _reduce(
         before, last, context.run_id, context.started_at, in_force.values.get(dialect.name),
         request.walk_entries, in_force.owed.get(dialect.name, ()),
     )  # fmt: skip
+    if before is None and not stage.has_rows(store.read(dialect.record_table)):
+        return
     asked_anyway = dialect.reducer_option is not None
     if before is None:
         _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)

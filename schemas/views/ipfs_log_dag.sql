@@ -3,13 +3,13 @@
 -- Example: SELECT cid, position, size(next) AS parents FROM ipfs_log_dag WHERE size(next) > 1 ORDER BY position
 SELECT
   v.namespace,
-  v.record_id,
+  lower(hex(v.record_id)) AS record_id,
   e.cid,
   e.variant,
   v.clock_time,
   v.clock_id,
   v.position,
-  e.next
+  transform(e.next, digest -> lower(hex(digest))) AS next
 FROM ipfs_log_view AS v
 JOIN namespace_state AS s ON s.namespace = v.namespace
 JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id

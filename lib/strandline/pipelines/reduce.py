@@ -154,7 +154,11 @@ def _write(
     buckets = tuple(sorted(found["buckets"]))
     for table, rows in reduction.tables.items():
         context.progress.stage(table)
-        _add(done, table, store.replace(table, rows, buckets, reduction.gone.get(table)))
+        gone = reduction.gone.get(table)
+        if gone is not None and not stage.has_rows(gone):
+            gone = None
+        if gone is not None or stage.has_rows(rows):
+            _add(done, table, store.replace(table, rows, buckets, gone))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(STATES)

@@ -65,17 +65,13 @@ class Lake:
             store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults)
         )
 
-    def reduce(self, *, full: bool = False, own=None, faults: Faults | None = None):
+    def reduce(self, *, own=None, faults: Faults | None = None, **request):
         from strandline.dialects import every
         from strandline.pipelines import reduce
 
         store = self.store()
-        return reduce.run(
-            store,
-            every(),
-            reduce.ReduceRequest(full=full, own={"sdmp": own} if own else {}),
-            self.context(store, "reduce", faults),
-        )
+        asked = reduce.ReduceRequest(own={self.dialect: own} if own else {}, **request)
+        return reduce.run(store, every(), asked, self.context(store, "reduce", faults))
 
     def stream(self, folder: Path, *, faults: Faults | None = None, **request):
         from strandline.dialects import dialect

@@ -159,7 +159,8 @@ class _Landing:
 
     def _reduce(self) -> Report:
         context = self._runs("reduce")
-        return reduce.run(self._store.of_run(context.run_id), (self._dialect,), ReduceRequest(), context)
+        request = ReduceRequest(walk_entries=self._settings.limits.walk_entries)
+        return reduce.run(self._store.of_run(context.run_id), (self._dialect,), request, context)
 
     def _done(self, report: Report) -> None:
         if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:

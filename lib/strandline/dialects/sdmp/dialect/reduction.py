@@ -17,7 +17,7 @@ from strandline.dialects.sdmp.types import DIALECT
 
 LINES = "node_journal_line"
 NAMED_JOURNALS = 200
-"""Up to so many touched journals are looked up by name: Parquet then reads the pages that hold them, not whole files."""
+"""Up to so many touched journals are looked up by name: Parquet then reads the pages that hold them, no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ Part = tuple[str | None, str]
 class Standing:
     """How own nodes stand, as SQL that delta-rs and Spark read, over `tables`.
 
-    `behind` selects namespace and behind: own records and pairs that are missing. `stopped`
-    selects namespace and code: why nothing is written on an own journal.
+    `behind` selects namespace and behind: own records and pairs that are missing. `stopped` selects
+    namespace and code: why nothing is written on an own journal.
     """
 
     tables: tuple[str, ...]

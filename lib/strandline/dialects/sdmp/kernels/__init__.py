@@ -5,7 +5,6 @@ from strandline.dialects.sdmp.kernels.elements import (
     ELEMENT_FIELDS,
     TEXT_FRAME,
     read_content,
-    replayed,
 )
 from strandline.dialects.sdmp.kernels.facts import (
     LINE_FACTS_DDL,
@@ -19,6 +18,7 @@ from strandline.dialects.sdmp.kernels.facts import (
 )
 from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
 from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
 from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_DDL, off_trunk
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines

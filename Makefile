@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test lint fmt check bench lock clean contracts soak java tools
+.PHONY: help demo demo-sync quick test lint fmt check bench lock clean contracts soak java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,10 +15,13 @@ PIP := pip --disable-pip-version-check install --quiet --no-input
 FROM_LOCK := --require-hashes --no-build-isolation --use-pep517
 
 help: ## List these targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time, then under 1)
 	@$(BIN)/strandline demo
+
+demo-sync: java $(VENV)/.product ## Let three operators exchange files until nothing moves (minutes)
+	@$(BIN)/python examples/exchange.py demo-sync
 
 quick: $(VENV)/.test ## Run the tests that need no JVM, but the largest (seconds)
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
@@ -58,7 +61,7 @@ lock: ## Write the lock files anew (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock
 
 clean: ## Remove what make and the tools made
-	rm -rf $(VENV) $(LINT_VENV) build dist demo-lake .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINT_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # First of all, since everything else takes minutes: is there a Java that Spark runs on?

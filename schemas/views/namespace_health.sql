@@ -1,5 +1,6 @@
 -- How each namespace fares, one row for each with a state or a quarantined record: health is the first that holds of
--- forked, behind, waiting, rejected and ok; records are those of the last reduction.
+-- forked, behind, waiting, rejected and ok; records are those of the last reduction. An own node is behind by the pairs that
+-- its peers name and its journal lacks, and by its own lines that somebody showed and that are not held.
 -- Example: SELECT health, count(*) AS namespaces FROM namespace_health GROUP BY health ORDER BY namespaces DESC
 WITH quarantined AS (
   SELECT
@@ -16,6 +17,25 @@ forked AS (
   FROM equivocation
   GROUP BY namespace
 ),
+shown AS (
+  SELECT quarantine_id, namespace, bucket, record_id
+  FROM quarantine
+  WHERE array_contains(reasons, 'OWN_LINE_NOT_HELD')
+),
+held AS (
+  SELECT /*+ BROADCAST(w) */ w.quarantine_id
+  FROM node_journal_line AS l
+  JOIN shown AS w ON w.bucket = l.bucket AND w.namespace = l.namespace AND w.record_id = l.record_id
+),
+lacking AS (
+  SELECT namespace, count(*) AS behind
+  FROM (
+    SELECT namespace FROM wanted_resource WHERE NOT recorded
+    UNION ALL
+    SELECT w.namespace FROM shown AS w LEFT ANTI JOIN held AS h ON h.quarantine_id = w.quarantine_id
+  )
+  GROUP BY namespace
+),
 counted AS (
   SELECT
     coalesce(s.namespace, q.namespace) AS namespace,
@@ -23,7 +43,6 @@ counted AS (
     coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
     coalesce(q.waiting, CAST(0 AS BIGINT)) AS waiting,
     coalesce(q.rejected, CAST(0 AS BIGINT)) AS rejected,
-    CAST(0 AS BIGINT) AS behind,
     lower(hex(s.state_hash)) AS state_hash,
     s.reducer_version,
     s.reduced_at
@@ -35,7 +54,7 @@ SELECT
   c.dialect,
   CASE
     WHEN coalesce(f.forks, 0) > 0 THEN 'forked'
-    WHEN c.behind > 0 THEN 'behind'
+    WHEN b.behind > 0 THEN 'behind'
     WHEN c.waiting > 0 THEN 'waiting'
     WHEN c.rejected > 0 THEN 'rejected'
     ELSE 'ok'
@@ -44,9 +63,10 @@ SELECT
   c.waiting,
   c.rejected,
   coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
-  c.behind,
+  coalesce(b.behind, CAST(0 AS BIGINT)) AS behind,
   c.state_hash,
   c.reducer_version,
   c.reduced_at
 FROM counted AS c
 LEFT JOIN forked AS f ON c.namespace = f.namespace
+LEFT JOIN lacking AS b ON c.namespace = b.namespace

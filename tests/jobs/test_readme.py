@@ -11,6 +11,11 @@ from support.packaged import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+# A block of json is the content of the file that is named last before it.
+FILES = {
+    text: name
+    for name, text in re.findall(r"`([\w.]+)`:\n\n```json\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+}
 # These start no JVM: they are cheap as processes of their own.
 LIGHT = ("status", "quarantine", "explain", "config")
 
@@ -64,6 +69,8 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
                     for name, dialect in (("dump", "sdmp"), ("logs", "ipfslog")):
                         landed = tmp_path / "demo-lake" / ".demo" / "input" / dialect
                         shutil.copytree(landed, tmp_path / name)
+        elif language == "json":
+            (tmp_path / FILES[text]).write_text(text)
         else:
             out = "".join(printed)
             assert as_shown(text, out), out
@@ -71,7 +78,7 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
                 assert text == out
     asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
     assert len(asked) >= 5
-    assert {words[1] for words in ran} == {"demo", "doctor", "ingest", "reduce", "sql", *LIGHT}
+    assert {words[1] for words in ran} == {"demo", "doctor", "ingest", "reduce", "sql", "sync", *LIGHT}
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)

@@ -2,8 +2,10 @@
 
 import json
 
-from strandline.dialects.sdmp.author import synthetic
-from strandline.dialects.sdmp.codec import render
+import pytest
+
+from strandline.dialects.sdmp.author import synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import announce, render
 from support.lakes import write_files
 from support.packaged import SECONDS
 
@@ -56,3 +58,26 @@ def test_two_processes_that_merge_at_once_end_with_the_union(new_lake, program, 
     assert sum(report["counts"]["new"] for report in reports) == len(keys)
     assert sum(report["counts"]["known"] for report in reports) == SHARED * LINES
     assert min(report["tables"]["node_journal_line"]["version"] for report in reports) == 1
+
+
+@pytest.mark.slow
+def test_two_processes_that_write_one_own_journal_at_once_end_with_one_chain(new_lake, program, tmp_path):
+    node, user = synthetic_id("node", 1), synthetic_id("user", 1)
+    pairs = [(user, synthetic_id("resource", k)) for k in range(60)]
+    (tmp_path / "nodes.json").write_text(json.dumps({"nodes": [{"node": node, "user": user}]}))
+    outboxes = {"a": announce(node, pairs[:40]), "b": announce(node, pairs[20:])}
+    lake = new_lake()
+    writers = [
+        program.start(
+            name, "ingest", str(write_files(tmp_path / name, {"outbox": frame})), "--dialect", "sdmp",
+            "--nodes", "nodes.json", "--lake", str(lake.path), "--json",
+            cwd=tmp_path, script=WRITER.replace("ingest.read", "authoring.tip"),
+        )
+        for name, frame in outboxes.items()
+    ]  # fmt: skip
+    told = [writer.communicate(timeout=SECONDS) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0], told
+    assert sorted(path.name for path in tmp_path.glob("ready-*")) == ["ready-a", "ready-b"]
+    lake.reduce()
+    assert lake.rows("node_journal", "tip_n", "line_count", "pair_count", "fork_count") == [(61, 61, 60, 0)]
+    assert sum(json.loads(out)["counts"]["authored"] for out, _ in told) == 60

@@ -1,12 +1,14 @@
-"""Own journals through the pipelines: what is announced is written as the pure-Python lake writes it."""
+"""Own journals through the pipelines: what is announced, restored and synchronised, as the pure-Python lake has it."""
 
 import hashlib
+import json
 import random
 from dataclasses import astuple, fields
 
 import pytest
 
 from strandline.core.ids import bucket_of
+from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_line, render
 from strandline.pipelines.faults import Faults
 from support.agreement import QUARANTINE, assert_reduced_equal, expected_lines, stored_lines
@@ -19,7 +21,7 @@ from support.reference import Counts
 from support.sdmp_cases import document, line
 
 VECTOR = own_document()
-X = node_of("X")
+X, P, Q = (node_of(name) for name in "XPQ")
 NAMES = [field.name for field in fields(Counts)]
 
 
@@ -46,10 +48,48 @@ def assert_held_equal(lake, reference) -> None:
     assert sorted(found, key=repr) == sorted(held, key=repr)
 
 
-def test_spark_and_reference_write_the_same_journals_of_random_own_nodes(new_lake, tmp_path):
-    own = own_nodes(random.Random(5), 100, strangers=10)
+def assert_peers_equal(lake, reference) -> None:
+    """Rows of peers and of wanted resources are those of the reference."""
+
+    def placed(row) -> tuple:
+        namespace, *rest = astuple(row)
+        return namespace, bucket_of(namespace, 16), *rest
+
+    statuses = [placed(row) for node in reference.own for row in reference.peer_statuses(node)]
+    wanted = [placed(row) for node in reference.own for row in reference.wanted(node)]
+    assert lake.rows("peer_status") == sorted(statuses, key=repr)
+    assert lake.rows("wanted_resource") == sorted(wanted, key=repr)
+
+
+ODD_REQUESTS = (
+    b"",
+    b'{"node":"a","to":"b"}',
+    b"not json",
+    json.dumps({"node": "a", "to": "../../x", "request": {"since": "y", "limit": 1}}).encode(),
+    json.dumps({"node": "a", "to": "../../x", "request": {"since": "y", "limit": 2}}).encode(),
+    json.dumps({"node": "a", "to": "\ud800", "request": {"since": "y", "limit": 2}}).encode(),
+)
+
+
+def odd_requests(own, reference) -> bytes:
+    """Requests of peers for own journals from every line, and some that are none."""
+    asked = list(ODD_REQUESTS)
+    for number, node in enumerate(own):
+        for link in reference.tree(node).links.values():
+            since = link.number or node
+            for limit in (1, 10**9, 0, 2.5, "3", True, None):
+                if (number + len(asked)) % 3 or limit == 10**9:
+                    request = {"node": "a", "to": node, "request": {"since": since, "limit": limit}}
+                    asked.append(json.dumps(request).encode())
+        unknown = {"node": "a", "to": node, "request": {"since": "0" * 64, "limit": 5}}
+        asked.append(json.dumps(unknown).encode())
+    return b"\n".join(asked)
+
+
+def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchronisation(new_lake, tmp_path):
+    own = own_nodes(random.Random(5), 100, strangers=15)
     lake, reference = new_lake(), OwnLake(own.values(), limit=5)
-    for number, each in enumerate(runs(6, own, 10, count=2)):
+    for number, each in enumerate(runs(6, own, 15, count=2)):
         expected = reference.run(each.files, restore=each.restore, force=each.force)
         report = lake.ingest(
             write_files(tmp_path / f"in{number}", each.files),
@@ -60,36 +100,105 @@ def test_spark_and_reference_write_the_same_journals_of_random_own_nodes(new_lak
         assert counted(report, NAMES) == dict(zip(NAMES, astuple(expected.counts), strict=True))
         assert report.counts["authored"] == sum(expected.lines.values())
         assert_held_equal(lake, reference)
-        lake.reduce()
+        lake.reduce(own=own_run(own))
         assert_reduced_equal(lake, reference)
-    assert reference.rows("rejected")
+        assert_peers_equal(lake, reference)
     assert expected.stopped
+    assert any(row.diverged for node in own for row in reference.peer_statuses(node))
+
+    force = frozenset(list(own)[::7])
+    expected = reference.sync(force=force)
+    report = lake.sync(own_run(own, force=force, limit=9), requests=tmp_path / "ask.jsonl")
+    assert report.members["stopped"] == {node: list(codes) for node, codes in expected.stopped.items()}
+    assert report.counts["authored"] == sum(expected.lines.values()) > 0
+    assert_held_equal(lake, reference)
+    assert_reduced_equal(lake, reference)
+    assert_peers_equal(lake, reference)
+    asked = reference.requests()
+    assert (tmp_path / "ask.jsonl").read_bytes() == asked
+    assert report.counts["requests"] == asked.count(b"\n")
+
+    theirs = write_files(tmp_path, {"theirs.jsonl": asked + odd_requests(own, reference)}) / "theirs.jsonl"
+    answered = lake.answer(own_run(own), theirs, tmp_path / "answers.jsonl")
+    told = reference.answers(theirs.read_bytes())
+    assert (tmp_path / "answers.jsonl").read_bytes() == b"".join(frame + b"\n" for frame in told.frames)
+    assert {name: answered.counts[name] for name in ("answered", "not_found", "malformed", "resources")} == {
+        "answered": len(told.frames), "not_found": len(told.not_found), "malformed": len(told.malformed),
+        "resources": told.resources,
+    }  # fmt: skip
+    assert answered.members["refused_nodes"]["../../x"] == 2
+    assert answered.counts["refused"] == sum(told.refused.values())
 
 
-def test_the_vectors_are_written_byte_for_byte(new_lake, tmp_path):
+def test_the_vectors_of_writing_and_synchronising_byte_for_byte(new_lake, tmp_path):
     lake = new_lake()
     published = [parse_line(line(f"published 0.9 line {k}"), "0.9") for k in ("2", "3 corrected")]
-    first = line("published 0.9 line 1").decode()
-    y = node_of("P")
+    first, y = line("published 0.9 line 1").decode(), synthetic_id("node", 50)
     order = VECTOR["order_of_two_frames"]
-    frames = [announce(y, pairs_of(frame["pairs"]), frame.get("seq")) for frame in order["frames"]]
+    peers = {name: render(journal_of(node_of(name), pairs)) for name, pairs in VECTOR["peers"].items()}
     files = {
+        **peers,
         "x.jsonl": announce(X, pairs_of(VECTOR["announced"])),
         "published.jsonl": announce(first, [each.pair for each in published]) + b"\n",
-        "two.jsonl": b"\n".join(frames),
+        "two.jsonl": b"\n".join(
+            announce(y, pairs_of(frame["pairs"]), frame.get("seq")) for frame in order["frames"]
+        ),
     }
-    report = lake.ingest(
-        write_files(tmp_path / "in", files), own=own_run([own_node(X), own_node(first), own_node(y)])
+    own = own_run([own_node(X, Q, P), own_node(first), own_node(y)])
+    report = lake.ingest(write_files(tmp_path / "in", files), own=own)
+    assert (report.exit, report.counts["read"], report.counts["new"], report.counts["authored"]) == (
+        0,
+        14,
+        14,
+        6,
     )
-    assert (report.exit, report.counts["read"], report.counts["new"]) == (0, 6, 6)
-    lake.reduce()
-    tips = {
-        name: (n, hash_) for name, n, hash_ in lake.rows("node_journal", "namespace", "tip_n", "tip_hash")
-    }
-    assert tips[f"node:{X}"] == (VECTOR["start"]["X"]["n"], VECTOR["start"]["X"]["tip_hash"])
+    lake.reduce(own=own)
+    tips = {name: rest for name, *rest in lake.rows("node_journal", "namespace", "tip_n", "tip_hash")}
+    assert tips[f"node:{X}"] == [VECTOR["start"]["X"]["n"], VECTOR["start"]["X"]["tip_hash"]]
     corrected = next(case for case in document()["files"] if case["name"] == "corrected 0.9 file")
     assert hashlib.sha256(journal_text(lake, first)).hexdigest() == corrected["sha256"]
     assert journal_text(lake, y) == render(journal_of(y, order["written"]))
+
+    names = {P: "P", Q: "Q"}
+
+    def statuses():
+        rows = lake.rows("peer_status", "peer", "recorded_n", "unrecorded")
+        return {names[peer]: [recorded, unrecorded] for peer, recorded, unrecorded in rows}
+
+    assert statuses() == VECTOR["peer_status_before"]
+    report = lake.sync(own)
+    assert (report.exit, report.counts["authored"]) == (0, 3)
+    assert statuses() == VECTOR["peer_status_after"]
+    expected = VECTOR["synced"]
+    tips = {
+        name: rest
+        for name, *rest in lake.rows("node_journal", "namespace", "tip_n", "tip_hash", "tip_number")
+    }
+    assert tips[f"node:{X}"] == [expected["n"], expected["tip_hash"], expected["tip_number"]]
+    states = dict(lake.rows("namespace_state", "namespace", "state_hash"))
+    assert states[f"node:{X}"].hex() == expected["state_hash"]
+    wanted = {
+        (author, resource): by
+        for name, author, resource, by in lake.rows(
+            "wanted_resource", "namespace", "author_fp", "resource_id", "named_by"
+        )
+        if name == f"node:{X}"
+    }
+    assert wanted == {
+        pair: tuple(sorted(node_of(name) for name in by))
+        for numbers, by in VECTOR["wanted_after"]
+        for pair in pairs_of([numbers])
+    }
+    origins = lake.rows("node_journal_line", "namespace", "n", "origin")
+    assert [origin for name, _, origin in origins if name == f"node:{X}"] == [
+        "implied", "announced", "announced", "synced", "synced", "synced",
+    ]  # fmt: skip
+    again = lake.sync(own)
+    assert (again.counts["authored"], "node_journal_line" in again.tables) == (0, False)
+    # Peers and nodes that are no longer listed take their rows along.
+    lake.reduce(own=own_run([own_node(X)]))
+    assert lake.rows("peer_status") == []
+    assert {name for (name,) in lake.rows("wanted_resource", "namespace")} == {f"node:{X}"}
 
 
 class Killed(BaseException):
@@ -127,7 +236,6 @@ def test_a_writer_killed_at_every_point_and_run_again_writes_what_an_undisturbed
         lake.reduce()
     assert killed.tables() == calm.tables()
     assert calm.rows("node_journal", "tip_n", "pair_count") == [(8, 7), (9, 8)]
-    assert killed.ingest(source, own=own).tables == {}
 
 
 def test_a_writer_that_another_one_overtook_starts_again_from_the_new_tip(new_lake, tmp_path):

@@ -39,7 +39,7 @@ def add_to(app: typer.Typer) -> None:
         examples=(
             "strandline status",
             "strandline status --lake /data/lake --all",
-            "strandline status --check --json   (exit code 1: something is forked, waiting, behind or unreduced)",
+            "strandline status --check --json   (exit code 1: something is forked, waiting, behind, stopped)",
         ),
     )(_status)
     command(
@@ -82,16 +82,18 @@ def _status(
     every: Annotated[bool, typer.Option("--all", help="All rows, not the 50 worst.")] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Exit code 1 if something is forked, waiting, behind or unreduced."),
+        typer.Option(
+            "--check", help="Exit code 1 if something is forked, waiting, behind, stopped or unreduced."
+        ),
     ] = False,
 ) -> Result:
     """Show how every namespace fares, worst first, and what reduce has not caught up with."""
-    from strandline.dialects import record_tables
+    from strandline.dialects import record_tables, standings
     from strandline.pipelines import status
 
     request = status.StatusRequest(tuple(namespaces or ()), every, check)
     with _reading(call) as lake:
-        report = status.run(lake, record_tables(), request, call.context())
+        report = status.run(lake, record_tables(), request, call.context(), standings())
     return Result(report, lambda console: show.status(console, report))
 
 

@@ -28,23 +28,43 @@ class CommandOption:
     is_list: bool = False
 
 
+Part = tuple[str | None, str]
+"""A SELECT, and the one that counts (as `found`) what it would be about: none of that, and it need not be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How own nodes stand, as SQL that delta-rs and Spark read, over `tables`.
+
+    `behind` selects namespace and behind: own records and pairs that are missing. `stopped` selects
+    namespace and code: why nothing is written on an own journal.
+    """
+
+    tables: tuple[str, ...]
+    behind: tuple[Part, ...]
+    stopped: tuple[Part, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Where a dialect's object is, and what is known of it without Spark.
 
-    `authoring` is the attribute of the module that says how it writes own journals, None if it writes none.
+    `authoring` is the attribute of the module that says how it writes own journals, None if it writes none; `standing`
+    then is the module that says how own nodes stand.
     """
 
     module: str
     attribute: str
     record_table: str
     authoring: str | None = None
+    standing: str | None = None
     options: tuple[CommandOption, ...] = ()
 
 
 _REGISTRY: Final[Mapping[str, Entry]] = {
     "sdmp": Entry(
         "strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line", "SDMP_AUTHORING",
+        "strandline.dialects.sdmp.reduce.standing",
         (
             CommandOption(
                 "nodes", ("ingest", "reduce", "sync"), "FILE",
@@ -104,6 +124,12 @@ def authoring_of(name: str) -> Authoring | None:
         getattr(import_module(entry.module), entry.authoring) if entry.authoring else None
     )
     return found
+
+
+def standings() -> tuple[Standing, ...]:
+    """Return how own nodes stand, of each dialect that has some; Spark is not needed."""
+    modules = [import_module(entry.standing) for entry in _REGISTRY.values() if entry.standing]
+    return tuple(Standing(module.TABLES, module.BEHIND, module.STOPPED) for module in modules)
 
 
 def every() -> tuple[Dialect, ...]:

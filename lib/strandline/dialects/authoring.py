@@ -72,7 +72,7 @@ class Authoring:
 
     `read` makes choices of options, by name (UsageError before anything is written). `stopped` tells, by own node, the
     reason codes for which its writer must not go on, as of a version of the record table. `next_commit` gives what the
-    writer adds, or None if nothing is left. `peers` gives all rows of `peer_tables`, what own nodes know of peers,
+    writer adds, or None if nothing is left. `peers` gives, by table, all rows of what own nodes know of peers,
     as of the version that the journals were reduced from. `requests` gives `line`, what own nodes ask of their peers,
     from these tables; `answers` answers the requests in the file of a path.
     """
@@ -80,7 +80,6 @@ class Authoring:
     read: Callable[[Mapping[str, tuple[GivenOption, ...]]], Choices]
     stopped: Callable[[Choices, Tables, Stage, int], Mapping[str, tuple[str, ...]]]
     next_commit: Callable[[Choices, Tables, Stage, AuthorScope], NextCommit | None]
-    peer_tables: tuple[str, ...]
     peers: Callable[[Choices, Tables, Stage, int], Mapping[str, DataFrame]]
     requests: Callable[[Choices, Tables], DataFrame]
     answers: Callable[[Choices, Tables, Stage, str], FoundAnswers]

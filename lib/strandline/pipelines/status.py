@@ -11,6 +11,7 @@ from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
 
 if TYPE_CHECKING:
+    from strandline.dialects import Part, Standing
     from strandline.tables.read_lake import ReadLake
 
 ROWS = 50
@@ -25,7 +26,10 @@ TABLES = ("namespace_state", "quarantine", "equivocation")
 REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
 # The rows of the view `namespace_health`, in SQL that delta-rs reads too; a test compares the two.
 _HEALTH_SQL = """
-WITH held AS (
+WITH lacking AS (
+  SELECT namespace, CAST(sum(behind) AS BIGINT) AS behind FROM ({behind}) AS parts GROUP BY namespace
+),
+held AS (
   SELECT
     namespace,
     min(dialect) AS dialect,
@@ -45,7 +49,6 @@ counted AS (
     coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
     coalesce(h.waiting, CAST(0 AS BIGINT)) AS waiting,
     coalesce(h.rejected, CAST(0 AS BIGINT)) AS rejected,
-    CAST(0 AS BIGINT) AS behind,
     s.state_hash,
     s.reducer_version,
     s.reduced_at
@@ -53,9 +56,13 @@ counted AS (
   FULL OUTER JOIN held AS h ON s.namespace = h.namespace
 ),
 joined AS (
-  SELECT c.*, coalesce(f.forks, CAST(0 AS BIGINT)) AS forks
+  SELECT
+    c.*,
+    coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
+    coalesce(b.behind, CAST(0 AS BIGINT)) AS behind
   FROM counted AS c
   LEFT JOIN forked AS f ON c.namespace = f.namespace
+  LEFT JOIN lacking AS b ON c.namespace = b.namespace
 ),
 rated AS (
   SELECT
@@ -74,7 +81,7 @@ health AS (
   FROM rated
 )
 """
-TALLY_SQL = _HEALTH_SQL + "SELECT health, count(*) AS namespaces FROM health GROUP BY health"
+NOTHING_BEHIND = "SELECT namespace, CAST(0 AS BIGINT) AS behind FROM namespace_state WHERE false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,40 +103,81 @@ class Unreduced:
 
 
 def run(
-    lake: "ReadLake", record_tables: Mapping[str, str], request: StatusRequest, context: RunContext
+    lake: "ReadLake",
+    record_tables: Mapping[str, str],
+    request: StatusRequest,
+    context: RunContext,
+    standings: Sequence["Standing"] = (),
 ) -> Report:
     """Return the status of the lake from its tables alone, worst first.
 
-    `record_tables` gives the table of accepted records of each dialect.
+    `record_tables` gives the table of accepted records of each dialect, `standings` how own nodes stand.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
+    tables = tuple(dict.fromkeys((*TABLES, *(table for each in standings for table in each.tables))))
+    parts = [part for each in standings for part in _asked(lake, each.behind, each.tables)]
+    behind_sql = "\nUNION ALL\n".join(parts) or NOTHING_BEHIND
     if request.namespaces:
-        every = lake.query(rows_sql(None), TABLES)
+        every = lake.query(rows_sql(None, behind_sql), tables)
         wanted = set(resolve(request.namespaces, [row["namespace"] for row in every]))
         rows = [row for row in every if row["namespace"] in wanted]
         tally = Counter(row["health"] for row in rows)
         shown = rows if request.all else rows[:ROWS]
     else:
-        tally = Counter({row["health"]: row["namespaces"] for row in lake.query(TALLY_SQL, TABLES)})
-        shown = lake.query(rows_sql(None if request.all else ROWS), TABLES)
+        told = lake.query(tally_sql(behind_sql), tables)
+        tally = Counter({row["health"]: row["namespaces"] for row in told})
+        shown = lake.query(rows_sql(None if request.all else ROWS, behind_sql), tables)
     behind = unreduced(lake, record_tables)
+    stopped = stopped_writers(lake, standings)
     found = request.check and (
-        bool(behind) or any(tally[health] for health in ("forked", "waiting", "behind"))
+        bool(behind) or bool(stopped) or any(tally[health] for health in ("forked", "waiting", "behind"))
     )
     return context.report(
         lake.location.describe(),
         outcome="found" if found else "ok",
         counts={health: tally[health] for health in HEALTHS},
         namespaces=tally.total(),
-        members={"rows": [_as_json(row) for row in shown], "unreduced": [asdict(one) for one in behind]},
+        members={
+            "rows": [_as_json(row) for row in shown],
+            "unreduced": [asdict(one) for one in behind],
+            "stopped": stopped,
+        },
     )
 
 
-def rows_sql(limit: int | None) -> str:
-    """Return the query of the rows, by health, then by how many forks, waiting and rejected records, then by name."""
-    worst_first = "ORDER BY place, forks DESC, waiting DESC, rejected DESC, namespace"
+def _asked(lake: "ReadLake", parts: Sequence["Part"], tables: Sequence[str]) -> list[str]:
+    """Return the SELECTs whose gate counts something, or that have none."""
+    return [
+        select
+        for gate, select in parts
+        if gate is None or any(row["found"] for row in lake.query(gate, tables))
+    ]
+
+
+def stopped_writers(lake: "ReadLake", standings: Sequence["Standing"]) -> dict[str, list[str]]:
+    """Return the codes of the own nodes on whose journals nothing is written, by node, ascending."""
+    found: dict[str, set[str]] = {}
+    for standing in standings:
+        for select in _asked(lake, standing.stopped, standing.tables):
+            for row in lake.query(select, standing.tables):
+                found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
+    return {node: sorted(codes) for node, codes in sorted(found.items())}
+
+
+def tally_sql(behind: str = NOTHING_BEHIND) -> str:
+    """Return the query of the number of namespaces by health; `behind` selects what own nodes lack."""
+    return _health(behind) + "SELECT health, count(*) AS namespaces FROM health GROUP BY health"
+
+
+def _health(behind: str) -> str:
+    return _HEALTH_SQL.replace("{behind}", behind)
+
+
+def rows_sql(limit: int | None, behind: str = NOTHING_BEHIND) -> str:
+    """Return the query of the rows, by health, then by forks, missing, waiting and rejected records, then by name."""
+    worst_first = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
     cut = "" if limit is None else f" LIMIT {int(limit)}"
-    return f"{_HEALTH_SQL}SELECT {', '.join(COLUMNS)} FROM health {worst_first}{cut}"
+    return f"{_health(behind)}SELECT {', '.join(COLUMNS)} FROM health {worst_first}{cut}"
 
 
 def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:

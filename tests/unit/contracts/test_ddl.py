@@ -39,7 +39,7 @@ TBLPROPERTIES (
   'delta.enableDeletionVectors' = 'false',
   'delta.isolationLevel' = 'Serializable',
   'strandline.buckets' = '16',
-  'strandline.contract' = '1.1.0'
+  'strandline.contract' = '1.0.0'
 )"""  # noqa: E501
 
 RUN = """\

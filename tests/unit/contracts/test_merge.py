@@ -166,3 +166,24 @@ def test_the_name_of_the_source_is_quoted():
 def test_a_bucket_that_is_no_number_never_becomes_sql(hostile: object):
     with pytest.raises((ValueError, TypeError)):
         merge.insert_only_merge_sql(LINES, target=TARGET, source="batch", buckets=[hostile])  # type: ignore[list-item]
+
+
+def test_the_merge_that_continues_journals_matches_on_the_next_position_and_inserts_alone():
+    text = merge.continue_merge_sql(LINES, target=TARGET, source="lines", buckets=[3, 1], bounds=(5, 9))
+    condition, insert = text.split("WHEN NOT MATCHED THEN INSERT ")
+    assert condition.splitlines()[2:] == [
+        "ON t.bucket IN (1, 3)",
+        "  AND t.bucket = s.bucket",
+        "  AND t.namespace = s.namespace",
+        "  AND t.n = s.next_n",
+        "  AND t.n BETWEEN 5 AND 9",
+    ]
+    assert insert.startswith(f"({', '.join(LINES.names)})")
+    assert "MATCHED THEN UPDATE" not in text
+
+
+def test_only_a_record_table_with_positions_is_continued():
+    with pytest.raises(ValueError, match="no layout column"):
+        merge.continue_merge_sql(
+            load.contract("node_resource"), target=TARGET, source="b", buckets=[1], bounds=(1, 1)
+        )

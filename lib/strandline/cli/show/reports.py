@@ -81,6 +81,7 @@ def status(console: Console, report: Report) -> None:
     tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
     more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
     console.print(Text(f"{report.namespaces:,} namespaces: {tally}{more}"))
+    stopped_writers(console, report.members["stopped"])
     for one in report.members["unreduced"]:
         seen = "nothing of it" if one["reduced_version"] is None else f"version {one['reduced_version']}"
         console.print(

@@ -52,7 +52,8 @@ def read_requests(stream: BinaryIO) -> Iterator[tuple[int, Request | MalformedRe
     number, raw = 1, stream.readline(MAX_FRAME_BYTES + 2).removeprefix(BYTE_ORDER_MARK)
     while raw:
         line = raw.removesuffix(b"\n")
-        if line.strip(ASCII_SPACE):
+        # Of a line over the limit nobody knows whether it is blank.
+        if len(line) > MAX_FRAME_BYTES or line.strip(ASCII_SPACE):
             yield number, _parsed(line, number)
         while raw and not raw.endswith(b"\n"):
             raw = stream.readline(MAX_FRAME_BYTES)

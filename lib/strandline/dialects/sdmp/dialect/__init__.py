@@ -9,7 +9,7 @@ from strandline.dialects.sdmp.dialect.admission import admit
 from strandline.dialects.sdmp.dialect.choices import read_options
 from strandline.dialects.sdmp.dialect.demo import demo
 from strandline.dialects.sdmp.dialect.exchange import answers, requests
-from strandline.dialects.sdmp.dialect.peers import PEER_TABLES, peers
+from strandline.dialects.sdmp.dialect.peers import peers
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
 from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
 from strandline.dialects.sdmp.kernels import STRICT, is_strict
@@ -63,7 +63,6 @@ SDMP_AUTHORING = Authoring(
     read=read_options,
     stopped=stopped,
     next_commit=next_commit,
-    peer_tables=PEER_TABLES,
     peers=peers,
     requests=requests,
     answers=answers,

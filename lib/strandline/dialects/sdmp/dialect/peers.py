@@ -20,8 +20,6 @@ from strandline.dialects.sdmp.frames import peers as pr
 from strandline.dialects.sdmp.frames.own import PAIR
 from strandline.dialects.sdmp.types import DIALECT
 
-PEER_TABLES = ("peer_status", "wanted_resource")
-
 
 def links(own: OwnNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
     """Return namespace, bucket, peer, peer_namespace, user_fp, takes_all: one row per peer of these own nodes."""
@@ -68,7 +66,7 @@ def named_by_peers(own: OwnNodes, nodes: Collection[str], tables: Tables, versio
 
 
 def peers(choices: object, tables: Tables, stage: Stage, version: int) -> Mapping[str, DataFrame]:
-    """Return all rows of PEER_TABLES, from the lines as of a version that `node_journal` was reduced from."""
+    """Return all rows of `peer_status` and `wanted_resource`; `node_journal` was reduced from this version."""
     own = own_nodes(choices)
     nodes = tuple(own.nodes)
     every_peer = {peer for node in nodes for peer in own.nodes[node].peers}

@@ -7,7 +7,6 @@ from strandline.dialects.sdmp.kernels.elements import (
     TEXT_FRAME,
     is_strict,
     read_content,
-    replayed,
 )
 from strandline.dialects.sdmp.kernels.facts import (
     LINE_FACTS_DDL,
@@ -21,6 +20,7 @@ from strandline.dialects.sdmp.kernels.facts import (
 )
 from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
 from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
 from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_DDL, off_trunk
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from strandline.dialects.sdmp.types import Announcement, Damage, Frame, Pair
 from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.lines import KeepLimits, Kept, StreamLine, stream_lines
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source, read_one
+from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source
 
 TEXT_FRAME: Final = -1
 """`frame` of a line of a text journal; a JSON frame carries the number of its line in its part, from 0."""
@@ -106,7 +106,7 @@ def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameR
         if announcement is not None:
             if before is None:
                 before = _lines_before(source, content.part)
-            _add_announced(
+            add_announced(
                 pieces, source.file_no, content.part, number, line, announcement, rules, before + number
             )
         yield
@@ -151,7 +151,7 @@ def add_frame(
     return None
 
 
-def _add_announced(
+def add_announced(
     pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, announcement: Announcement,
     rules: FrameRules, frame_no: int,
 ) -> None:  # fmt: skip
@@ -198,43 +198,3 @@ def _kept(raw: bytes, limits: KeepLimits) -> Kept:
     if len(raw) <= limits.whole_bytes:
         return Kept(raw, len(raw))
     return Kept(raw[: limits.head_bytes], len(raw), hashlib.sha256(raw).digest())
-
-
-def replayed(
-    batches: Iterable[pa.RecordBatch], options: ReadOptions, own: Collection[str] = ()
-) -> Iterator[pa.RecordBatch]:
-    """Yield the pieces of rejected frames and files that are judged again.
-
-    Reads: file_no, raw, reasons (joined by commas), node, evidence.
-    Gives: PIECE_FIELDS and ELEMENT_FIELDS.
-    """
-    pieces = Pieces(ELEMENT_FIELDS)
-    rules = FrameRules(options.keep, is_strict(options), own)
-    for batch in batches:
-        columns = (
-            batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence")
-        )
-        for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
-            codes = set(reasons.split(","))
-            if codes & FRAME_REASONS:
-                line = StreamLine(0, Kept(raw, len(raw)), "TRUNCATED" not in codes, False)
-                announcement = add_frame(pieces, file_no, 0, 0, line, rules)
-                if announcement is not None:
-                    _add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
-            elif codes & ANNOUNCEMENT_REASONS:
-                # What the frame said beside the element is gone, so that nothing can be judged anew.
-                pieces.add(
-                    file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
-                )
-            else:
-                for _ in read_one(file_no, raw, pieces, options, read_content):
-                    yield from pieces.full()
-            yield from pieces.full()
-    yield from pieces.rest()
-
-
-FRAME_REASONS: Final = frozenset(
-    {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
-)
-ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID", "NOT_OWN_NODE"})
-"""Reasons of announced elements; lines with the third one come another way."""

@@ -1,0 +1,61 @@
+"""Rejected frames and files to elements once more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+from typing import Final
+
+import pyarrow as pa
+
+from strandline.dialects.sdmp.kernels.elements import (
+    ELEMENT_FIELDS,
+    FrameRules,
+    add_announced,
+    add_frame,
+    is_strict,
+    read_content,
+)
+from strandline.kernels.lines import Kept, StreamLine
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import ReadOptions, read_one
+
+
+def replayed(
+    batches: Iterable[pa.RecordBatch], options: ReadOptions, own: Collection[str] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Yield the pieces of rejected frames and files that are judged again.
+
+    Reads: file_no, raw, reasons (joined by commas), node, evidence.
+    Gives: PIECE_FIELDS and ELEMENT_FIELDS.
+    """
+    pieces = Pieces(ELEMENT_FIELDS)
+    rules = FrameRules(options.keep, is_strict(options), own)
+    for batch in batches:
+        columns = (
+            batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence")
+        )
+        for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
+            codes = set(reasons.split(","))
+            if codes & FRAME_REASONS:
+                line = StreamLine(0, Kept(raw, len(raw)), "TRUNCATED" not in codes, False)
+                announcement = add_frame(pieces, file_no, 0, 0, line, rules)
+                if announcement is not None:
+                    add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
+            elif codes & ANNOUNCEMENT_REASONS:
+                # What the frame said beside the element is gone, so that nothing can be judged anew.
+                pieces.add(
+                    file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
+                )
+            else:
+                for _ in read_one(file_no, raw, pieces, options, partial(read_content, own=own)):
+                    yield from pieces.full()
+            yield from pieces.full()
+    yield from pieces.rest()
+
+
+FRAME_REASONS: Final = frozenset(
+    {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
+)
+ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID", "NOT_OWN_NODE"})
+"""Reasons of announced elements; lines with the third one come another way."""

@@ -1,0 +1,96 @@
+"""Kernels of own journals: lines beside the trunk, what a file of requests asks, where announcements stood."""
+
+import io
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import announce, line_hash, parse_requests, read_requests
+from strandline.dialects.sdmp.kernels import ANNOUNCED, ELEMENT_FIELDS, off_trunk, read_content, requests
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import KeepLimits
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import Content, ReadOptions, Source
+
+OPTIONS = ReadOptions(strict=False, stream=StreamLimits(2**30, 100), keep=KeepLimits(2**22, 2**16))
+OWN, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
+PAIRS = [(synthetic_id("author", k), synthetic_id("resource", k)) for k in range(3)]
+
+
+def test_what_the_way_down_from_the_tip_does_not_meet_is_beside_the_trunk():
+    trunk = list(synthetic(0, 7))
+    beside = list(append(trunk[3], PAIRS[:2]))
+    lines = [*trunk[2:], *beside]
+    group = pd.DataFrame(
+        {
+            "namespace": "node:x",
+            "tip_hash": line_hash(trunk[-1]),
+            "line_hash": [line_hash(line) for line in lines],
+            "line_number": [line.partition(b"@")[0].decode() for line in lines],
+        }
+    )
+    found = off_trunk(group.sample(frac=1, random_state=1))
+    assert sorted(found["line_hash"]) == sorted(line_hash(line) for line in beside)
+    assert set(found["namespace"]) == {"node:x"}
+
+
+def asked(node: str, **request: object) -> bytes:
+    return json.dumps({"node": "a", "to": node, "request": request}).encode()
+
+
+def test_a_file_of_requests_becomes_rows_and_none_of_it_raises(tmp_path):
+    lines = [
+        asked(OWN, since=OWN, limit=10**9), b"", asked(OTHER, since="x", limit=1), asked(OWN, since=1, limit=1),
+        asked(OWN, author="a", resource="b"), asked(OWN, since="y", limit=2), b"{", asked("\ud800", since="y", limit=1),
+    ]  # fmt: skip
+    path = tmp_path / "ask.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
+    batch = pa.RecordBatch.from_pydict({"path": [str(path)]})
+    rows = [row for found in requests([batch], {OWN}) for row in found.to_pylist()]
+    assert [(row["request_no"], row["outcome"], row["most"]) for row in rows] == [
+        (1, "asked", 50_000), (3, "refused", 0), (4, "malformed", 0), (5, "resources", 0), (6, "asked", 2),
+        (7, "malformed", 0), (8, "malformed", 0),
+    ]  # fmt: skip
+    assert (rows[0]["to"], rows[0]["since"], rows[1]["to"]) == (OWN, OWN, OTHER)
+
+
+@pytest.mark.large
+def test_of_a_request_that_is_too_long_the_rest_is_read_over():
+    long = b" " * (16 * 1024 * 1024 + 5) + b"{}"
+    first, second = read_requests(io.BytesIO(long + b"\n" + asked(OWN, since="x", limit=1)))
+    assert (first[0], first[1].field, second[0]) == (1, "bytes", 2)
+    assert parse_requests(asked(OWN, since="x", limit=1)) == (second[1],)
+
+
+def announced_in_splits(content: bytes, size: int) -> list[tuple[int, int, str, str | None]]:
+    """Where the announced elements of a file stood, read in splits of `size` bytes: frame_no, pos, resource, seq."""
+    pieces = Pieces(ELEMENT_FIELDS)
+    source = Source(0, lambda: io.BytesIO(content))
+    for start in range(0, len(content), size):
+
+        def begin(start: int = start):
+            yield content[start:]
+
+        part = Content(begin, part=start, until=min(start + size, len(content)))
+        for _ in read_content(source, part, pieces, OPTIONS, own={OWN}):
+            pass
+    rows = [row for batch in pieces.rest() for row in batch.to_pylist()]
+    assert {row["damage"] for row in rows} == {ANNOUNCED}
+    places = [json.loads(row["evidence"]) for row in rows]
+    return sorted((place["frame_no"], place["pos"], place["resource_id"], place["seq"]) for place in places)
+
+
+@pytest.mark.parametrize("size", [1, 64, 300, 1_000, 10**6])
+def test_an_announcement_stands_on_the_same_line_of_its_file_however_the_file_is_split(size):
+    frames = [announce(OWN, PAIRS[:2]), b"", announce(OWN, []), announce(OWN, PAIRS[2:], 2**64 - 1), b" "]
+    content = b"\xef\xbb\xbf" + b"\n".join(frames * 3)
+    expected = [
+        (5 * again + frame_no, pos, pair[1], seq)
+        for again in range(3)
+        for frame_no, pairs, seq in ((0, PAIRS[:2], None), (3, PAIRS[2:], str(2**64 - 1)))
+        for pos, pair in enumerate(pairs)
+    ]
+    assert announced_in_splits(content, size) == expected

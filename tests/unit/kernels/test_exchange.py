@@ -15,7 +15,9 @@ from strandline.kernels.lines import KeepLimits
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
-OPTIONS = ReadOptions(strict=False, stream=StreamLimits(2**30, 100), keep=KeepLimits(2**22, 2**16))
+OPTIONS = ReadOptions(
+    choices={"strict": "weak"}, stream=StreamLimits(2**30, 100), keep=KeepLimits(2**22, 2**16)
+)
 OWN, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
 PAIRS = [(synthetic_id("author", k), synthetic_id("resource", k)) for k in range(3)]
 

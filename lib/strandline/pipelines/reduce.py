@@ -93,12 +93,15 @@ def bring_up(
 ) -> Done:
     """Do what `run` does, on a lake that is there, and leave the run's row to the caller."""
     dialects = tuple(dialects)
-    in_force = told.in_force(store, dialects, request.files)
+    held = {dialect.name: store.stored_bytes(dialect.record_table) for dialect in dialects}
+    # What runs were told is looked up among all of them: not for a dialect of which nothing is held.
+    asking = [dialect for dialect in dialects if held[dialect.name] or request.files]
+    in_force = told.in_force(store, asking, request.files)
     for note in in_force.notes:
         context.progress.note(note)
     done = Done(members=dict(in_force.members))
     for dialect in dialects:
-        _bring_up(store, dialect, request, in_force, context, done)
+        _bring_up(store, dialect, held[dialect.name], request, in_force, context, done)
     done.members[told.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences
@@ -108,12 +111,12 @@ def bring_up(
 def _bring_up(
     store: TableStore,
     dialect: Dialect,
+    record_bytes: int,
     request: ReduceRequest,
     in_force: Told,
     context: RunContext,
     done: Done,
 ) -> None:
-    record_bytes = store.stored_bytes(dialect.record_table)
     own = request.own.get(dialect.name)
     done.read_versions[dialect.record_table] = last = store.version(dialect.record_table)
     with store.sized(record_bytes), RunStage(context.progress) as stage:
@@ -140,8 +143,6 @@ def _reduce(
         before, last, context.run_id, context.started_at, in_force.values.get(dialect.name),
         request.walk_entries, in_force.owed.get(dialect.name, ()),
     )  # fmt: skip
-    if before is None and not stage.has_rows(store.read(dialect.record_table)):
-        return
     asked_anyway = dialect.reducer_option is not None
     if before is None:
         _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)

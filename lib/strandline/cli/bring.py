@@ -8,7 +8,7 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import known_dialect
+from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.cli.own import own_run, own_runs
 from strandline.core.errors import UsageError
@@ -66,21 +66,8 @@ def _ingest(
         list[str] | None,
         typer.Argument(metavar="SOURCE...", help="Files, folders and globs.", show_default=False),
     ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            "--dialect", metavar="NAME", help="Kind of the journals: sdmp or ipfslog.", show_default=False
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="What the files hold, where names do not tell; ipfslog: lines, json or car.",
-            show_default=False,
-        ),
-    ] = None,
+    dialect: DialectName = None,
+    form: FormatName = None,
     fail_on_reject: Annotated[
         bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")
     ] = False,

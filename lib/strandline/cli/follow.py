@@ -8,7 +8,7 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import known_dialect
+from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 
@@ -35,21 +35,8 @@ def _stream(
     source: Annotated[
         str, typer.Argument(metavar="FOLDER", help="Folder in which files land.", show_default=False)
     ],
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            "--dialect", metavar="NAME", help="Kind of the journals: sdmp or ipfslog.", show_default=False
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="What the files hold, where names do not tell; ipfslog: lines, json or car.",
-            show_default=False,
-        ),
-    ] = None,
+    dialect: DialectName = None,
+    form: FormatName = None,
     available_now: Annotated[
         bool, typer.Option("--available-now", help="Land what is there, batch by batch, and end.")
     ] = False,

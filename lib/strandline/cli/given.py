@@ -1,7 +1,27 @@
 """What several commands are given, checked before Spark starts."""
 
+from typing import Annotated
+
+import typer
+
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
+
+DialectName = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect", metavar="NAME", help="Kind of the journals: sdmp or ipfslog.", show_default=False
+    ),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="What the files hold, where names do not tell; ipfslog: lines, json or car.",
+        show_default=False,
+    ),
+]
 
 
 def known_dialect(name: str | None, command: str) -> str:

@@ -17,6 +17,9 @@ ENTRIES = "ipfs_log_entry"
 HEADS, TAILS, VIEW, DOCUMENTS = "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document"
 EQUIVOCATIONS = "equivocation"
 REDUCED = (HEADS, TAILS, VIEW, DOCUMENTS, EQUIVOCATIONS)
+FEW_ROWS = 100_000
+"""Rows that fit into every task beside its own: some megabytes."""
+
 NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
 
 
@@ -171,6 +174,12 @@ def reduction(folded: Sequence[Folded], found_forks: DataFrame | None, scope: Re
         reduced_at=F.lit(scope.reduced_at),
     )  # fmt: skip
     return Reduction(rows, shaped, gone, tuple(each for part in folded for each in part.refused))
+
+
+def on_every_machine(frame: DataFrame, stage: Stage) -> DataFrame:
+    """Return a settled frame as the small side of a join, as long as it is small: news have no bound."""
+    few = stage.one(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= FEW_ROWS
+    return F.broadcast(frame) if few else frame
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -17,6 +17,7 @@ from strandline.dialects.ipfslog.dialect.folding import (
     TAILS,
     VIEW,
     Folded,
+    on_every_machine,
     with_hashes,
 )
 from strandline.dialects.ipfslog.frames import dag, documents, logs, order, suffix
@@ -74,9 +75,8 @@ def met(
         links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(adopted.select("namespace", "record_id")).distinct()
     )  # fmt: skip
-    found = stage.settle(
-        held.join(F.broadcast(wanted), ["namespace", "record_id"], "left_semi"), "entries met"
-    )
+    named = on_every_machine(stage.settle(wanted, "entries that news name"), stage)
+    found = stage.settle(held.join(named, ["namespace", "record_id"], "left_semi"), "entries met")
     late_children = found.join(
         adopted.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
     ).select(*dag.NODE, "parent")

@@ -23,6 +23,22 @@ FROM (
   FROM node_journal
   GROUP BY namespace, bucket
   UNION ALL
+  SELECT 'ipfs_log_head', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_head
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'ipfs_log_tail', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_tail
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'ipfs_log_view', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_view
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'ipfs_log_document', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM ipfs_log_document
+  GROUP BY namespace, bucket
+  UNION ALL
   SELECT 'namespace_state', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
   FROM namespace_state
   GROUP BY namespace, bucket

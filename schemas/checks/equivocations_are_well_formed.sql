@@ -16,3 +16,6 @@ WHERE equivocation_id <> unhex(
   OR (dialect = 'sdmp' AND members[0] <> unhex(sha2(bytes_a, 256)))
   OR (dialect = 'sdmp' AND members[1] <> unhex(sha2(bytes_b, 256)))
   OR (dialect = 'sdmp' AND attributable)
+  OR (dialect = 'ipfslog' AND members[0] <> unhex(sha2(bytes_a, 256)))
+  OR (dialect = 'ipfslog' AND members[1] <> unhex(sha2(bytes_b, 256)))
+  OR (dialect = 'ipfslog' AND NOT attributable)

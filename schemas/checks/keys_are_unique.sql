@@ -24,6 +24,26 @@ FROM node_journal
 GROUP BY namespace
 HAVING count(*) > 1
 UNION ALL
+SELECT 'ipfs_log_head', concat_ws(' ', namespace, lower(hex(record_id))), count(*)
+FROM ipfs_log_head
+GROUP BY namespace, record_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'ipfs_log_tail', concat_ws(' ', namespace, lower(hex(record_id))), count(*)
+FROM ipfs_log_tail
+GROUP BY namespace, record_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'ipfs_log_view', concat_ws(' ', namespace, lower(hex(record_id))), count(*)
+FROM ipfs_log_view
+GROUP BY namespace, record_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'ipfs_log_document', concat_ws(' ', namespace, document_key), count(*)
+FROM ipfs_log_document
+GROUP BY namespace, document_key
+HAVING count(*) > 1
+UNION ALL
 SELECT 'namespace_state', namespace, count(*)
 FROM namespace_state
 GROUP BY namespace

@@ -63,14 +63,13 @@ class Lake:
             store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults)
         )
 
-    def reduce(self, *, full: bool = False, faults: Faults | None = None):
+    def reduce(self, *, faults: Faults | None = None, **request):
         from strandline.dialects import every
         from strandline.pipelines import reduce
 
         store = self.store()
-        return reduce.run(
-            store, every(), reduce.ReduceRequest(full=full), self.context(store, "reduce", faults)
-        )
+        asked = reduce.ReduceRequest(**request)
+        return reduce.run(store, every(), asked, self.context(store, "reduce", faults))
 
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""

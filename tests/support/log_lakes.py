@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from strandline.core.ids import bucket_of
-from strandline.dialects.ipfslog.codec import canonical_cid, manifest_kind, manifest_of, parse_dag_cbor
+from strandline.dialects.ipfslog.codec import manifest_kind, manifest_of, parse_dag_cbor
 from strandline.dialects.ipfslog.reduce import (
     LogConfiguration,
     configuration_of,
@@ -14,6 +14,7 @@ from strandline.dialects.ipfslog.reduce import (
     value_json,
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
+from support.ipfslog_cases import AUTHORS, who
 
 REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
@@ -52,24 +53,46 @@ def manifest_row(manifest, buckets=BUCKETS):
     }
 
 
-def manifest(value, block):
+def identity_row(identity, buckets=BUCKETS):
+    """A valid identity as a row of `ipfs_log_identity`."""
+    record = identity.record
+    return {
+        "namespace": SHARED_NAMESPACE,
+        "bucket": bucket_of(SHARED_NAMESPACE, buckets),
+        "record_id": record.digest,
+        "cid": identity.cid,
+        **{name: getattr(record, name) for name in (
+            "block", "id", "public_key", "sig_id", "sig_public_key", "type",
+        )},
+        "valid": True,
+    }  # fmt: skip
+
+
+def enter_identities(lake):
+    """Add the identities of the authors, as ingest does before their entries."""
+    known = [who(name, variant) for name in AUTHORS.values() for variant in ("v2", "core2")]
+    _union(lake, "ipfs_log_identity", [identity_row(each) for each in known])
+
+
+def manifest(block):
     """The manifest that a block is."""
-    parsed = parse_dag_cbor(block).value if value is None else value
+    parsed = parse_dag_cbor(block).value
     return manifest_of(manifest_kind(parsed), parsed, block)
 
 
 def enter(lake, entries=(), manifests=()):
     """Union entries and manifests into the lake, as ingest does with what it accepts."""
-    for table, rows in (
-        ("ipfs_log_entry", _distinct(map(entry_row, entries))),
-        ("ipfs_log_manifest", _distinct(map(manifest_row, manifests))),
-    ):
-        if rows:
-            store = lake.store()
-            schema = store.schema(table)
-            values = [tuple(row[name] for name in schema.names) for row in rows]
-            frame = lake.spark.createDataFrame(values, schema)
-            store.merge_new(table, frame, tuple(sorted({row["bucket"] for row in rows})), {})
+    _union(lake, "ipfs_log_entry", _distinct(map(entry_row, entries)))
+    _union(lake, "ipfs_log_manifest", _distinct(map(manifest_row, manifests)))
+
+
+def _union(lake, table, rows):
+    if rows:
+        store = lake.store()
+        schema = store.schema(table)
+        values = [tuple(row[name] for name in schema.names) for row in rows]
+        frame = lake.spark.createDataFrame(values, schema)
+        store.merge_new(table, frame, tuple(sorted({row["bucket"] for row in rows})), {})
 
 
 def _distinct(rows):
@@ -145,8 +168,3 @@ def log_rows(log_id, held, told):
 def lake_tables(lake, names=REDUCED):
     """The reduced tables of a lake."""
     return {name: lake.rows(name) for name in names}
-
-
-def address(entry_or_digest):
-    """The canonical address of a digest."""
-    return canonical_cid(entry_or_digest)

@@ -66,13 +66,13 @@ def _committed(seed, draw, store, writers):
     chain = [listing]
     if draw.random() < 0.5:
         kind = draw.choice(["ipfs", "legacy-ipfs", "orbitdb"])
-        chain.append(dag_cbor({"type": kind, "params": {"address": manifest(None, listing).cid}}))
-    access = manifest(None, chain[-1]).cid
+        chain.append(dag_cbor({"type": kind, "params": {"address": manifest(listing).cid}}))
+    access = manifest(chain[-1]).cid
     database = dag_cbor(
         {"name": f"db {seed}", "type": type_, "accessController": draw.choice(["/ipfs/", ""]) + access}
     )
     chain.append(database)
-    made = [manifest(None, block) for block in chain]
+    made = [manifest(block) for block in chain]
     log_id = f"/orbitdb/{made[-1].cid}" + draw.choice(["", f"/db {seed}"])
     return log_id, [each for each in made if draw.random() > 0.1]
 

@@ -1,7 +1,8 @@
 """Commands that bring records in: ingest, reduce."""
 
 from datetime import UTC, date, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +10,9 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from strandline.pipelines.told import GivenFile
 
 _PANEL = "Bring in"
 
@@ -36,6 +40,7 @@ def add_to(app: typer.Typer) -> None:
         examples=(
             "strandline reduce",
             "strandline reduce --full --lake /data/lake",
+            "strandline reduce --log-config logs.json",
             "strandline reduce --json",
         ),
     )(_reduce)
@@ -148,16 +153,46 @@ def _reduce(
         bool,
         typer.Option("--full", help="Reduce everything again; a difference is mended, named, exit code 1."),
     ] = False,
+    log_config: Annotated[
+        str | None,
+        typer.Option(
+            "--log-config",
+            metavar="FILE",
+            help="ipfslog: stores and writers of logs, from now on; none drops the file in force.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> Result:
     """Bring the reduced tables up to the record tables."""
     from strandline.pipelines import reduce
+
+    files = {} if log_config is None else {"log-config": _told(log_config)}
 
     with call.progress() as progress:
         store = call.store()
         from strandline.dialects import every
 
-        report = reduce.run(store, every(), reduce.ReduceRequest(full=full), call.context(progress))
+        request = reduce.ReduceRequest(full=full, files=files, walk_entries=call.settings.limits.walk_entries)
+        report = reduce.run(store, every(), request, call.context(progress))
     return Result(report, lambda console: show.reduce(console, report))
+
+
+def _told(name: str) -> "GivenFile | None":
+    """Return the file of an option that is kept for later runs; `none` drops the one in force.
+
+    Raises: UsageError `OPTION_FILE`.
+    """
+    from strandline.pipelines.told import GivenFile
+
+    if name == "none":
+        return None
+    try:
+        return GivenFile(name, Path(name).read_bytes())
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise UsageError(
+            "OPTION_FILE", f"the file {name} cannot be read: {why}", "give a file that is there"
+        ) from None
 
 
 def _use_dialect(names: tuple[str, ...]) -> str:

@@ -25,6 +25,7 @@ class Limits(Section):
     deferred_per_namespace: Count
     quarantine_raw_bytes: Bytes
     quarantine_raw_head: Bytes
+    walk_entries: Count
 
 
 class Read(Section):

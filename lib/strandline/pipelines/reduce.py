@@ -107,6 +107,8 @@ def _reduce(
         before, last, context.run_id, context.started_at, in_force.values.get(dialect.name),
         request.walk_entries, in_force.owed.get(dialect.name, ()),
     )  # fmt: skip
+    if before is None and not stage.has_rows(store.read(dialect.record_table)):
+        return
     asked_anyway = dialect.reducer_option is not None
     if before is None:
         _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
@@ -152,7 +154,11 @@ def _write(
     buckets = tuple(sorted(found["buckets"]))
     for table, rows in reduction.tables.items():
         context.progress.stage(table)
-        _add(done, table, store.replace(table, rows, buckets, reduction.gone.get(table)))
+        gone = reduction.gone.get(table)
+        if gone is not None and not stage.has_rows(gone):
+            gone = None
+        if gone is not None or stage.has_rows(rows):
+            _add(done, table, store.replace(table, rows, buckets, gone))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(STATES)

@@ -50,23 +50,26 @@ def check(dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]) ->
 
 def in_force(store: TableStore, dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]) -> Told:
     """Return what holds in this run: what `files` say, else what the newest run that was given one was told."""
-    found = Told()
-    for dialect, option in _options(dialects):
+    found, dialects = Told(), tuple(dialects)
+    options = _options(dialects)
+    if not options:
+        return found
+    paths = {option.name: f"$.{MEMBER}['{option.name}']" for _, option in options}
+    newest = _newest(store, {**paths, REFUSED: f"$.{REFUSED}"})
+    for dialect, option in options:
+        run_id, kept = newest.get(option.name, (None, None))
         if option.name in files:
             file = files[option.name]
             text = None if file is None else file.raw.decode("utf-8")
             kept = {"file": None if file is None else file.name, "text": text}
             found.members.setdefault(MEMBER, {})[option.name] = kept
-            found.values[dialect.name] = _value(option, kept)
-            continue
-        run_id, kept = _newest(store, f"$.{MEMBER}['{option.name}']")
-        found.values[dialect.name] = _value(option, kept)
-        if kept is not None and kept["text"] is not None:
+        elif kept is not None and kept["text"] is not None:
             found.notes.append(f"--{option.name} is the file {kept['file']}, given to the run {run_id}")
-    _, refused = _newest(store, f"$.{REFUSED}")
+        found.values[dialect.name] = _value(option, kept)
+    _, refused = newest.get(REFUSED, (None, ()))
     for dialect in dialects:
         kinds = dialect.kinds
-        found.owed[dialect.name] = tuple(name for name in refused or () if name.partition(":")[0] in kinds)
+        found.owed[dialect.name] = tuple(name for name in refused if name.partition(":")[0] in kinds)
     return found
 
 
@@ -76,11 +79,17 @@ def _value(option: ReducerOption, kept: Mapping[str, Any] | None) -> Any:
     return option.parse(kept["text"].encode("utf-8"), kept["file"])
 
 
-def _newest(store: TableStore, path: str) -> tuple[str | None, Any]:
-    """Return, of the newest run whose `detail` has something at a JSON path, its id and that."""
-    runs = store.read("run").select("run_id", "started_at", F.get_json_object("detail", path).alias("kept"))
-    newest = runs.where("kept IS NOT NULL").orderBy(F.desc("started_at"), F.desc("run_id")).head(1)
-    return (newest[0]["run_id"], json.loads(newest[0]["kept"])) if newest else (None, None)
+def _newest(store: TableStore, paths: Mapping[str, str]) -> Mapping[str, tuple[str, Any]]:
+    """Return, by name, of the newest run whose `detail` has something at a JSON path its id and that: one scan."""
+    when, columns = F.struct("started_at", "run_id"), []
+    for name, path in paths.items():
+        kept = F.get_json_object("detail", path)
+        told = F.struct("run_id", kept.alias("kept"))
+        columns.append(F.max_by(told, F.when(kept.isNotNull(), when)).alias(name))
+    [row] = store.read("run").agg(*columns).collect()
+    return {
+        name: (row[name]["run_id"], json.loads(row[name]["kept"])) for name in paths if row[name] is not None
+    }
 
 
 def _options(dialects: Iterable[Dialect]) -> list[tuple[Dialect, ReducerOption]]:

@@ -43,6 +43,8 @@ def reduce(console: Console, report: Report) -> None:
         console.print(Text(f"{name}: version {change.version}, {change.inserted:,} rows inserted"))
     for difference in report.members.get("differences", ()):
         console.print(Text(f"difference mended: {printable(inline(difference))}", style="bold red"))
+    if report.error is not None:
+        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
     next_commands(console, ("strandline status",), report)
 
 

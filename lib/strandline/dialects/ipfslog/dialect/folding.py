@@ -22,7 +22,7 @@ NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Rows of some logs by table, keys of their rows that are no more, and their hashed states."""
+    """Rows of some logs by table, keys of their rows that are no more (where there can be any), and their states."""
 
     rows: Mapping[str, DataFrame]
     gone: Mapping[str, DataFrame]
@@ -35,7 +35,8 @@ def from_all(
 ) -> Folded:
     """Reduce logs from all of their entries.
 
-    Reads: entries of these logs; configured: `states.LOG`, settled. Logs that are too long to be walked are left out.
+    Reads: entries of these logs; configured: `states.LOG`, is_known (whether rows of the log may be stored), settled.
+    Logs that are too long to be walked are left out.
     """
     nodes = logs.listed(entries.select(*NODE_COLUMNS), configured)
     bonds = stage.settle(dag.bonds(nodes), "links")
@@ -72,7 +73,10 @@ def from_all(
     hashed = with_hashes(
         parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
     )
-    gone = {table: _gone(tables, table, configured, rows[table]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    known = configured.where("is_known").select("namespace")
+    gone = (
+        {table: _gone(tables, table, known, rows[table]) for table in rows} if stage.has_rows(known) else {}
+    )
     return Folded(rows, gone, stage.settle(hashed, "states of logs"), refused)
 
 
@@ -136,12 +140,11 @@ def with_hashes(
     return states.hashed(with_groups)
 
 
-def _gone(tables: Tables, table: str, configured: DataFrame, rows: DataFrame) -> DataFrame:
+def _gone(tables: Tables, table: str, known: DataFrame, rows: DataFrame) -> DataFrame:
     """Keys of stored rows of these logs that `rows` lacks."""
     key = list(contract(table).key)
-    stored = tables.read(table).select("bucket", *key)
-    of_logs = stored.join(F.broadcast(configured.select("namespace")), "namespace", "left_semi")
-    return of_logs.join(rows.select(*key), key, "left_anti")
+    stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
+    return stored.join(rows.select(*key), key, "left_anti")
 
 
 def equivocations(entries: DataFrame, suspects: DataFrame, stage: Stage) -> DataFrame | None:
@@ -156,7 +159,11 @@ def equivocations(entries: DataFrame, suspects: DataFrame, stage: Stage) -> Data
 def reduction(folded: Sequence[Folded], found_forks: DataFrame | None, scope: ReduceScope) -> Reduction:
     """Return parts as one reduction."""
     rows = {table: _union([part.rows[table] for part in folded]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
-    gone = {table: _union([part.gone[table] for part in folded]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    gone = {
+        table: _union([part.gone[table] for part in folded if table in part.gone])
+        for table in rows
+        if any(table in part.gone for part in folded)
+    }
     if found_forks is not None:
         rows[EQUIVOCATIONS] = found_forks
     shaped = states.as_namespace_state(

@@ -112,12 +112,8 @@ def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int
         borders.select("namespace", "entries", "kept_blocks", "kept_groups"), "namespace"
     ).withColumn("mode", F.lit("sort"))
     hashed = with_hashes(parts, heads, missing, blocks, documents_found.groups)
-    none = view.limit(0).select("namespace", "bucket", "record_id")
     rows = {HEADS: heads, TAILS: tails, VIEW: view, DOCUMENTS: documents_found.rows}
-    gone = {
-        HEADS: gone_heads, TAILS: gone_tails, VIEW: none,
-        DOCUMENTS: documents_found.rows.limit(0).select("namespace", "bucket", "document_key"),
-    }  # fmt: skip
+    gone = {HEADS: gone_heads, TAILS: gone_tails}
     return Folded(rows, gone, stage.settle(hashed, "states of logs with news"))
 
 

@@ -26,9 +26,8 @@ LOG_CONFIG: Final = ReducerOption("log-config", parse_log_config, {})
 def reduce_all(tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
     """Reduce every log from all of its entries, as of one version of their table."""
     entries = tables.read_version(folding.ENTRIES, scope.last)
-    configured = stage.settle(
-        logs.configured(logs.counted(entries), tables.read(MANIFESTS), scope.told), "logs"
-    )
+    counted = logs.counted(entries).withColumn("is_known", F.lit(True))
+    configured = stage.settle(logs.configured(counted, tables.read(MANIFESTS), scope.told), "logs")
     folded = folding.from_all(entries, configured, tables, stage, scope)
     found = folding.equivocations(entries, forks.suspects(entries), stage)
     return folding.reduction([folded], found, scope)
@@ -78,7 +77,7 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
 def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Logs to reduce: with news, with another configuration than that of their state, or owed by an earlier run.
 
-    Gives: `states.LOG`, old_blocks, old_groups, whole (whether all entries are needed).
+    Gives: `states.LOG`, is_known, old_blocks, old_groups, whole (whether all entries are needed).
     """
     told = [log_namespace(log_id) for log_id in scope.told]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
@@ -115,9 +114,10 @@ def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
         tables.read(folding.VIEW).where((F.col("position") == 1) & (F.col("mode") == "walk"))
         .select("namespace", F.lit(True).alias("walks"))
     )  # fmt: skip
+    is_known = F.col("owed") | F.col("old_count").isNotNull()
     whole = differs | F.coalesce("walks", F.lit(False))
     return (
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
         .where(F.col("new_count").isNotNull() | differs)
-        .select(*states.LOG, "old_blocks", "old_groups", "whole")
+        .select(*states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"))
     )  # fmt: skip

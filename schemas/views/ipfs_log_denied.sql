@@ -1,0 +1,22 @@
+-- Entries that are genuine and held, and whose writer is not on the write list of their log: no state counts them. They
+-- count as soon as a list names their writer, or key: and their key.
+-- Example: SELECT log_id, writer, count(*) AS entries FROM ipfs_log_denied GROUP BY log_id, writer ORDER BY entries DESC
+WITH log AS (
+  SELECT namespace, from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>') AS told
+  FROM namespace_state
+  WHERE dialect = 'ipfslog'
+)
+SELECT
+  e.namespace,
+  e.log_id,
+  lower(hex(e.record_id)) AS record_id,
+  e.cid,
+  e.writer,
+  e.key,
+  e.clock_time,
+  e.payload_json
+FROM ipfs_log_entry AS e
+JOIN log AS l ON l.namespace = e.namespace
+WHERE NOT array_contains(l.told.write, '*')
+  AND NOT array_contains(l.told.write, e.writer)
+  AND NOT array_contains(l.told.write, concat('key:', e.key))

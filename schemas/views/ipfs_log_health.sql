@@ -1,0 +1,94 @@
+-- How each log fares: its mode, what it holds, misses and denies, its store and write list and where they come from, and of
+-- a log in mode walk the first entry that does not come after one that it follows, with who wrote it.
+-- Example: SELECT log_id, mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health WHERE mode = 'walk'
+WITH log AS (
+  SELECT
+    namespace,
+    record_count,
+    state_hash,
+    reduced_at,
+    from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>') AS told
+  FROM namespace_state
+  WHERE dialect = 'ipfslog'
+),
+placed AS (
+  SELECT
+    namespace,
+    max(mode) AS mode,
+    count(*) AS entries,
+    count_if(tied) AS tied,
+    count_if(NOT clock_ok) AS clock_not_ok
+  FROM ipfs_log_view
+  GROUP BY namespace
+),
+headed AS (
+  SELECT namespace, count(*) AS heads
+  FROM ipfs_log_head
+  GROUP BY namespace
+),
+tailed AS (
+  SELECT
+    namespace,
+    count(*) AS tails,
+    count_if(kind = 'root') AS roots,
+    CAST(size(array_distinct(flatten(collect_list(missing)))) AS BIGINT) AS missing
+  FROM ipfs_log_tail
+  GROUP BY namespace
+),
+stored AS (
+  SELECT namespace, count_if(NOT deleted) AS documents
+  FROM ipfs_log_document
+  GROUP BY namespace
+),
+forked AS (
+  SELECT namespace, count(*) AS forks
+  FROM equivocation
+  GROUP BY namespace
+),
+suspect AS (
+  SELECT
+    e.namespace,
+    e.cid,
+    e.writer,
+    struct(e.clock_time, encode(e.clock_id, 'UTF-16BE') AS clock, e.cid) AS place,
+    explode(e.next) AS parent
+  FROM ipfs_log_view AS v
+  JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id
+  WHERE v.mode = 'walk' AND NOT v.clock_ok
+),
+inverted AS (
+  SELECT u.namespace, min_by(struct(u.cid, u.writer), struct(u.place, p.cid AS parent)) AS least
+  FROM suspect AS u
+  JOIN ipfs_log_view AS v ON v.namespace = u.namespace AND v.record_id = u.parent
+  JOIN ipfs_log_entry AS p ON p.namespace = u.namespace AND p.record_id = u.parent
+  WHERE struct(p.clock_time, encode(p.clock_id, 'UTF-16BE') AS clock, p.cid) >= u.place
+  GROUP BY u.namespace
+)
+SELECT
+  l.namespace,
+  url_decode(substring(l.namespace, 5)) AS log_id,
+  coalesce(v.mode, 'sort') AS mode,
+  coalesce(v.entries, CAST(0 AS BIGINT)) AS entries,
+  l.record_count - coalesce(v.entries, CAST(0 AS BIGINT)) AS denied,
+  coalesce(h.heads, CAST(0 AS BIGINT)) AS heads,
+  coalesce(t.tails, CAST(0 AS BIGINT)) AS tails,
+  coalesce(t.roots, CAST(0 AS BIGINT)) AS roots,
+  coalesce(t.missing, CAST(0 AS BIGINT)) AS missing,
+  coalesce(v.tied, CAST(0 AS BIGINT)) AS tied,
+  coalesce(v.clock_not_ok, CAST(0 AS BIGINT)) AS clock_not_ok,
+  coalesce(d.documents, CAST(0 AS BIGINT)) AS documents,
+  coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
+  l.told.store AS store,
+  l.told.write AS write,
+  l.told.whence AS whence,
+  i.least.cid AS out_of_order_cid,
+  i.least.writer AS out_of_order_writer,
+  lower(hex(l.state_hash)) AS state_hash,
+  l.reduced_at
+FROM log AS l
+LEFT JOIN placed AS v ON v.namespace = l.namespace
+LEFT JOIN headed AS h ON h.namespace = l.namespace
+LEFT JOIN tailed AS t ON t.namespace = l.namespace
+LEFT JOIN stored AS d ON d.namespace = l.namespace
+LEFT JOIN forked AS f ON f.namespace = l.namespace
+LEFT JOIN inverted AS i ON i.namespace = l.namespace

@@ -1,0 +1,233 @@
+"""Logs reduced by Spark have the rows that the plain reference gives, however the news came and whatever was told."""
+
+import hashlib
+import json
+
+import pytest
+
+from strandline.contracts.load import tables
+from strandline.core.errors import UsageError
+from strandline.dialects.ipfslog.codec import canonical_cid
+from strandline.dialects.ipfslog.reduce import LogConfiguration, counter, feed, reduce_log
+from strandline.dialects.ipfslog.types import Entry, log_namespace
+from strandline.pipelines.faults import Faults
+from strandline.pipelines.told import GivenFile
+from support.ipfslog_cases import LOG, dag, document, lies, names, who
+from support.lakes import plain
+from support.log_lakes import REDUCED, ReferenceLogs, enter, enter_identities, lake_tables
+from support.random_logs import random_log
+
+LOGS, BATCHES = 150, 3
+HASHES = document()["dag"]["hashes"]
+ALL, TWO = ("*",), tuple(sorted([who("bob").id, who("carol").id]))
+
+
+def file_of(told):
+    """The operator's file that says so."""
+    logs = [{"id": id_, "store": each.store, "write": list(each.write)} for id_, each in told.items()]
+    return {"log-config": GivenFile("logs.json", json.dumps({"logs": logs}).encode())}
+
+
+def told(store, write=ALL):
+    return LogConfiguration(store, write, "config")
+
+
+def versions(lake):
+    return {table: lake.store().version(table) for table in tables() if table != "run"}
+
+
+def asked(lake, query):
+    """The rows of a query over views and tables."""
+    from strandline.tables.views import bare_names
+
+    with bare_names(lake.store()):
+        return [plain(row) for row in lake.spark.sql(query).collect()]
+
+
+def written(lake, table, first):
+    """How many rows the versions of a table from `first` on wrote, inserted or updated."""
+    store = lake.store()
+    feed = lake.spark.read.option("readChangeFeed", "true").option("startingVersion", first)
+    rows = feed.format("delta").load(store.location.table_path(table))
+    return rows.where("_change_type IN ('insert', 'update_postimage')").count()
+
+
+def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_changed_files(new_lake):
+    lake, logs = new_lake(), [random_log(seed, BATCHES) for seed in range(LOGS)]
+    reference = ReferenceLogs({each.log_id: each.told for each in logs if each.told})
+    files = file_of(reference.told)
+    manifests = [manifest for each in logs for manifest in each.manifests]
+    late = manifests[::3]
+    enter_identities(lake)
+    for number in range(BATCHES):
+        entries = [entry for each in logs for entry in each.batches[number]]
+        known = [each for each in manifests if each not in late] if number == 0 else []
+        for side in (lake, reference):
+            enter(lake, entries, known) if side is lake else reference.enter(entries, known)
+        report = lake.reduce(files=files if number == 0 else {})
+        assert report.outcome == "ok"
+        assert lake_tables(lake) == reference.tables()
+    # Nothing is new: nothing is written.
+    before = versions(lake)
+    assert lake.reduce().counts["reduced"] == 0
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert versions(lake) == before
+    # Manifests come late, and the operator thinks again: only logs that are told otherwise are reduced.
+    enter(lake, manifests=late)
+    reference.enter(manifests=late)
+    changed = [each.log_id for each in logs if each.told][::4]
+    reference.told |= {log_id: told("keyvalue", TWO) for log_id in changed}
+    report = lake.reduce(files=file_of(reference.told))
+    assert len(changed) <= report.counts["reduced"] < LOGS
+    assert lake_tables(lake) == reference.tables()
+    assert_views_agree(lake, reference)
+
+
+def assert_views_agree(lake, reference):
+    """The views show of every log what its reference says."""
+    values, fed, counted, denied = set(), set(), set(), set()
+    for log_id, held in reference.entries.items():
+        configuration = reference.configuration(log_id)
+        state = reduce_log(held.values(), configuration)
+        in_order = [held[record_id] for record_id in state.values]
+        values |= {(log_id, row.position, held[row.record_id].cid) for row in state.view}
+        denied |= {(log_id, held[record_id].cid) for record_id in state.denied}
+        if configuration.store == "feed":
+            fed |= {(log_id, held[record_id].cid) for record_id in feed(in_order)}
+        if configuration.store == "counter":
+            counted.add((log_id, counter(state.documents)))
+    assert set(asked(lake, "SELECT log_id, position, cid FROM ipfs_log_values")) == values
+    assert set(asked(lake, "SELECT log_id, cid FROM ipfs_log_denied")) == denied
+    assert set(asked(lake, "SELECT log_id, cid FROM ipfs_log_feed")) == fed
+    assert set(asked(lake, "SELECT log_id, total FROM ipfs_log_counter")) == counted
+    shown = asked(
+        lake,
+        "SELECT log_id, mode, entries, denied, heads, tails, missing, forks, store, whence FROM ipfs_log_health",
+    )
+    assert {row[0]: row[1:] for row in shown} == {
+        log_id: health(held, reference.configuration(log_id)) for log_id, held in reference.entries.items()
+    }
+    for view in ("node", "dag", "missing", "eventlog", "keyvalue", "documents"):
+        asked(lake, f"SELECT * FROM ipfs_log_{view}")
+    healths = asked(lake, "SELECT namespace, records FROM namespace_health")
+    assert set(healths) == {(log_namespace(log_id), len(held)) for log_id, held in reference.entries.items()}
+
+
+def health(held, configuration):
+    from strandline.dialects.ipfslog.reduce import forks
+
+    state = reduce_log(held.values(), configuration)
+    return (
+        state.mode, state.count, len(state.denied), len(state.heads), len(state.tails), len(state.missing),
+        len(forks(held.values())), configuration.store, configuration.whence,
+    )  # fmt: skip
+
+
+def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_file_says(new_lake):
+    lake, made, lie = new_lake(), dag("v2"), lies("v2")
+    enter_identities(lake)
+    enter(lake, list(made.values())[:5])
+    lake.reduce(files=file_of({LOG: told("keyvalue")}))
+    enter(lake, made.values())
+
+    def reduced(**request):
+        lake.reduce(**request)
+        [state] = lake.rows("namespace_state", "state_hash", "reducer_version", "record_count")
+        return state[0].hex(), *state[1:]
+
+    versions_told = {
+        (store, tuple(write)): version for store, write, version in document()["reducer_versions"]
+    }
+    assert reduced() == (HASHES["v2 keyvalue"], versions_told["keyvalue", ("*",)], 9)
+    heads = sorted(lake.rows("ipfs_log_head", "rank", "record_id"))
+    assert names(made, [row[1] for row in heads]) == document()["dag"]["reads"]["v2"]["heads"]
+    only = file_of({LOG: told("keyvalue", TWO)})
+    assert reduced(files=only) == (
+        HASHES["v2 only bob, carol"], versions_told["keyvalue", ("bob", "carol")], 9,
+    )  # fmt: skip
+    assert len(lake.rows("ipfs_log_view")) == 5
+    assert reduced(files={"log-config": None})[0] == HASHES["v2 none"]
+    assert lake.rows("ipfs_log_document") == []
+    # A lie turns the log to the walk; a list without the liar would turn it back.
+    enter(lake, lie.values())
+    lake.reduce()
+    reference = ReferenceLogs()
+    reference.enter([*made.values(), *lie.values()])
+    assert lake_tables(lake) == reference.tables()
+    [shown] = asked(lake, "SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health")
+    assert shown == ("walk", lie["B"].cid, who("alice").id)
+    lake.reduce(files=only)
+    assert set(lake.rows("ipfs_log_view", "mode")) == {("sort",)}
+
+
+class KilledError(Exception):
+    """The process is gone, as far as the lake can tell."""
+
+
+def kill():
+    raise KilledError
+
+
+def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_state(new_lake):
+    lake, made, lie = new_lake(), list(dag("core2").values()), list(lies("v2").values())
+    reference = ReferenceLogs({LOG: told("keyvalue")})
+    enter_identities(lake)
+    enter(lake, made[:4])
+    lake.reduce(files=file_of(reference.told))
+    enter(lake, made)
+    reference.enter(made)
+    for point in ("reduce.ipfs_log_view", "reduce.before_state"):
+        with pytest.raises(KilledError):
+            lake.reduce(faults=Faults(point, fire=kill))
+    lake.reduce()
+    assert lake_tables(lake) == reference.tables()
+    before = {table: lake.rows(table) for table in REDUCED}
+    enter(lake, lie)
+    reference.enter(lie)
+    for _ in range(2):
+        report = lake.reduce(walk_entries=12)
+        assert (report.outcome, report.exit, report.error.code) == ("fault", 3, "REDUCE_LIMIT")
+        assert report.members["refused"] == ["log:strand"]
+        assert "log:strand has 13 entries" in report.error.message
+        unchanged = {table: lake.rows(table) for table in REDUCED if table != "equivocation"}
+        assert unchanged == {table: rows for table, rows in before.items() if table != "equivocation"}
+    assert lake.reduce(walk_entries=13).outcome == "ok"
+    assert lake_tables(lake) == reference.tables()
+    with pytest.raises(UsageError, match=r"logs\.json names a store in logs\[0\]\.store"):
+        lake.reduce(files=file_of({LOG: told("unheard of")}))
+
+
+def unsigned(log_id, number, time, parents, author):
+    """An entry as a row has it, with a block that nobody signed: what reduces does not look into it."""
+    block = f"{log_id} {number}".encode()
+    digest = hashlib.sha256(block).digest()
+    key = f"{author:066x}"
+    return Entry(
+        digest, canonical_cid(digest, "v0"), "v0", log_id, key, "", time, key, key, None, block,
+        tuple(each.record_id for each in parents), (), None, (),
+    )  # fmt: skip
+
+
+def chain(log_id, length, lie=0):
+    """A chain; the entry at the place `lie` says time 0, if there is one."""
+    made = []
+    for number in range(length):
+        time = 0 if number == lie and lie else number + 1
+        made.append(unsigned(log_id, number, time, made[-1:], 1))
+    return made
+
+
+def test_deep_chains_thousands_of_heads_and_a_late_lie_are_reduced_without_a_step_per_generation(new_lake):
+    lake, reference = new_lake(), ReferenceLogs()
+    deep, liar = chain("deep", 20_000), chain("liar", 3_000, lie=2_500)
+    root = [unsigned("wide", 0, 1, [], 0)]
+    wide = [*root, *(unsigned("wide", number, 2, root, number) for number in range(1, 5_001))]
+    enter(lake, [*deep[:-10], *liar, *wide])
+    lake.reduce()
+    enter(lake, deep)
+    reference.enter([*deep, *liar, *wide])
+    before = versions(lake)
+    lake.reduce()
+    assert lake_tables(lake) == reference.tables()
+    # Ten at the end cost ten rows.
+    assert written(lake, "ipfs_log_view", before["ipfs_log_view"] + 1) == 10

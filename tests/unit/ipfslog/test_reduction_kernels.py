@@ -1,0 +1,146 @@
+"""Kernels of the reduction give what the plain functions give, however the rows are cut into batches."""
+
+import hashlib
+import random
+
+import pyarrow as pa
+import pytest
+
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.reduce import (
+    Dag,
+    LogConfiguration,
+    Node,
+    configuration_of,
+    reduce_log,
+    state_hash,
+)
+from support.ipfslog_cases import dag, document
+from support.log_lakes import manifest
+from support.random_logs import random_log
+
+
+def nodes_of(seed):
+    """Nodes of one log with any clocks, some named parents missing."""
+    draw = random.Random(seed)
+    variant = draw.choice(["v2", "core2"])
+    made = []
+    for number in range(draw.randint(1, 30)):
+        parents = {draw.randint(0, number) for _ in range(draw.randint(0, 3))}
+        named = tuple(bytes([parent if parent < number else 99 + number]) * 32 for parent in parents)
+        made.append(
+            Node(bytes([number]) * 32, draw.randint(0, 8), draw.choice("ab"), named, f"{number:03}", variant)
+        )
+    return made
+
+
+def walkable(logs):
+    """The columns that the walk reads, of all logs."""
+    rows = []
+    for name, nodes in logs.items():
+        found = Dag(nodes)
+        for record_id in found.by_key:
+            held = [found.rank[parent] for parent in found.nodes[record_id].next if parent in found.nodes]
+            rows.append((name, found.rank[record_id], found.is_core, sorted(set(held))))
+    schema = pa.schema(
+        [
+            ("namespace", pa.string()),
+            ("rank", pa.int32()),
+            ("is_core", pa.bool_()),
+            ("parents", pa.list_(pa.int32())),
+        ]
+    )
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_walk_over_integers_is_that_of_the_reference(size):
+    logs = {f"log:{seed:03}": nodes_of(seed) for seed in range(60)}
+    batches = walkable(logs).to_batches(max_chunksize=size)
+    walked = [row for batch in kernels.walk_positions(batches) for row in batch.to_pylist()]
+    found = {(row["namespace"], row["rank"]): row["position"] for row in walked}
+    expected = {}
+    for name, nodes in logs.items():
+        reference = Dag(nodes)
+        order = reference.walk(reference.heads)[::-1]
+        expected |= {(name, reference.rank[id_]): place for place, id_ in enumerate(order, start=1)}
+    assert found == expected
+
+
+def part(place, text):
+    return {"place": place, "digest": hashlib.sha256(text).digest()}
+
+
+def hashed(**members):
+    row = {
+        "namespace": "log:a", "entries": 3, "mode": "sort", "heads": [b"b" * 32, b"a" * 32], "missing": None,
+        "kept_blocks": None, "blocks": [part(0, b"x")], "has_documents": False, "kept_groups": None, "groups": None,
+    } | members  # fmt: skip
+    parts = pa.list_(pa.struct([("place", pa.int32()), ("digest", pa.binary())]))
+    types = {
+        "namespace": pa.string(), "entries": pa.int64(), "mode": pa.string(), "heads": pa.list_(pa.binary()),
+        "missing": pa.list_(pa.binary()), "kept_blocks": pa.binary(), "blocks": parts, "has_documents": pa.bool_(),
+        "kept_groups": pa.binary(), "groups": parts,
+    }  # fmt: skip
+    batch = pa.RecordBatch.from_pylist([row], schema=pa.schema(list(types.items())))
+    [[found]] = [made.to_pylist() for made in kernels.state_hashes([batch])]
+    return found
+
+
+def test_hashes_that_stay_and_hashes_made_anew_give_the_state_of_all_of_them():
+    whole = hashed(blocks=[part(2, b"z"), part(0, b"x"), part(1, b"y")])
+    joined = b"".join(part(0, text)["digest"] for text in (b"x", b"y", b"z"))
+    assert whole["order_blocks"] == joined
+    assert hashed(kept_blocks=joined[:64], blocks=[part(2, b"z")]) == whole
+    documents = hashed(kept_blocks=joined, blocks=None, has_documents=True, groups=[part(7, b"row")])
+    groups = documents["document_groups"]
+    assert groups[7 * 32 : 8 * 32] == part(7, b"row")["digest"]
+    again = hashed(kept_blocks=joined, blocks=None, has_documents=True, kept_groups=groups, groups=[])
+    assert again == documents
+    assert documents["state_hash"] != whole["state_hash"]
+    short = hashed(has_documents=True)
+    assert (short["order_blocks"], short["document_groups"]) == (None, None)
+
+
+def test_a_state_without_entries_has_a_hash_and_the_published_ones_come_out():
+    empty = hashed(entries=0, heads=None, blocks=None)
+    assert empty["state_hash"] == state_hash(0, "sort", (), (), (), None)
+    state = reduce_log(dag("v2").values())
+    values = hashlib.sha256(b"".join(state.values)).digest()
+    found = hashed(
+        entries=9, heads=[row.record_id for row in state.heads], blocks=[{"place": 0, "digest": values}]
+    )
+    assert found["state_hash"].hex() == document()["dag"]["hashes"]["v2 none"]
+
+
+def test_configurations_follow_the_manifests_that_are_held_and_the_file_goes_first():
+    logs = [each for seed in range(80) if (each := random_log(seed, 1)).manifests]
+    kept = ("record_id", "kind", "type", "access", "write")
+    rows = [
+        {
+            "namespace": each.log_id,
+            "log_id": each.log_id,
+            "manifests": [{name: getattr(one, name) for name in kept} for one in each.manifests],
+        }
+        for each in logs
+    ]
+    told = {logs[0].log_id: LogConfiguration("feed", ("*",), "config")}
+    types = pa.schema(
+        [
+            ("namespace", pa.string()),
+            ("log_id", pa.string()),
+            ("manifests", pa.list_(pa.struct([
+                ("record_id", pa.binary()), ("kind", pa.string()), ("type", pa.string()), ("access", pa.string()),
+                ("write", pa.list_(pa.string())),
+            ]))),
+        ]
+    )  # fmt: skip
+    batches = pa.Table.from_pylist(rows, schema=types).to_batches(max_chunksize=3)
+    found = [row for batch in kernels.configurations(batches, told=told) for row in batch.to_pylist()]
+    expected = [configuration_of(each.log_id, told, each.manifests) for each in logs]
+    assert [
+        (row["store"], tuple(row["write"]), row["whence"], tuple(row["depends_on"])) for row in found
+    ] == [(each.store, each.write, each.whence, each.depends_on) for each in expected]
+    assert [row["configuration"] for row in found] == [each.as_json for each in expected]
+    assert {each.whence for each in expected} == {"config", "manifest", "mutable", "none"}
+    assert manifest(logs[0].manifests[0].block) == logs[0].manifests[0]

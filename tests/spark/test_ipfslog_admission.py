@@ -33,22 +33,42 @@ def ingest(lake, reference, folder, files, **more):
     return report
 
 
-@pytest.mark.parametrize("profile", ["strict", "compat"])
-def test_spark_and_reference_admit_the_same_of_random_logs_and_of_every_tampered_entry(
-    new_lake, tmp_path, profile
-):
-    lake, reference = new_lake(profile=profile, dialect="ipfslog"), ReferenceLogs(profile)
-    for number, files in enumerate(corpus(11, 250, 2)):
-        more = {"tampered.jsonl": tampered(), "tampered.car": tampered_car()} if number else {}
-        report = ingest(lake, reference, tmp_path / f"in{number}", {**files, **more})
+def test_spark_and_reference_admit_the_same_of_random_logs_and_of_every_tampered_entry(new_lake, tmp_path):
+    lake, reference = new_lake(dialect="ipfslog"), ReferenceLogs()
+    first, second = corpus(11, 250, 2)
+    ingest(lake, reference, tmp_path / "first", first)
+    second |= {"tampered.jsonl": tampered(), "tampered.car": tampered_car()}
+    report = ingest(lake, reference, tmp_path / "second", second)
     assert report.counts["readmitted"] > 0
-    assert report.counts["signatures_verified"] > 0
+    assert report.counts["signatures_verified"] > 300
     before = {table: lake.rows(table) for table in RECORDS}
-    again = ingest(lake, reference, tmp_path / "in1", {**files, **more})
+    again = ingest(lake, reference, tmp_path / "second", second)
     assert {table: lake.rows(table) for table in RECORDS} == before
     assert again.counts["new"] == again.counts["identity_verifications"] == 0
     # Of a block that came under several wrong addresses the quarantine tells the least.
-    assert again.counts["signatures_verified"] <= 10
+    assert again.counts["signatures_verified"] < 10
+
+
+def test_what_upstream_verifies_is_admitted_in_compat_in_one_run_as_in_many(new_lake, tmp_path):
+    lake, reference = new_lake(profile="compat", dialect="ipfslog"), ReferenceLogs("compat")
+    every = {
+        f"{run}/{name}": each for run, files in enumerate(corpus(12, 250, 3)) for name, each in files.items()
+    }
+    ingest(
+        lake,
+        reference,
+        tmp_path / "in",
+        every | {"tampered.jsonl": tampered(), "tampered.car": tampered_car()},
+    )
+    flags = {flag for [found] in lake.rows("ipfs_log_entry", "flags") for flag in found}
+    assert flags >= {
+        "FLOAT_SHORT",
+        "GO_ESCAPES",
+        "KEY_FORM",
+        "SIGNATURE_FORM",
+        "SIGNATURE_WEAK",
+        "CLOCK_NEGATIVE",
+    }
 
 
 def blocks():
@@ -117,14 +137,15 @@ def test_what_a_run_was_killed_after_is_found_by_the_next(new_lake, tmp_path):
         "ids.jsonl": to_blocks([], [who("alice", "core2").record]),
     }
     reference.ingest(files)
-    for point in ("ingest.ipfs_log_identity", "ingest.records"):
 
-        def killed():
-            raise KeyboardInterrupt
+    def killed():
+        raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            lake.ingest(write_files(tmp_path / "second", files), faults=Faults(point, fire=killed))
-    assert lake.store().read("ipfs_log_entry").count() == 10
+    with pytest.raises(KeyboardInterrupt):
+        lake.ingest(
+            write_files(tmp_path / "second", files), faults=Faults("ingest.ipfs_log_identity", fire=killed)
+        )
+    assert lake.rows("ipfs_log_entry") == []
     lake.ingest(tmp_path / "second")
     assert_admitted_equal(lake, reference)
 
@@ -154,9 +175,8 @@ def test_rejected_rows_judged_again_are_rejected_as_before_and_a_manifest_is_com
 def test_more_waiting_entries_than_a_log_may_have_are_turned_away(new_lake, tmp_path):
     lake = new_lake(dialect="ipfslog", limits={"deferred_per_namespace": 2})
     made = [entry(number, "core2") for number in range(5)]
-    for _ in range(2):
-        report = lake.ingest(write_files(tmp_path / "in", {"a.jsonl": to_blocks(made)}))
-        assert (report.counts["deferred"], report.counts["rejected"]) == (2, 3)
+    report = lake.ingest(write_files(tmp_path / "in", {"a.jsonl": to_blocks(made)}))
+    assert (report.counts["deferred"], report.counts["rejected"]) == (2, 3)
     rows = lake.rows("quarantine", "status", "record_id", "evidence")
     least = sorted(each.record_id for each in made)[:2]
     assert sorted(row[1] for row in rows if row[0] == "deferred") == least

@@ -8,16 +8,7 @@ from pyspark.sql import functions as F
 from strandline.dialects.ipfslog.frames.blocks import is_block
 from strandline.dialects.ipfslog.types import DIALECT
 
-BY_SIGNATURE = (
-    "IDENTITY_INVALID", "IDENTITY_TYPE_UNSUPPORTED", "KEY_IDENTITY_MISMATCH", "KEY_MALFORMED", "SIGNATURE_INVALID",
-    "SIGNATURE_MALFORMED", "SIGNATURE_WEAK",
-)  # fmt: skip
-"""Reasons whose finding takes a signature, or comes with those that do."""
-
-BY_CLAIM = ("CID_MALFORMED", "CID_UNSUPPORTED", "HASH_MISMATCH")
-"""Reasons that may be of the address that a block came with."""
-
-NOT_FOR_GOOD = ("DEFERRED_LIMIT", "INTERNAL_ERROR", "LIBRARY_DISAGREEMENT", "LOG_ID_MISMATCH")
+NOT_FOR_GOOD = ("DEFERRED_LIMIT", "INTERNAL_ERROR", "LIBRARY_DISAGREEMENT", "LOG_ID_MISMATCH", "NOT_AN_ENTRY")
 """Reasons of something beside block and address, or that may be others the next time."""
 
 FATES = (
@@ -56,23 +47,18 @@ def rows_with_verdict(quarantine: DataFrame, *, rules_version: int, rejected: bo
 
     Reads:  the columns of `quarantine`.
     Gives:  those columns; told_claim: that address, or null.
-    Rows:   those of blocks that wait, and unless `rejected` is false those that the rules of today reject: for reasons
-            that took a signature to find, or for their address.
+    Rows:   those of blocks that wait, and unless `rejected` is false those that the rules of today reject.
     """
     rows = quarantine.where(
         (F.col("dialect") == DIALECT) & F.col("record_id").isNotNull() & F.col("raw_whole")
     )
     waits = (F.col("status") == "deferred") & F.array_contains("reasons", "IDENTITY_MISSING")
-    told = rows.withColumn("told_claim", _claim())
     is_verdict = (
-        (F.col("status") == "rejected") & (F.col("rules_version") == rules_version)
-        & ~_has(NOT_FOR_GOOD) & (F.col("told_claim").isNotNull() | (_has(BY_SIGNATURE) & ~_has(BY_CLAIM)))
-    )  # fmt: skip
-    return told.where(waits | is_verdict if rejected else waits)
-
-
-def _has(codes: tuple[str, ...]) -> Column:
-    return F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in codes)))
+        (F.col("status") == "rejected")
+        & (F.col("rules_version") == rules_version)
+        & ~F.arrays_overlap("reasons", F.array(*map(F.lit, NOT_FOR_GOOD)))
+    )
+    return rows.withColumn("told_claim", _claim()).where(waits | is_verdict if rejected else waits)
 
 
 def _claim() -> Column:

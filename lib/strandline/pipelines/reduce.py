@@ -154,7 +154,8 @@ def _write(
         if gone is not None and not stage.has_rows(gone):
             gone = None
         if gone is not None or stage.has_rows(rows):
-            _add(done, table, store.replace(table, rows, buckets, gone))
+            bounds = reduction.bounds.get(table, {})
+            _add(done, table, store.replace(table, rows, buckets, gone, bounds))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(STATES)

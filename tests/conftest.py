@@ -1,8 +1,10 @@
-"""One Spark session for all tests that need one, one empty lake made once and copied."""
+"""One Spark session a process for all tests that need one, one empty lake made once and copied."""
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,30 @@ SPARK_TIERS = ("spark", "delta", "jobs")
 
 
 def pytest_collection_modifyitems(items):
-    """Tests without a JVM come first: what they find is told in seconds."""
-    items.sort(key=lambda item: any(f"/tests/{tier}/" in str(item.path) for tier in SPARK_TIERS))
+    """Tests without a JVM come first: what they find is told in seconds.
+
+    Of two processes each has a session of its own. The tests of a file stay together, and those that share the
+    installed program, which come before the others since they take longest.
+    """
+    for item in items:
+        tier = _spark_tier(item)
+        if tier is not None:
+            item.add_marker(pytest.mark.xdist_group("jobs" if tier == "jobs" else item.path.stem))
+    order = {None: 0, "jobs": 1}
+    items.sort(key=lambda item: order.get(_spark_tier(item), 2))
+
+
+def _spark_tier(item) -> str | None:
+    return next((tier for tier in SPARK_TIERS if f"/tests/{tier}/" in str(item.path)), None)
+
+
+@contextmanager
+def _one_at_a_time(path: Path):
+    """Only one process is in the block: the first session of all fetches the jars, and two must not at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -30,12 +54,15 @@ def settings():
 @pytest.fixture(scope="session")
 def spark(settings, tmp_path_factory):
     from strandline.session import open_session
+    from strandline.session.jars import cached_jars
 
     # Tests run many small plans once: the second compiler and a parallel collector cost more than they give.
     # With the second compiler off Java keeps 48 MB of compiled code, which a session of many tests fills: then it
     # throws code away and compiles it again, all the time.
     os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
-    session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}")
+    cache = Path(settings.spark.cache)
+    with nullcontext() if cached_jars(cache) else _one_at_a_time(cache / "tests.lock"):
+        session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}")
     yield session
     session.stop()
 

@@ -12,7 +12,11 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.contracts.merge import (
     GONE,
+<<<<<<< HEAD
     continue_merge_sql,
+=======
+    NO_BOUNDS,
+>>>>>>> dag-reduction
     delete_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,
@@ -103,16 +107,22 @@ class TableStore(TableReads):
         return self._merge(described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False)
 
     def replace(
-        self, table: str, rows: DataFrame, buckets: tuple[int, ...], gone: DataFrame | None = None
+        self,
+        table: str,
+        rows: DataFrame,
+        buckets: tuple[int, ...],
+        gone: DataFrame | None = None,
+        bounds: Bounds = NO_BOUNDS,
     ) -> Written:
         """Make each key of `rows` have the row given; a row equal but for provenance stays as it is.
 
-        Rows whose key `gone` names (the key's columns and bucket) are deleted, in the same commit.
+        Rows whose key `gone` names (the key's columns and bucket) are deleted, in the same commit. Files outside of
+        `bounds` are not opened: no stored row with one of the keys may lie there.
         """
         described = contract(table)
         sql = replace_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets,
-            deleting=gone is not None,
+            deleting=gone is not None, bounds=bounds,
         )  # fmt: skip
         if gone is None:
             return self._merge(described, sql, rows, buckets, {})

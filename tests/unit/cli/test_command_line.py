@@ -271,6 +271,7 @@ def test_config_says_where_each_value_comes_from(
             "DATE_INVALID",
             "year-month-day",
         ),
+        (["reduce", "--log-config", "nowhere.json"], "OPTION_FILE", "give a file"),
         (["init", "--buckets", "0"], "USAGE", "--help"),
         (["init", "--buckets", "x"], "USAGE", "--help"),
         (["sql"], "QUERY_MISSING", "strandline sql"),

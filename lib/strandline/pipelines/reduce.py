@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-<<<<<<< HEAD
-from functools import reduce as fold
 from typing import Any
-=======
->>>>>>> dag-reduction
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-<<<<<<< HEAD
-from strandline.contracts.load import contract
 from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Dialect, ReduceScope, Reduction, Refusal
 from strandline.pipelines import init, told
-from strandline.pipelines.authoring import write_peers
-=======
-from strandline.dialects.base import Dialect, ReduceScope, Reduction, Refusal
-from strandline.pipelines import init, told
 from strandline.pipelines.again import STATES, delete_strays, differences, with_nulls
->>>>>>> dag-reduction
+from strandline.pipelines.authoring import write_peers
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
@@ -204,18 +194,6 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, stage: 
     _add(done, STATES, store.replace(STATES, states, buckets))
 
 
-<<<<<<< HEAD
-def _with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
-    """Give rows of `namespace_state` the nullable columns that their dialect has no use for."""
-    missing = [column for column in store.schema(STATES) if column.name not in states.columns]
-    return states.select(
-        *states.columns, *(F.lit(None).cast(column.dataType).alias(column.name) for column in missing)
-    )
-
-
 def _add(done: Done, table: str, written: Written) -> None:
-=======
-def _add(done: _Done, table: str, written: Written) -> None:
->>>>>>> dag-reduction
     before = done.written.get(table, Written(0))
     done.written[table] = Written(written.version, before.inserted + written.inserted)

@@ -12,11 +12,8 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.contracts.merge import (
     GONE,
-<<<<<<< HEAD
-    continue_merge_sql,
-=======
     NO_BOUNDS,
->>>>>>> dag-reduction
+    continue_merge_sql,
     delete_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,

@@ -217,11 +217,20 @@ def chain(log_id, length, lie=0):
     return made
 
 
-def test_deep_chains_thousands_of_heads_and_a_late_lie_are_reduced_without_a_step_per_generation(new_lake):
+SIZES = [
+    pytest.param(20_000, 5_000, 3_000, id="20,000 deep, 5,000 heads"),
+    pytest.param(100_000, 50_000, 100_000, id="100,000 deep, 50,000 heads", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("depth", "heads", "walked"), SIZES)
+def test_deep_chains_many_heads_and_a_late_lie_are_reduced_without_a_step_per_generation(
+    new_lake, depth, heads, walked
+):
     lake, reference = new_lake(), ReferenceLogs()
-    deep, liar = chain("deep", 20_000), chain("liar", 3_000, lie=2_500)
+    deep, liar = chain("deep", depth), chain("liar", walked, lie=walked - 500)
     root = [unsigned("wide", 0, 1, [], 0)]
-    wide = [*root, *(unsigned("wide", number, 2, root, number) for number in range(1, 5_001))]
+    wide = [*root, *(unsigned("wide", number, 2, root, number) for number in range(1, heads + 1))]
     enter(lake, [*deep[:-10], *liar, *wide])
     lake.reduce()
     enter(lake, deep)

@@ -40,33 +40,37 @@ def insert_only_merge_sql(
         ValueError: The policy is another one, there are no buckets, or a bound is not on the layout column.
     """
     _require(contract, "insert_only")
-    if not set(bounds) <= {contract.layout_column}:
-        raise ValueError(
-            f"{contract.table} bounds {sorted(bounds)}, its layout column is {contract.layout_column}"
-        )
-    ranges = [f"t.{name} BETWEEN {int(low)} AND {int(high)}" for name, (low, high) in bounds.items()]
+    ranges = _ranges(contract, bounds)
     return _merge_into(contract, target, source, buckets, ranges) + _insert(contract)
 
 
 def replace_merge_sql(
-    contract: Contract, *, target: str, source: str, buckets: Sequence[int], deleting: bool = False
+    contract: Contract,
+    *,
+    target: str,
+    source: str,
+    buckets: Sequence[int],
+    deleting: bool = False,
+    bounds: Mapping[str, tuple[int, int]] = NO_BOUNDS,
 ) -> str:
     """Return the merge after which each key of the batch has the row of the batch.
 
     A row that differs in nothing but provenance stays as it is, so that a repeated reduction changes nothing. With
-    `deleting` the source has the column GONE, and keys that it is true for are not there afterwards.
+    `deleting` the source has the column GONE, and keys that it is true for are not there afterwards. `bounds` promise
+    that no stored row with a key of the batch lies outside of them.
 
     Raises:
-        ValueError: The contract's policy is not `replace`, or there are no buckets.
+        ValueError: The policy is not `replace`, there are no buckets, or a bound is not on the layout column.
     """
     _require(contract, "replace")
+    ranges = _ranges(contract, bounds)
     fixed = {*contract.key, *contract.partition}
     changing = [name for name in contract.compared if name not in fixed]
     same = "\n    AND ".join(f"t.{name} <=> s.{name}" for name in changing)
     updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
     deletes = f"WHEN MATCHED AND s.{GONE} THEN DELETE\n" if deleting else ""
     return (
-        _merge_into(contract, target, source, buckets)
+        _merge_into(contract, target, source, buckets, ranges)
         + deletes
         + f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n"
         + _insert(contract, f" AND NOT s.{GONE}" if deleting else "")
@@ -102,6 +106,14 @@ def _merge_into(
     equal = [f"t.{name} = s.{name}" for name in ("bucket", *contract.key)]
     condition = "\n  AND ".join([f"t.bucket IN ({literals})", *equal, *ranges])
     return f"MERGE INTO {target} AS t\nUSING {quote_name(source)} AS s\nON {condition}\n"
+
+
+def _ranges(contract: Contract, bounds: Mapping[str, tuple[int, int]]) -> list[str]:
+    if not set(bounds) <= {contract.layout_column}:
+        raise ValueError(
+            f"{contract.table} bounds {sorted(bounds)}, its layout column is {contract.layout_column}"
+        )
+    return [f"t.{name} BETWEEN {int(low)} AND {int(high)}" for name, (low, high) in bounds.items()]
 
 
 def _update(updates: Mapping[str, str]) -> str:

@@ -41,7 +41,7 @@ class Contract:
     """Delta table properties, ascending by name; without those that depend on the lake."""
     write_order: tuple[str, ...]
     layout_column: str | None
-    """Column that equal keys imply and whose range may bound an insert-only merge."""
+    """Column whose range may bound a merge: of an insert-only one it follows from the key."""
     written_by: tuple[str, ...]
     on_match: Mapping[str, str]
     """For `upsert`: column to SQL expression over t (stored row) and s (this run's row); else empty."""

@@ -198,13 +198,15 @@ class Refusal:
 class Reduction:
     """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`.
 
-    `gone` are the keys (with bucket) of stored rows of these namespaces that are no more, by table. Nullable columns
-    that `states` leaves out are null.
+    `gone` are the keys (with bucket) of stored rows of these namespaces that are no more, by table. `bounds` are ranges
+    of a table's layout column outside of which no stored row has a key of the rows given or gone. Nullable columns that
+    `states` leaves out are null.
     """
 
     tables: Mapping[str, DataFrame]
     states: DataFrame
     gone: Mapping[str, DataFrame] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
 
 

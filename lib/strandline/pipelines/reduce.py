@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce as fold
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.dialects.base import Dialect, ReduceScope, Reduction, Refusal
 from strandline.pipelines import init, told
+from strandline.pipelines.again import STATES, delete_strays, differences, with_nulls
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
@@ -20,9 +19,6 @@ from strandline.pipelines.stage import RunStage
 from strandline.pipelines.told import GivenFile, Told
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
-
-STATES = "namespace_state"
-DIFFERENCES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +123,11 @@ def _reduce(
             _write(store, dialect.reduce_new(news, store, stage, scope), context, stage, done)
     if request.full and before is not None:
         again = dialect.reduce_all(store, stage, scope)
-        differing = _differences(store, dialect, again)
+        differing = differences(store, dialect, again)
         if differing:
             done.differences.update(differing)
             _write(store, again, context, stage, done)
-            _delete_strays(store, dialect, again, stage)
+            delete_strays(store, dialect, again, stage)
 
 
 def _news(store: TableStore, dialect: Dialect, before: int, last: int) -> DataFrame | None:
@@ -145,7 +141,7 @@ def _write(
     store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: _Done
 ) -> None:
     done.refused.update({each.namespace: each for each in reduction.refused})
-    states = stage.settle(_with_nulls(store, reduction.states), "states")
+    states = stage.settle(with_nulls(store, reduction.states), "states")
     found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
     if not found["rows"]:
         return
@@ -158,76 +154,14 @@ def _write(
         if gone is not None and not stage.has_rows(gone):
             gone = None
         if gone is not None or stage.has_rows(rows):
-            _add(done, table, store.replace(table, rows, buckets, gone))
+            bounds = reduction.bounds.get(table, {})
+            _add(done, table, store.replace(table, rows, buckets, gone, bounds))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(STATES)
     _add(done, STATES, store.replace(STATES, states, buckets))
 
 
-def _with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
-    """Give rows of `namespace_state` the nullable columns that their dialect has no use for."""
-    missing = [column for column in store.schema(STATES) if column.name not in states.columns]
-    return states.select(
-        *states.columns, *(F.lit(None).cast(column.dataType).alias(column.name) for column in missing)
-    )
-
-
 def _add(done: _Done, table: str, written: Written) -> None:
     before = done.written.get(table, Written(0))
     done.written[table] = Written(written.version, before.inserted + written.inserted)
-
-
-def _differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[str, list[str]]:
-    """Return, by table, the first namespaces whose stored rows are not those that all records give."""
-    found: dict[str, list[str]] = {}
-    for table in (*dialect.reduced, STATES):
-        rows = _with_nulls(store, again.states) if table == STATES else again.tables.get(table)
-        differing = _differing(store, dialect, table, rows, again.refused)
-        names = [
-            row["namespace"]
-            for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()
-        ]
-        if names:
-            found[table] = sorted(names)
-    return found
-
-
-def _differing(
-    store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Sequence[Refusal]
-) -> DataFrame:
-    """Rows that are stored and not given, given and not stored, or not equal but for provenance.
-
-    Refused namespaces keep what is stored.
-    """
-    described = contract(table)
-    kept = [each.namespace for each in refused]
-    stored = _stored(store, dialect, table).where(~F.col("namespace").isin(kept)).select(*described.compared)
-    given = stored.limit(0) if rows is None else rows.select(*described.compared)
-    unequal: list[Column] = [
-        ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
-    ]
-    keys = [F.col(f"s.{name}") == F.col(f"g.{name}") for name in ("bucket", *described.key)]
-    joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")
-    differing = joined.where(fold(Column.__or__, unequal))
-    return differing.select(
-        F.coalesce("s.namespace", "g.namespace").alias("namespace"),
-        F.col("g.namespace").isNull().alias("is_stray"),
-        *(F.col(f"s.{name}").alias(name) for name in ("bucket", *described.key) if name != "namespace"),
-    )
-
-
-def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
-    rows = store.read(table)
-    return rows.where(F.col("dialect") == dialect.name) if "dialect" in rows.columns else rows
-
-
-def _delete_strays(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> None:
-    """Delete stored rows that no record gives."""
-    for table in (*dialect.reduced, STATES):
-        rows = _with_nulls(store, again.states) if table == STATES else again.tables.get(table)
-        found = _differing(store, dialect, table, rows, again.refused)
-        strays = stage.settle(found.where("is_stray"), "stray rows")
-        buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        if buckets:
-            store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))

@@ -19,6 +19,7 @@ from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.merge import (
     GONE,
+    NO_BOUNDS,
     delete_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,
@@ -182,16 +183,22 @@ class TableStore:
         return self._merge(described, sql, rows, buckets, settings, lay_out=not lies_ready)
 
     def replace(
-        self, table: str, rows: DataFrame, buckets: tuple[int, ...], gone: DataFrame | None = None
+        self,
+        table: str,
+        rows: DataFrame,
+        buckets: tuple[int, ...],
+        gone: DataFrame | None = None,
+        bounds: Bounds = NO_BOUNDS,
     ) -> Written:
         """Make each key of `rows` have the row given; a row equal but for provenance stays as it is.
 
-        Rows whose key `gone` names (the key's columns and bucket) are deleted, in the same commit.
+        Rows whose key `gone` names (the key's columns and bucket) are deleted, in the same commit. Files outside of
+        `bounds` are not opened: no stored row with one of the keys may lie there.
         """
         described = contract(table)
         sql = replace_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets,
-            deleting=gone is not None,
+            deleting=gone is not None, bounds=bounds,
         )  # fmt: skip
         if gone is None:
             return self._merge(described, sql, rows, buckets, {})

@@ -87,6 +87,17 @@ def test_a_replacing_merge_that_deletes_does_so_by_a_mark_and_never_inserts_what
     assert unmarked == plain
 
 
+def test_the_layout_column_bounds_a_replacing_merge_too():
+    bounded = merge.replace_merge_sql(
+        load.contract("ipfs_log_view"), target=TARGET, source="news", buckets=[3], bounds={"position": (7, 9)}
+    )
+    assert "\n  AND t.record_id = s.record_id\n  AND t.position BETWEEN 7 AND 9\nWHEN MATCHED" in bounded
+    with pytest.raises(ValueError, match="layout column"):
+        merge.replace_merge_sql(
+            load.contract("ipfs_log_view"), target=TARGET, source="news", buckets=[3], bounds={"rank": (7, 9)}
+        )
+
+
 def test_the_merge_of_quarantine_counts_a_run_once():
     text = merge.upsert_merge_sql(
         load.contract("quarantine"), target=quote_path("/lake/quarantine"), source="refused", buckets=[1, 2]

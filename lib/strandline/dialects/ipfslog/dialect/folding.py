@@ -17,17 +17,25 @@ ENTRIES = "ipfs_log_entry"
 HEADS, TAILS, VIEW, DOCUMENTS = "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document"
 EQUIVOCATIONS = "equivocation"
 REDUCED = (HEADS, TAILS, VIEW, DOCUMENTS, EQUIVOCATIONS)
+FEW_ROWS = 100_000
+"""Rows that fit into every task beside its own: some megabytes."""
+
+LAST_POSITION = 2**63 - 1
 NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Rows of some logs by table, keys of their rows that are no more (where there can be any), and their states."""
+    """Rows of some logs by table, keys of their rows that are no more (where there can be any), and their states.
+
+    `first_position` is the least position whose row may change, where that is known.
+    """
 
     rows: Mapping[str, DataFrame]
     gone: Mapping[str, DataFrame]
     states: DataFrame
     refused: tuple[Refusal, ...] = ()
+    first_position: int | None = None
 
 
 def from_all(
@@ -170,7 +178,16 @@ def reduction(folded: Sequence[Folded], found_forks: DataFrame | None, scope: Re
         _union([part.states for part in folded]), reduced_version=scope.last, run_id=scope.run_id,
         reduced_at=F.lit(scope.reduced_at),
     )  # fmt: skip
-    return Reduction(rows, shaped, gone, tuple(each for part in folded for each in part.refused))
+    refused = tuple(each for part in folded for each in part.refused)
+    firsts = [part.first_position for part in folded if part.first_position is not None]
+    bounds = {VIEW: {"position": (min(firsts), LAST_POSITION)}} if len(firsts) == len(folded) else {}
+    return Reduction(rows, shaped, gone, bounds, refused)
+
+
+def on_every_machine(frame: DataFrame, stage: Stage) -> DataFrame:
+    """Return a settled frame as the small side of a join, as long as it is small: news have no bound."""
+    few = stage.one(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= FEW_ROWS
+    return F.broadcast(frame) if few else frame
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

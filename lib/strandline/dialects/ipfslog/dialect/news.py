@@ -17,6 +17,7 @@ from strandline.dialects.ipfslog.dialect.folding import (
     TAILS,
     VIEW,
     Folded,
+    on_every_machine,
     with_hashes,
 )
 from strandline.dialects.ipfslog.frames import dag, documents, logs, order, suffix
@@ -74,9 +75,8 @@ def met(
         links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(adopted.select("namespace", "record_id")).distinct()
     )  # fmt: skip
-    found = stage.settle(
-        held.join(F.broadcast(wanted), ["namespace", "record_id"], "left_semi"), "entries met"
-    )
+    named = on_every_machine(stage.settle(wanted, "entries that news name"), stage)
+    found = stage.settle(held.join(named, ["namespace", "record_id"], "left_semi"), "entries met")
     late_children = found.join(
         adopted.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
     ).select(*dag.NODE, "parent")
@@ -93,9 +93,14 @@ def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int
     borders = stage.settle(
         suffix.borders(held, arrived.configured, suffix.first_news(fresh)), "where news fall"
     )
-    least = stage.one(borders.agg(F.min("least.time").alias("time")))["time"]
+    first = stage.one(
+        borders.where("least IS NOT NULL").agg(
+            F.min("least.time").alias("time"), F.min("before").alias("before")
+        )
+    )
     stored_view = _stored(tables, VIEW, borders, buckets)
-    tail = held.where(F.col("clock_time") >= F.lit(least)) if least is not None else held.limit(0)
+    has_news = first["time"] is not None
+    tail = held.where(F.col("clock_time") >= F.lit(first["time"])) if has_news else held.limit(0)
     late = dag.not_ok(bonds)
     view = stage.keep(
         suffix.placed(suffix.from_borders(tail, borders), borders, stored_view, late), "order behind the news"
@@ -114,7 +119,8 @@ def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int
     hashed = with_hashes(parts, heads, missing, blocks, documents_found.groups)
     rows = {HEADS: heads, TAILS: tails, VIEW: view, DOCUMENTS: documents_found.rows}
     gone = {HEADS: gone_heads, TAILS: gone_tails}
-    return Folded(rows, gone, stage.settle(hashed, "states of logs with news"))
+    hashed = stage.settle(hashed, "states of logs with news")
+    return Folded(rows, gone, hashed, first_position=first["before"] + 1 if has_news else None)
 
 
 def _stored(tables: Tables, table: str, borders: DataFrame, buckets: tuple[int, ...]) -> DataFrame:

@@ -69,8 +69,8 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
         parts.append(
             folding.from_all(entries.join(named, "namespace", "left_semi"), whole, tables, stage, scope)
         )
-    of_news = news.where("variant <> 'v0'").select(*forks.CLOCK).distinct()
-    clocks = entries.join(F.broadcast(of_news), list(forks.CLOCK), "left_semi")
+    of_news = stage.settle(news.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of news")
+    clocks = entries.join(folding.on_every_machine(of_news, stage), list(forks.CLOCK), "left_semi")
     return folding.reduction(parts, folding.equivocations(entries, forks.suspects(clocks), stage), scope)
 
 

@@ -1,0 +1,80 @@
+"""What reducing everything again finds: rows that are stored otherwise, and rows that no record gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce as fold
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialects.base import Dialect, Reduction, Refusal
+from strandline.pipelines.stage import RunStage
+from strandline.tables.store import TableStore
+
+STATES = "namespace_state"
+DIFFERENCES_SHOWN = 10
+
+
+def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
+    """Give rows of `namespace_state` the nullable columns that their dialect has no use for."""
+    missing = [column for column in store.schema(STATES) if column.name not in states.columns]
+    return states.select(
+        *states.columns, *(F.lit(None).cast(column.dataType).alias(column.name) for column in missing)
+    )
+
+
+def differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[str, list[str]]:
+    """Return, by table, the first namespaces whose stored rows are not those that all records give."""
+    found: dict[str, list[str]] = {}
+    for table in (*dialect.reduced, STATES):
+        rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
+        differing = _differing(store, dialect, table, rows, again.refused)
+        names = [
+            row["namespace"]
+            for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()
+        ]
+        if names:
+            found[table] = sorted(names)
+    return found
+
+
+def _differing(
+    store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Sequence[Refusal]
+) -> DataFrame:
+    """Rows that are stored and not given, given and not stored, or not equal but for provenance.
+
+    Refused namespaces keep what is stored.
+    """
+    described = contract(table)
+    kept = [each.namespace for each in refused]
+    stored = _stored(store, dialect, table).where(~F.col("namespace").isin(kept)).select(*described.compared)
+    given = stored.limit(0) if rows is None else rows.select(*described.compared)
+    unequal: list[Column] = [
+        ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
+    ]
+    keys = [F.col(f"s.{name}") == F.col(f"g.{name}") for name in ("bucket", *described.key)]
+    joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")
+    differing = joined.where(fold(Column.__or__, unequal))
+    return differing.select(
+        F.coalesce("s.namespace", "g.namespace").alias("namespace"),
+        F.col("g.namespace").isNull().alias("is_stray"),
+        *(F.col(f"s.{name}").alias(name) for name in ("bucket", *described.key) if name != "namespace"),
+    )
+
+
+def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
+    rows = store.read(table)
+    return rows.where(F.col("dialect") == dialect.name) if "dialect" in rows.columns else rows
+
+
+def delete_strays(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> None:
+    """Delete stored rows that no record gives."""
+    for table in (*dialect.reduced, STATES):
+        rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
+        found = _differing(store, dialect, table, rows, again.refused)
+        strays = stage.settle(found.where("is_stray"), "stray rows")
+        buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+        if buckets:
+            store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))

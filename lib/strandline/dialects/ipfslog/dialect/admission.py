@@ -19,7 +19,7 @@ from strandline.dialects.ipfslog.dialect.batch import (
     shared_bucket,
 )
 from strandline.dialects.ipfslog.dialect.claims import head_claims, stated_claims
-from strandline.dialects.ipfslog.frames import fates, records
+from strandline.dialects.ipfslog.frames import findings, records
 from strandline.frames.buckets import bucket_of
 
 
@@ -64,7 +64,7 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
         namespaces=stage.one(named)["rows"],
         settled=None if batch.recalled is None else _settled(batch, batch.recalled),
         faults=told["faults"],
-        damaged=fates.first_damages(batch.delivered, batch.fates, batch.documents, sources)
+        damaged=findings.first_damages(batch.delivered, batch.fates, batch.documents, sources)
         if told["rejected"]
         else None,
         per_file=batch.delivered.where("fate <> 'foreign'").groupBy("file_no")
@@ -129,7 +129,7 @@ def _settled(batch: Batch, recalled: DataFrame) -> DataFrame:
 
 
 def _findings(batch: Batch, sources: DataFrame, has_bad: bool) -> DataFrame | None:
-    found = fates.findings(batch.documents, batch.delivered, batch.fates, sources) if has_bad else None
+    found = findings.findings(batch.documents, batch.delivered, batch.fates, sources) if has_bad else None
     if batch.refuted is None:
         return found
     return batch.refuted if found is None else found.unionByName(batch.refuted)

@@ -12,7 +12,7 @@ from strandline.contracts.reasons import rules_version
 from strandline.core.ids import bucket_of as bucket_of_namespace
 from strandline.dialects.base import AdmitRequest, Reading, Stage, Tables
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.frames import before, blocks, fates, identities
+from strandline.dialects.ipfslog.frames import before, blocks, fates, findings, identities
 from strandline.dialects.ipfslog.types import PROFILES, SHARED_NAMESPACE, Profile
 
 ENTRIES = "ipfs_log_entry"
@@ -70,7 +70,7 @@ def read_batch(reading: Reading, tables: Tables, stage: Stage, request: AdmitReq
         of_waiting = identities.concluded(again, book)
         concluded = concluded.unionByName(of_waiting)
         fates_of_waiting = _fates(of_waiting, stage)
-        refuted = fates.recalled_findings(again, fates_of_waiting)
+        refuted = findings.recalled_findings(again, fates_of_waiting)
         parts.append(fates_of_waiting)
     if known is not None:
         if recalled is not None:

@@ -84,13 +84,14 @@ def judged(to_judge: DataFrame, profile: Profile) -> DataFrame:
 def replayed_documents(rows: DataFrame, options: ReadOptions) -> DataFrame:
     """Shape rejected rows of `quarantine` to documents, with what they claimed.
 
-    Reads:  quarantine_id, raw, record_id, reasons, evidence.
+    Reads:  quarantine_id, namespace, raw, record_id, reasons, evidence.
     Gives:  DOCUMENT_COLUMNS.
     Rows:   one per row; of a snapshot as many as it holds.
     """
     number = F.conv(F.substring(F.hex("quarantine_id"), 1, 15), 16, 10).cast("bigint")
     asked = rows.select(
         (F.lit(REPLAY_FILE_NO).cast("bigint") + number).alias("file_no"),
+        "namespace",
         "raw",
         "record_id",
         F.array_join("reasons", ",").alias("reasons"),

@@ -11,15 +11,8 @@ from strandline.dialects.ipfslog.kernels.configurations import (
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_content
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumns, entry_facts
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, proofs, signed_digests
-from strandline.dialects.ipfslog.kernels.judgement import (
-    IDENTITY,
-    JUDGED,
-    NEXT_RULES,
-    REFUTED,
-    identities,
-    judged,
-    refuted,
-)
+from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
+from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
 from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_DDL, walk_positions

@@ -18,23 +18,23 @@ from strandline.kernels.reading import ReadOptions
 
 _OF_A_FILE = frozenset(
     {
-        "BOMB", "CAR_MALFORMED", "CAR_TRUNCATED", "CONTAINER_DAMAGED", "CONTAINER_NESTED", "CONTAINER_UNSUPPORTED",
-        "FILE_TOO_LARGE", "LINE_TOO_LARGE",
+        "BLOCK_TOO_LARGE", "BOMB", "CAR_MALFORMED", "CAR_TRUNCATED", "CONTAINER_DAMAGED", "CONTAINER_NESTED",
+        "CONTAINER_UNSUPPORTED", "FILE_TOO_LARGE", "LINE_TOO_LARGE",
     }
 )  # fmt: skip
-"""Reasons of a place that does not open by itself: it keeps them."""
+"""Reasons of a place that does not open by itself, or whose size decided: it keeps them."""
 
 
 def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of rejected documents that are judged again, with what they claimed.
 
-    Reads: file_no, raw, record_id, reasons (joined by commas), evidence.
+    Reads: file_no, namespace, raw, record_id, reasons (joined by commas), evidence.
     Gives: PIECE_FIELDS and DOCUMENT_FIELDS.
     """
     pieces = Pieces(DOCUMENT_FIELDS)
     for batch in batches:
-        names = ("file_no", "raw", "record_id", "reasons", "evidence")
-        for file_no, raw, record_id, reasons, told in zip(
+        names = ("file_no", "namespace", "raw", "record_id", "reasons", "evidence")
+        for file_no, namespace, raw, record_id, reasons, told in zip(
             *(batch.column(name).to_pylist() for name in names), strict=True
         ):
             adder = DocumentPieces(file_no, 0, pieces, options)
@@ -42,11 +42,12 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
             evidence: dict[str, Any] = json.loads(told or "{}")
             snapshot_id = evidence.get("LOG_ID_MISMATCH", {}).get("expected")
             is_cut = codes == ["TRUNCATED"] or not _OF_A_FILE.isdisjoint(codes)
-            if record_id is not None:
+            if is_cut:
+                kept = Kept(raw, len(raw))
+                adder.refuse(tuple(codes), evidence, kept, 0, namespace=namespace, record_id=record_id)
+            elif record_id is not None:
                 block = BlockDocument(raw, _claimed(evidence), 0, snapshot_id)
                 adder.add(block, None, 0)
-            elif is_cut:
-                adder.refuse(tuple(codes), evidence, Kept(raw, len(raw)), 0)
             else:
                 found = list(line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes))
                 if all(isinstance(each, Damage) and each.reasons == tuple(codes) for each in found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from itertools import chain
 from typing import Literal, TypeAlias
@@ -16,13 +15,18 @@ from strandline.dialects.ipfslog.codec import (
     json_documents,
     line_documents,
     log_id_told,
-    parse_cid,
     parse_cid_bytes,
 )
 from strandline.dialects.ipfslog.kernels.cars import car_documents
+from strandline.dialects.ipfslog.kernels.claims import (
+    as_text,
+    claimed_digest,
+    is_log_id,
+    judge_id,
+    names,
+)
 from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
-    MAX_ID_BYTES,
     BlockDocument,
     Cid,
     Damage,
@@ -156,7 +160,7 @@ class DocumentPieces:
         block = as_block(document) if isinstance(document, JsonDocument) else document
         if document.is_head:
             own = block.record_id if isinstance(block, Refused) else record_id(block.block)
-            self._claim(_claimed_digest(document) or own)
+            self._claim(claimed_digest(document) or own)
         if isinstance(block, Refused):
             raw = self._kept(block.raw)
             self.refuse(
@@ -173,13 +177,13 @@ class DocumentPieces:
             self.refuse(("BLOCK_TOO_LARGE",), evidence, self._kept(block.block), at, record_id=digest)
             return
         log_id = log_id_told(block.block)
-        wrong_cid = None if _names(claimed, digest) else _as_text(claimed)
+        wrong_cid = None if names(claimed, digest) else as_text(claimed)
         wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
         self._put(
             "car" if isinstance(claimed, bytes) else "block",
             at,
             Kept(block.block, len(block.block)),
-            namespace=None if log_id is None or not _is_log_id(log_id) else log_namespace(log_id),
+            namespace=None if log_id is None or not is_log_id(log_id) else log_namespace(log_id),
             record_id=digest,
             judge_id=judge_id(digest, wrong_cid, wrong_log),
             claimed=wrong_cid,
@@ -205,35 +209,3 @@ class DocumentPieces:
         keeper = Keeper(self.options.keep)
         keeper.add(raw)
         return keeper.kept()
-
-
-def judge_id(digest: bytes, claimed: str | None, snapshot_id: str | None) -> bytes:
-    """Return what names a block together with the claims that are not its own."""
-    if claimed is None and snapshot_id is None:
-        return digest
-    parts = (digest, b"" if claimed is None else claimed.encode("utf-8"), (snapshot_id or "").encode("utf-8"))
-    told = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-    return hashlib.sha256(told + (b"\x01" if snapshot_id is not None else b"\x00")).digest()
-
-
-def _names(claimed: str | bytes | None, digest: bytes) -> bool:
-    if claimed is None:
-        return True
-    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    return isinstance(cid, Cid) and cid.digest == digest
-
-
-def _as_text(claimed: str | bytes | None) -> str | None:
-    return "f" + claimed.hex() if isinstance(claimed, bytes) else claimed
-
-
-def _is_log_id(log_id: str) -> bool:
-    return 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES
-
-
-def _claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
-    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
-    if not isinstance(claimed, str | bytes):
-        return None
-    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    return cid.digest if isinstance(cid, Cid) else None

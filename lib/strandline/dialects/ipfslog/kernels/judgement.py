@@ -1,23 +1,20 @@
-"""Blocks to what they are: entries with facts, identities, manifests, blocks of others; identities to verdicts."""
+"""Blocks to what they are: entries with facts, identities, manifests, blocks of others."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
 
 from strandline.contracts.reasons import rules_version
-from strandline.core.verdict import encode_evidence, evidence_of, internal_error, reasons_of
-from strandline.dialects.ipfslog.codec import canonical_cid, is_dag_pb
+from strandline.core.verdict import encode_evidence, evidence_of, internal_error
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
     IdentityRecord,
     Manifest,
     Profile,
-    Variant,
     record_id,
 )
 from strandline.dialects.ipfslog.verify import (
@@ -25,11 +22,8 @@ from strandline.dialects.ipfslog.verify import (
     Element,
     Foreign,
     Refused,
-    identity_findings,
-    identity_invalid,
     identity_missing,
     read_element,
-    verify_identity,
 )
 
 NEXT_RULES: Final = f"rules:{rules_version() + 1}"
@@ -136,79 +130,3 @@ def _other(element: Element) -> dict[str, Any]:
             "write": None if element.write is None else list(element.write), "heads": list(element.heads),
         }  # fmt: skip
     return {**accepted, "kind": "foreign"}
-
-
-IDENTITY: Final = pa.schema(
-    [
-        pa.field("record_id", pa.binary(), nullable=False),
-        pa.field("block", pa.binary(), nullable=False),
-        *(pa.field(name, pa.string(), nullable=False)
-          for name in ("cid", "id", "public_key", "sig_id", "sig_public_key", "type")),
-        pa.field("valid", pa.bool_(), nullable=False),
-    ]
-)  # fmt: skip
-"""An identity as `ipfs_log_identity` has it."""
-
-
-def identities(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield identities with their verdicts: each is verified here, and nowhere else.
-
-    Reads: record_id, block.  Gives: IDENTITY, a row each.
-    """
-    for batch in batches:
-        rows = zip(batch.column("record_id").to_pylist(), batch.column("block").to_pylist(), strict=True)
-        yield pa.RecordBatch.from_pylist([_identity(*row) for row in rows], schema=IDENTITY)
-
-
-def _identity(digest: bytes, block: bytes) -> dict[str, Any]:
-    found = _opened(block)
-    return {
-        "record_id": digest, "block": block, "cid": canonical_cid(digest, "v0" if is_dag_pb(block) else "core2"),
-        "id": found.id, "public_key": found.public_key, "sig_id": found.sig_id,
-        "sig_public_key": found.sig_public_key, "type": found.type, "valid": verify_identity(found).is_valid,
-    }  # fmt: skip
-
-
-def _opened(block: bytes) -> IdentityRecord:
-    element = read_element(BlockDocument(block, None, 0), "strict")
-    if not isinstance(element, IdentityRecord):
-        raise TypeError("the block must be that of an identity")
-    return element
-
-
-REFUTED: Final = pa.schema(
-    [
-        pa.field("judge_id", pa.binary(), nullable=False),
-        pa.field("reasons", pa.list_(pa.string()), nullable=False),
-        pa.field("evidence", pa.string(), nullable=False),
-    ]
-)
-
-
-def refuted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the reasons of entries whose identity refutes them, those of their own block among them.
-
-    Reads: judge_id, variant, key, reasons, evidence, identity_row (the identity's block), valid. Without a variant it
-    is an entry that its own block refutes too: what is left of its identity is whether it is valid.
-    Gives: REFUTED, a row each.
-    """
-    names = ("judge_id", "variant", "key", "reasons", "evidence", "identity_row", "valid")
-    for batch in batches:
-        rows = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
-        yield pa.RecordBatch.from_pylist([_refuted(*row) for row in rows], schema=REFUTED)
-
-
-def _refuted(
-    judge_id: bytes, variant: Variant | None, key: str | None, reasons: list[str], evidence: str | None,
-    identity_row: bytes, valid: bool,
-) -> dict[str, Any]:  # fmt: skip
-    if variant == "core2":
-        findings = identity_findings(variant, key or "", _opened(identity_row), valid)
-    else:
-        findings = [identity_invalid(record_id(identity_row))]
-    told = {**(json.loads(evidence) if reasons and evidence else {}), **evidence_of(findings)}
-    return {
-        "judge_id": judge_id,
-        "reasons": sorted({*reasons, *reasons_of(findings)}),
-        "evidence": encode_evidence(told),
-    }

@@ -88,27 +88,24 @@ def odd_requests(own, reference) -> bytes:
 
 def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchronisation(new_lake, tmp_path):
     own = own_nodes(random.Random(5), 100, strangers=15)
-    lake, reference = new_lake(), OwnLake(own.values(), limit=5)
+    lake, reference = new_lake(), OwnLake(own.values())
     for number, each in enumerate(runs(6, own, 15, count=2)):
         expected = reference.run(each.files, restore=each.restore, force=each.force)
         report = lake.ingest(
             write_files(tmp_path / f"in{number}", each.files),
-            own=own_run(own, restore=each.restore, force=each.force, limit=5),
+            own=own_run(own, restore=each.restore, force=each.force),
         )
         assert report.members["stopped"] == {node: list(codes) for node, codes in expected.stopped.items()}
         assert report.exit == bool(expected.stopped)
         assert counted(report, NAMES) == dict(zip(NAMES, astuple(expected.counts), strict=True))
         assert report.counts["authored"] == sum(expected.lines.values())
         assert_held_equal(lake, reference)
-        lake.reduce(own=own_run(own))
-        assert_reduced_equal(lake, reference)
-        assert_peers_equal(lake, reference)
     assert expected.stopped
     assert any(row.diverged for node in own for row in reference.peer_statuses(node))
 
     force = frozenset(list(own)[::7])
     expected = reference.sync(force=force)
-    report = lake.sync(own_run(own, force=force, limit=9), requests=tmp_path / "ask.jsonl")
+    report = lake.sync(own_run(own, force=force), requests=tmp_path / "ask.jsonl")
     assert report.members["stopped"] == {node: list(codes) for node, codes in expected.stopped.items()}
     assert report.counts["authored"] == sum(expected.lines.values()) > 0
     assert_held_equal(lake, reference)
@@ -193,10 +190,9 @@ def test_the_vectors_of_writing_and_synchronising_byte_for_byte(new_lake, tmp_pa
     assert [origin for name, _, origin in origins if name == f"node:{X}"] == [
         "implied", "announced", "announced", "synced", "synced", "synced",
     ]  # fmt: skip
-    again = lake.sync(own)
+    # A second time nothing is appended; peers that are no longer listed take their rows along.
+    again = lake.sync(own_run([own_node(X)]))
     assert (again.counts["authored"], "node_journal_line" in again.tables) == (0, False)
-    # Peers and nodes that are no longer listed take their rows along.
-    lake.reduce(own=own_run([own_node(X)]))
     assert lake.rows("peer_status") == []
     assert {name for (name,) in lake.rows("wanted_resource", "namespace")} == {f"node:{X}"}
 
@@ -212,46 +208,61 @@ def killed_at(point: str, nth: int = 1) -> Faults:
     return Faults(point, nth, die)
 
 
-KILLS = (("ingest.node_resource", 1), ("authoring.tip", 1), ("authoring.commit", 1), ("authoring.tip", 2))
+KILLS = (("ingest.node_resource", 1), ("authoring.commit", 1), ("authoring.tip", 2))
 """Each adds what the one before did not; the last one kills behind the second commit of three."""
 
 
-def test_a_writer_killed_at_every_point_and_run_again_writes_what_an_undisturbed_one_writes(
+def test_a_writer_killed_anywhere_and_overtaken_by_another_writes_each_pair_once_in_the_order_stated(
     new_lake, tmp_path
 ):
-    nodes = [own_node(node_of(name)) for name in ("X", "P")]
-    frames = [announce(node.node, pairs_of([[k % 3, k] for k in range(7)])) for node in nodes]
-    again = announce(X, pairs_of([[0, 3], [5, 5]]), 4)
-    source = write_files(tmp_path / "in", {"a": b"\n".join(frames), "b": again})
+    lake, nodes = new_lake(), [own_node(X), own_node(P)]
     own = own_run(nodes, limit=3)
-    killed, calm = new_lake("killed"), new_lake("calm")
+    pairs = [[k % 3, k] for k in range(7)]
+    frames = [announce(node.node, pairs_of(pairs)) for node in nodes]
+    ordered = announce(X, pairs_of([[0, 3], [5, 5]]), 4)
+    ours = write_files(tmp_path / "ours", {"a": b"\n".join(frames), "b": ordered})
     for point, nth in KILLS:
         with pytest.raises(Killed):
-            killed.ingest(source, own=own, faults=killed_at(point, nth))
-    report = killed.ingest(source, own=own)
-    assert (report.counts["new"], report.counts["known"]) == (0, 16)
-    assert report.counts["authored"] > 0
-    calm.ingest(source, own=own)
-    for lake in (killed, calm):
-        lake.reduce()
-    assert killed.tables() == calm.tables()
-    assert calm.rows("node_journal", "tip_n", "pair_count") == [(8, 7), (9, 8)]
-
-
-def test_a_writer_that_another_one_overtook_starts_again_from_the_new_tip(new_lake, tmp_path):
-    lake = new_lake()
-    own = own_run([own_node(X)], limit=4)
-    first, second = ([[0, k] for k in range(6)], [[0, k] for k in range(4, 9)])
-    ours = write_files(tmp_path / "ours", {"a": announce(X, pairs_of(first))})
-    theirs = write_files(tmp_path / "theirs", {"a": announce(X, pairs_of(second))})
+            lake.ingest(ours, own=own, faults=killed_at(point, nth))
+    theirs = write_files(tmp_path / "theirs", {"a": announce(X, pairs_of([[6, 6], [0, 0]]))})
     overtaken = []
 
     def overtake() -> None:
         overtaken.append(lake.ingest(theirs, own=own).counts["authored"])
 
-    report = lake.ingest(ours, own=own, faults=Faults("authoring.tip", 2, overtake))
-    # Behind our first commit the other one wrote all: what we had announced was pending for it, too.
-    assert (report.counts["authored"], overtaken) == (4, [5])
-    lake.reduce()
-    assert lake.rows("node_journal", "tip_n", "line_count", "pair_count") == [(10, 10, 9)]
-    assert journal_text(lake, X) == render(journal_of(X, [[0, k] for k in range(9)]))
+    report = lake.ingest(ours, own=own, faults=Faults("authoring.tip", 1, overtake))
+    assert (report.counts["new"], report.counts["known"]) == (0, 16)
+    # The other one wrote what we had read as pending, too: two lines of X and one of P, and its own.
+    assert (overtaken, report.counts["authored"]) == ([4], 0)
+    first = [[0, 3], [5, 5]]
+    rest = [pair for pair in pairs if pair not in first]
+    assert journal_text(lake, X) == render(journal_of(X, [*first, *rest, [6, 6]]))
+    assert journal_text(lake, P) == render(journal_of(P, pairs))
+
+
+def test_a_writer_stops_for_one_node_alone_until_the_lines_shown_are_taken_from_quarantine(
+    new_lake, tmp_path
+):
+    lake = new_lake()
+    nodes = [own_node(X), own_node(P)]
+    lake.ingest(write_files(tmp_path / "in", {"x": announce(X, pairs_of([[0, 0]]))}), own=own_run(nodes))
+    shown = {
+        "carried.journal": render(journal_of(X, [[0, k] for k in range(4)])),
+        "outbox": b"\n".join(announce(node, pairs_of([[1, 1]])) for node in (X, P)),
+    }
+    report = lake.ingest(write_files(tmp_path / "shown", shown), own=own_run(nodes))
+    assert (report.exit, report.members["stopped"]) == (1, {X: ["OWN_JOURNAL_BEHIND"]})
+    assert (report.reasons, report.counts["authored"]) == ({"OWN_LINE_NOT_HELD": 3}, 1)
+    assert journal_text(lake, P) == render(journal_of(P, [[1, 1]]))
+    forced = lake.ingest(own=own_run(nodes, force=[P]))
+    assert (forced.exit, forced.counts["authored"]) == (1, 0)
+
+    report = lake.ingest(from_quarantine=True, own=own_run(nodes, restore=[X]))
+    assert (report.exit, report.members["stopped"]) == (0, {})
+    assert (report.counts["read"], report.counts["new"], report.counts["authored"]) == (3, 3, 1)
+    assert lake.rows("quarantine") == []
+    assert journal_text(lake, X) == render(journal_of(X, [*([0, k] for k in range(4)), [1, 1]]))
+    held = lake.rows("node_resource", "namespace", "frame_no", "origin")
+    assert sorted((n, origin) for name, n, origin in held if name == f"node:{X}") == [
+        (0, "announced"), (0, "announced"), (2, "restored"), (3, "restored"), (4, "restored"),
+    ]  # fmt: skip

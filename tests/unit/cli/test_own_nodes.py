@@ -138,3 +138,18 @@ def test_a_fleet_without_own_nodes_has_no_writer_that_stopped(capsys):
     empty_lake(Path("lake"))
     assert main(["status", "--json", "--check"]) == 0
     assert json.loads(capsys.readouterr().out)["stopped"] == {}
+
+
+def test_status_check_finds_a_writer_that_stopped_where_nothing_else_is_wrong(capsys):
+    empty_lake(Path("lake"))
+    write(Path("lake"), "peer_status", [{"namespace": f"node:{OWN}", "peer": PEER}])
+    assert main(["status", "--check"]) == 0
+    write(Path("lake"), "equivocation", [{"namespace": f"node:{OWN}", "kind": "SDMP_FORK"}])
+    assert main(["status", "--check"]) == 1
+
+
+def test_an_option_of_another_dialect_is_refused_by_name(capsys, monkeypatch):
+    monkeypatch.setattr("strandline.cli.own.options_of", lambda name: ())
+    error = refused([*INGEST, "--nodes", nodes_file()], capsys)
+    assert error["code"] == "OPTION_OF_OTHER_DIALECT"
+    assert "--nodes" in error["message"]

@@ -15,15 +15,10 @@ SPARK_TIERS = ("spark", "delta", "jobs")
 
 
 def pytest_collection_modifyitems(items):
-    """Tests without a JVM come first: what they find is told in seconds.
+    """Tests without a JVM come first: what they find is told in seconds. The longest files come next.
 
-    Of two processes each has a session of its own. The tests of a file stay together, and those that share the
-    installed program, which come before the others since they take longest.
+    Two processes share the files out, and each has a session of its own.
     """
-    for item in items:
-        tier = _spark_tier(item)
-        if tier is not None:
-            item.add_marker(pytest.mark.xdist_group("jobs" if tier == "jobs" else item.path.stem))
     order = {None: 0, "jobs": 1}
     items.sort(key=lambda item: order.get(_spark_tier(item), 2))
 

@@ -58,8 +58,12 @@ def test_a_table_read_back_is_what_its_contract_says(spark, settings, empty_lake
     assert constraints == checks
     bucketed = {"strandline.buckets": "16"} if partitions else {}
     version = {"strandline.contract": yaml.safe_load((SCHEMAS / f"{table}.odcs.yaml").read_text())["version"]}
-    reading = {"strandline.sdmp.reading": "weak"} if table == "node_journal_line" else {}
-    assert properties == described["custom"]["tableProperties"] | bucketed | version | reading
+    choices = {
+        "node_journal_line": {"strandline.sdmp.reading": "weak"},
+        "ipfs_log_entry": {"strandline.ipfslog.profile": "strict"},
+    }
+    chosen = choices.get(table, {})
+    assert properties == described["custom"]["tableProperties"] | bucketed | version | chosen
 
     theirs = json.loads(DeltaTable(str(lake.path / table)).schema().to_json())["fields"]
     assert [(each["name"], each["metadata"]["comment"]) for each in theirs] == [

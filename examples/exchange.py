@@ -19,8 +19,8 @@ from strandline.cli import main
 from strandline.dialects.sdmp.author import append, synthetic_id
 from strandline.dialects.sdmp.codec import announce, render
 
-OPERATORS = ("anna", "ben", "cleo")
-FOURTH = "dora"
+OPERATORS = ("east", "north", "west")
+FOURTH = "south"
 MARKER = ".made-by-demo-sync"
 MAX_ROUNDS = 9
 

@@ -23,4 +23,4 @@ def test_three_operators_exchange_files_until_nothing_moves_and_each_names_the_f
     assert moved
     for operator in exchange.OPERATORS:
         assert f"{operator}: 6 pairs on 3 journals, lacking on 0" in printed
-        assert f"{operator}: {exchange.node_of(exchange.FOURTH)} has two histories (dora)" in printed
+        assert f"{operator}: {exchange.node_of(exchange.FOURTH)} has two histories (south)" in printed

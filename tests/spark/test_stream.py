@@ -29,7 +29,11 @@ def stop() -> None:
 def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(new_lake, tmp_path):
     first, second = corpus(seed=31, journals=12, runs=2)
     odd = {name: render(synthetic(500 + at, 5)) for at, name in enumerate(ODD)}
-    poisoned = {"poisoned.journal": b"\x1f\x8b\x08\x00 no gzip", "_hidden": b"x", "empty": b""}
+    poisoned = {
+        "poisoned.journal": b"\x1f\x8b\x08\x00 no gzip at all, and longer than that",
+        "_hidden": b"x",
+        "empty": b"",
+    }
     landing = write_files(tmp_path / "landing", {f"1-{name}": data for name, data in first.items()})
     streamed, batch = new_lake("streamed"), new_lake("batch")
     files = len(first)

@@ -168,6 +168,7 @@ def kill():
     raise KilledError
 
 
+@pytest.mark.slow
 def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_state(new_lake):
     lake, made, lie = new_lake(), list(dag("core2").values()), list(lies("v2").values())
     reference = ReferenceLogs({LOG: told("keyvalue")})

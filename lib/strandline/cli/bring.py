@@ -8,7 +8,7 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import DialectName, FormatName, known_dialect
+from strandline.cli.given import DialectName, FormatName, file_of_option, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.cli.own import own_run, own_runs
 from strandline.core.errors import UsageError
@@ -227,15 +227,7 @@ def _told(name: str) -> "GivenFile | None":
     """
     from strandline.pipelines.told import GivenFile
 
-    if name == "none":
-        return None
-    try:
-        return GivenFile(name, Path(name).read_bytes())
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise UsageError(
-            "OPTION_FILE", f"the file {name} cannot be read: {why}", "give a file that is there"
-        ) from None
+    return None if name == "none" else GivenFile(name, file_of_option("log-config", name))
 
 
 def _use_dialect(names: tuple[str, ...]) -> str:

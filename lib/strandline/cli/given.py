@@ -1,11 +1,14 @@
 """What several commands are given, checked before Spark starts."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
+
+MAX_OPTION_FILE_BYTES = 64 * 1024 * 1024
 
 DialectName = Annotated[
     str | None,
@@ -39,3 +42,20 @@ def known_dialect(name: str | None, command: str) -> str:
     if name not in known:
         raise UsageError("DIALECT_UNKNOWN", f"there is no dialect {name}", did_you_mean(name, known))
     return name
+
+
+def file_of_option(option: str, name: str) -> bytes:
+    """Return the bytes of the file that `--option` names. Raises: UsageError `OPTION_FILE`."""
+    try:
+        with Path(name).open("rb") as stream:
+            content = stream.read(MAX_OPTION_FILE_BYTES + 1)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise UsageError(
+            "OPTION_FILE", f"the file {name} of --{option} cannot be read: {why}", "give a file that is there"
+        ) from None
+    if len(content) > MAX_OPTION_FILE_BYTES:
+        raise UsageError(
+            "OPTION_FILE", f"the file {name} of --{option} is over 64 MiB", "name a smaller file"
+        )
+    return content

@@ -1,16 +1,14 @@
 """Options that dialects read by themselves, with the files that they name."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strandline.cli.given import file_of_option
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
-from strandline.dialects import CommandOption, authoring_of, names, options_of
+from strandline.dialects import authoring_of, names, options_of
 
 if TYPE_CHECKING:
     from strandline.dialects.authoring import OwnRun
-
-MAX_OPTION_FILE_BYTES = 64 * 1024 * 1024
 
 
 def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
@@ -35,7 +33,9 @@ def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
     from strandline.dialects.authoring import GivenOption, OwnRun
 
     options = {
-        name: tuple(GivenOption(text, _content(known[name], text)) for text in texts)
+        name: tuple(
+            GivenOption(text, file_of_option(name, text) if known[name].is_file else None) for text in texts
+        )
         for name, texts in given.items()
     }
     return OwnRun(found, found.read(options))
@@ -50,22 +50,3 @@ def own_runs(call: Invocation) -> "dict[str, OwnRun]":
     asked = [name for name in names() if given and {option.name for option in options_of(name)} >= set(given)]
     found = {name: own_run(call, name) for name in asked}
     return {name: own for name, own in found.items() if own is not None}
-
-
-def _content(option: CommandOption, text: str) -> bytes | None:
-    if not option.is_file:
-        return None
-    try:
-        with Path(text).open("rb") as stream:
-            content = stream.read(MAX_OPTION_FILE_BYTES + 1)
-    except OSError as error:
-        raise UsageError(
-            "OPTION_FILE",
-            f"the file {text} of --{option.name} cannot be read: {error.strerror}",
-            "name a file",
-        ) from None
-    if len(content) > MAX_OPTION_FILE_BYTES:
-        raise UsageError(
-            "OPTION_FILE", f"the file {text} of --{option.name} is over 64 MiB", "name a smaller file"
-        )
-    return content

@@ -13,6 +13,8 @@ from strandline.core.hashing import set_hash, tagged
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.tables.commits import Retry
+from strandline.tables.store import TableStore
 from support.lakes import plain, write_files
 
 JOURNALS = 12
@@ -109,3 +111,23 @@ def test_a_row_that_breaks_a_constraint_is_refused_by_the_table(new_lake, tmp_pa
     )
     with pytest.raises((PySparkException, Py4JJavaError), match="bucket_is_derived"):
         moved.write.format("delta").mode("append").save(str(lake.path / "node_journal_line"))
+
+
+def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after_it(new_lake, tmp_path):
+    lake = new_lake()
+    lake.ingest(write_files(tmp_path / "first", {"0.journal": journal(0, 5)}))
+    table = f"{lake.path}/node_journal_line"
+
+    class Overtaken(Retry):
+        def run(self, attempt, **told):
+            done = super().run(attempt, **told)
+            DeltaTable(table).alter.set_table_description("written by somebody else")
+            return done
+
+    store = lake.store()
+    before = store.version("node_journal_line")
+    rows = store.read("node_journal_line")
+    retry = Overtaken(lake.settings.merge)
+    overtaken = TableStore(lake.spark, store.location, retry, run_id="overtaken")
+    written = overtaken.merge_new("node_journal_line", rows, tuple(range(16)), {})
+    assert (written.version, store.version("node_journal_line")) == (before + 1, before + 2)

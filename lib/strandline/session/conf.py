@@ -45,10 +45,12 @@ _LAPTOP: Mapping[str, str] = {
 }
 
 
-def spark_conf(settings: Settings, *, temporary: Path, jars: Iterable[Path]) -> dict[str, str]:
-    """Return the configuration of our own session.
+def spark_conf(
+    settings: Settings, *, temporary: Path, jars: Iterable[Path], java: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return the configuration of our own session; `java` are more options of its JVM.
 
-    Nothing of it writes outside `temporary` and the jar cache. With `jars` no network is needed; without any,
+    Nothing of it writes outside `temporary` and the cache. With `jars` no network is needed; without any,
     Spark's own Ivy fetches them into the cache.
     """
     files = tuple(jars)
@@ -71,6 +73,7 @@ def spark_conf(settings: Settings, *, temporary: Path, jars: Iterable[Path]) -> 
                 REGIONS,
                 f'"-Dlog4j2.configurationFile=file:{temporary / "log4j2.properties"}"',
                 f'"-Dderby.system.home={temporary}"',
+                *(f'"{option}"' for option in java),
             )
         ),
         **({"spark.jars": ",".join(str(file) for file in files)} if files else packages),

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from strandline.config import Settings
 from strandline.core.errors import FaultError
+from strandline.session.classes import archive_options
 from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, MEANING, log_config, spark_conf
 from strandline.session.jars import cached_jars, coordinate, keep_jars, resolved_jars
-from strandline.session.java import check_java
+from strandline.session.java import check_java, find_java
 from strandline.session.ship import ship_package
 
 if TYPE_CHECKING:
@@ -46,15 +47,14 @@ def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_i
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_NOT_FETCHED`, `SPARK_NOT_STARTED`,
     `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
     """
-    if not is_hosted(environ):
-        # Before pyspark is imported at all: its own message for a missing Java is a traceback.
-        check_java(environ)
+    # Before pyspark is imported at all: its own message for a missing Java is a traceback.
+    java = "" if is_hosted(environ) else check_java(environ)
     from pyspark.sql import SparkSession
 
     _keep_pyspark_quiet()
     if SparkSession.getActiveSession() is not None or is_hosted(environ):
         return _existing(SparkSession.builder.getOrCreate())
-    return _start(settings, environ, log_path(settings, run_id))
+    return _start(settings, environ, log_path(settings, run_id), java)
 
 
 def _keep_pyspark_quiet() -> None:
@@ -109,8 +109,9 @@ def _set_by_owner(context: "SparkContext | None") -> frozenset[str]:
     return frozenset(MEANING if context is None else (key for key, _ in context.getConf().getAll()))
 
 
-def _start(settings: Settings, environ: MutableMapping[str, str], log: Path) -> "SparkSession":
-    """Return a new session of our own."""
+def _start(settings: Settings, environ: MutableMapping[str, str], log: Path, java: str) -> "SparkSession":
+    """Return a new session of our own, on a Java of the version `java`."""
+    import pyspark
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -127,8 +128,11 @@ def _start(settings: Settings, environ: MutableMapping[str, str], log: Path) -> 
     temporary = Path(tempfile.mkdtemp(prefix="strandline-"))
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
+    installed = (java, str(find_java(environ)), pyspark.__version__, str(Path(pyspark.__file__).parent))
+    # The first session of all loads the jars from elsewhere.
+    archive = archive_options(cache, installed) if jars else ()
     conf = SparkConf(loadDefaults=False)
-    conf.setAll(list(spark_conf(settings, temporary=temporary, jars=jars).items()))
+    conf.setAll(list(spark_conf(settings, temporary=temporary, jars=jars, java=archive).items()))
     try:
         with log.open("ab") as out:
             # Spark's scripts, the JVM and Ivy write to both streams: neither may reach our standard output.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
@@ -18,6 +18,9 @@ from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.tables.commits import session_settings
 from strandline.tables.location import Location
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
 
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
@@ -40,8 +43,8 @@ class TableReads:
 
     def table_id(self, table: str) -> str:
         """Return the id that Delta gave the table when it was made."""
-        [row] = self.spark.sql(_detail(self.target(table))).select("id").collect()
-        return str(row["id"])
+        light = self._light(table)
+        return self._detail(table, "id") if light is None else str(light.metadata().id)
 
     def target(self, table: str) -> str:
         """Return the table's name as SQL."""
@@ -92,18 +95,38 @@ class TableReads:
 
     def version(self, table: str) -> int:
         """Return the table's version."""
+        light = self._light(table)
+        if light is not None:
+            return int(light.version())
         [row] = self.spark.sql(history_sql(self.target(table))).select("version").head(1)
         return int(row["version"])
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""
-        [row] = self.spark.sql(_detail(self.target(table))).select("properties").collect()
-        return dict(row["properties"])
+        light = self._light(table)
+        return dict(self._detail(table, "properties") if light is None else light.metadata().configuration)
 
     def stored_bytes(self, table: str) -> int:
         """Return the bytes of the table's live data files."""
-        [row] = self.spark.sql(_detail(self.target(table))).select("sizeInBytes").collect()
-        return int(row["sizeInBytes"] or 0)
+        light = self._light(table)
+        if light is None:
+            return int(self._detail(table, "sizeInBytes") or 0)
+        return sum(light.get_add_actions().column("size_bytes").to_pylist())
+
+    def _light(self, table: str) -> DeltaTable | None:
+        """Return the table of a local folder as delta-rs opens it, or None.
+
+        What Spark answers by planning and running jobs is told in milliseconds.
+        """
+        if not self.location.is_local():
+            return None
+        from deltalake import DeltaTable
+
+        return DeltaTable(self.location.table_path(table))
+
+    def _detail(self, table: str, column: str) -> Any:
+        [row] = self.spark.sql(f"DESCRIBE DETAIL {self.target(table)}").select(column).collect()
+        return row[column]
 
     @contextmanager
     def sized(self, work_bytes: int, split_bytes: int | None = None) -> Iterator[None]:
@@ -133,7 +156,3 @@ class TableReads:
 def history_sql(target: str, commits: int = 1) -> str:
     """Return the statement that tells the newest commits of a table."""
     return f"DESCRIBE HISTORY {target} LIMIT {int(commits)}"
-
-
-def _detail(target: str) -> str:
-    return f"DESCRIBE DETAIL {target}"

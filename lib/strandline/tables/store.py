@@ -31,6 +31,9 @@ DICTIONARY: Final = "parquet.enable.dictionary"
 ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
 """A reader takes a whole row group of the columns asked for into memory: a task's share of it must stay small."""
 
+LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
+"""Delta sets it in the session after each commit; what another writer committed meanwhile does not move it."""
+
 WRITES_LOOKED_AT: Final = 20
 """Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
 
@@ -194,6 +197,7 @@ class TableStore(TableReads):
         plain = {f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct}
         statement = {**self._transaction(described.table), **ROW_GROUP, **plain, **settings}
         try:
+            self.spark.conf.unset(LAST_COMMIT)
             with session_settings(self.spark, statement):
                 [metrics] = self._retry.run(
                     lambda: self.spark.sql(sql).collect(), table=described.table, buckets=buckets
@@ -201,8 +205,13 @@ class TableStore(TableReads):
         finally:
             self.spark.catalog.dropTempView(view)
         return Written(
-            self.version(described.table),
+            self._committed(described.table),
             int(metrics["num_inserted_rows"]),
             int(metrics["num_updated_rows"]),
             int(metrics["num_deleted_rows"]),
         )
+
+    def _committed(self, table: str) -> int:
+        """Return the version that the statement just run made; where it made none, the table's version."""
+        made = self.spark.conf.get(LAST_COMMIT, None)
+        return self.version(table) if made is None else int(made)

@@ -183,7 +183,8 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, stage: 
     for table, rows in reduction.tables.items():
         context.progress.stage(table)
         gone = reduction.gone.get(table)
-        if gone is not None and not stage.has_rows(gone):
+        # Of a table without a file nothing can go: to see that costs less than to look for it.
+        if gone is not None and not (store.stored_bytes(table) and stage.has_rows(gone)):
             gone = None
         if gone is not None or stage.has_rows(rows):
             bounds = reduction.bounds.get(table, {})

@@ -54,7 +54,9 @@ def spark(settings, tmp_path_factory):
     # Tests run many small plans once: the second compiler and a parallel collector cost more than they give.
     # With the second compiler off Java keeps 48 MB of compiled code, which a session of many tests fills: then it
     # throws code away and compiles it again, all the time.
-    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=256m"
+    os.environ["JDK_JAVA_OPTIONS"] = (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=256m"
+    )
     cache = Path(settings.spark.cache)
     with nullcontext() if cached_jars(cache) else _one_at_a_time(cache / "tests.lock"):
         session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}")

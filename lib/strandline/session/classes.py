@@ -7,7 +7,6 @@ jars or with damaged contents, and then loads as before.
 
 import hashlib
 import os
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -36,8 +35,9 @@ def archive_options(cache: Path, described: Iterable[str]) -> tuple[str, ...]:
         os.utime(archive)
         _keep_last_used(folder)
         return (_LENIENT, f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces")
-    tried = folder / f"{name}.tried"
-    if tried.exists() and time.time() - tried.stat().st_mtime < TRIED_AGAIN_AFTER:
+    tried, looked = folder / f"{name}.tried", folder / "looked"
+    looked.touch()
+    if tried.exists() and looked.stat().st_mtime - tried.stat().st_mtime < TRIED_AGAIN_AFTER:
         return ()
     tried.touch()
     return (_LENIENT, f"-XX:ArchiveClassesAtExit={archive}")

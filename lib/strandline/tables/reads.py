@@ -125,7 +125,7 @@ class TableReads:
         return DeltaTable(self.location.table_path(table))
 
     def _detail(self, table: str, column: str) -> Any:
-        [row] = self.spark.sql(f"DESCRIBE DETAIL {self.target(table)}").select(column).collect()
+        [row] = self.spark.sql(_detail_sql(self.target(table))).select(column).collect()
         return row[column]
 
     @contextmanager
@@ -156,3 +156,7 @@ class TableReads:
 def history_sql(target: str, commits: int = 1) -> str:
     """Return the statement that tells the newest commits of a table."""
     return f"DESCRIBE HISTORY {target} LIMIT {int(commits)}"
+
+
+def _detail_sql(target: str) -> str:
+    return f"DESCRIBE DETAIL {target}"

@@ -2,19 +2,35 @@
 
 import hashlib
 import json
+import random
+from itertools import repeat
 
+import pyarrow as pa
 import pytest
 
 from strandline.contracts.load import tables
 from strandline.core.errors import UsageError
+from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import canonical_cid
-from strandline.dialects.ipfslog.reduce import LogConfiguration, counter, feed, reduce_log
+from strandline.dialects.ipfslog.reduce import (
+    Dag,
+    LogConfiguration,
+    counter,
+    feed,
+    iterate,
+    node_of,
+    reduce_log,
+    traverse,
+)
 from strandline.dialects.ipfslog.types import Entry, log_namespace
+from strandline.pipelines import sql
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.told import GivenFile
+from strandline.tables.views import bare_names
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
 from support.lakes import plain
 from support.log_lakes import REDUCED, ReferenceLogs, enter, enter_identities, lake_tables
+from support.log_parts import drawn_reads, taken
 from support.random_logs import random_log
 
 LOGS, BATCHES = 150, 3
@@ -38,8 +54,6 @@ def versions(lake):
 
 def asked(lake, query):
     """The rows of a query over views and tables."""
-    from strandline.tables.views import bare_names
-
     with bare_names(lake.store()):
         return [plain(row) for row in lake.spark.sql(query).collect()]
 
@@ -81,6 +95,7 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
     assert len(changed) <= report.counts["reduced"] < LOGS
     assert lake_tables(lake) == reference.tables()
     assert_views_agree(lake, reference)
+    assert_parts_agree(lake, reference)
 
 
 def assert_views_agree(lake, reference):
@@ -111,6 +126,79 @@ def assert_views_agree(lake, reference):
         asked(lake, f"SELECT * FROM ipfs_log_{view}")
     healths = asked(lake, "SELECT namespace, records FROM namespace_health")
     assert set(healths) == {(log_namespace(log_id), len(held)) for log_id, held in reference.entries.items()}
+
+
+def assert_parts_agree(lake, reference):
+    """The table functions take of every log what the reference takes: of all logs at once, and as SQL asks for one."""
+    dags = {}
+    for log_id, held in reference.entries.items():
+        listed = filter(reference.configuration(log_id).may_write, held.values())
+        dags[log_namespace(log_id)] = Dag(map(node_of, listed))
+    drawn = {
+        namespace: drawn_reads(random.Random(namespace), each)
+        for namespace, each in dags.items()
+        if each.nodes
+    }
+    expected = {
+        (namespace, at, step, record_id.hex())
+        for namespace, reads in drawn.items()
+        for at, (name, wanted) in enumerate(reads)
+        for step, record_id in enumerate(taken(dags[namespace], name, wanted), start=1)
+    }
+
+    named = {"iterate": iterate, "traverse": traverse}
+
+    def read_all(log):
+        reads = drawn[log["namespace"][0].as_py()]
+        found = [
+            kernels.part(log, lambda each, name=name, wanted=wanted: named[name](each, **wanted))
+            for name, wanted in reads
+        ]
+        places = (pa.array([at] * each.num_rows, pa.int64()) for at, each in enumerate(found))
+        return pa.concat_tables(map(pa.Table.append_column, found, repeat("at"), places))
+
+    with bare_names(lake.store()):
+        rows = lake.spark.table("ipfs_log_dag")
+        found = rows.groupBy("namespace").applyInArrow(read_all, kernels.PART_DDL + ", at BIGINT").collect()
+    assert {(row.namespace, row.at, row.step, row.record_id) for row in found} == expected
+    # As SQL asks: without bounds of all logs, with bounds of one.
+    queries, wanted = [], set()
+    everywhere = "TABLE(SELECT * FROM ipfs_log_dag) PARTITION BY (namespace)"
+    for name, arguments in (("iterate", {"amount": 3}), ("traverse", {"amount": 2}), ("traverse", {})):
+        queries.append((name, arguments, everywhere, drawn))
+    for namespace in sorted(drawn)[:12]:
+        one = everywhere.replace("_dag", f"_dag WHERE namespace = '{namespace}'")
+        name, arguments = drawn[namespace][2 if len(queries) % 3 else -1]
+        queries.append((name, arguments, one, [namespace]))
+    texts = []
+    for at, (name, arguments, rows, namespaces) in enumerate(queries):
+        told_ = "".join(f", {key} => {literal(value)}" for key, value in arguments.items())
+        texts.append(f"SELECT {at} AS at, * FROM ipfs_log_{name}({rows}{told_})")
+        for namespace in namespaces:
+            for step, record_id in enumerate(taken(dags[namespace], name, arguments), start=1):
+                wanted.add((at, namespace, step, record_id.hex(), dags[namespace].nodes[record_id].cid))
+    assert set(asked(lake, " UNION ALL ".join(texts))) == wanted
+    with pytest.raises(UsageError, match="The log holds no entry 'zdpuNone'"):
+        query(lake, f"SELECT * FROM ipfs_log_iterate({everywhere}, lte => 'zdpuNone')")
+    with pytest.raises(UsageError, match="not one whole log"):
+        query(
+            lake, f"SELECT * FROM ipfs_log_iterate({everywhere.replace('_dag', '_dag WHERE position > 1')})"
+        )
+
+
+def literal(value):
+    """An argument as SQL spells it."""
+    return (
+        str(value)
+        if isinstance(value, int)
+        else "'" + (value if isinstance(value, str) else ",".join(value)) + "'"
+    )
+
+
+def query(lake, text):
+    """What `strandline sql` gives."""
+    store = lake.store()
+    return sql.run(store, sql.SqlRequest(text), lake.context(store, "sql")).members["rows"]
 
 
 def health(held, configuration):

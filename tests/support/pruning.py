@@ -21,7 +21,7 @@ def skeleton(entry):
 
 
 def prunable(entries, told, skeletons=()):
-    """Entries that decide nothing any more: no head, no tail, in no row of a store; and none of a log that is walked."""
+    """Entries that decide nothing any more: no head, no tail, in no row of a store; of a log that is walked none."""
     held = {each.record_id: each for each in entries}
     state = reduce_log(held.values(), told, skeletons)
     if state.mode != "sort" or told.store not in STORES_WITH_ROWS:
@@ -35,9 +35,8 @@ def carry(told, gone):
     return Carry(told.store, tuple(sorted(set(told.write))), len(gone))
 
 
-def snapshot_row(log, told, state, gone, number=1):
+def snapshot_row(namespace, told, state, gone, number=1):
     """The snapshot that lets `gone` go, as far as reducers read it."""
-    namespace = log.namespace
     return {
         "namespace": namespace,
         "bucket": bucket_of(namespace, 16),

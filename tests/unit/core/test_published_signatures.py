@@ -1,4 +1,4 @@
-"""Published signatures over secp256k1 (NIST's SigGen, as the package cryptography-vectors carries it): who takes which."""
+"""Published signatures over secp256k1, NIST's SigGen as cryptography-vectors carries it: which of them are taken."""
 
 import hashlib
 import re

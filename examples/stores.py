@@ -1,4 +1,4 @@
-"""Writes stores.jsonl: a small log for each store, by two people whose keys are from fixed seeds (INSECURE, made up)."""
+"""Writes stores.jsonl: a small log for each store, by two people with keys from fixed seeds (INSECURE, made up)."""
 
 from pathlib import Path
 from typing import Any

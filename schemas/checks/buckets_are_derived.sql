@@ -59,6 +59,14 @@ FROM (
   FROM wanted_resource
   GROUP BY namespace, bucket
   UNION ALL
+  SELECT 'snapshot', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM snapshot
+  GROUP BY namespace, bucket
+  UNION ALL
+  SELECT 'pruned_record', namespace, bucket, sha2(CAST(namespace AS BINARY), 256), count(*)
+  FROM pruned_record
+  GROUP BY namespace, bucket
+  UNION ALL
   SELECT 'quarantine', namespace, bucket, coalesce(sha2(CAST(namespace AS BINARY), 256), hex(quarantine_id)), CAST(1 AS BIGINT)
   FROM quarantine
 )

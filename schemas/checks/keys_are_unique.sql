@@ -78,3 +78,13 @@ SELECT 'wanted_resource', concat_ws(' ', namespace, author_fp, resource_id), cou
 FROM wanted_resource
 GROUP BY namespace, author_fp, resource_id
 HAVING count(*) > 1
+UNION ALL
+SELECT 'snapshot', concat_ws(' ', namespace, lower(hex(snapshot_id))), count(*)
+FROM snapshot
+GROUP BY namespace, snapshot_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'pruned_record', concat_ws(' ', namespace, lower(hex(record_id))), count(*)
+FROM pruned_record
+GROUP BY namespace, record_id
+HAVING count(*) > 1

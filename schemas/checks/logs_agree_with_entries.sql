@@ -1,5 +1,6 @@
 -- Logs whose reduced rows differ from what their entries give, counted afresh: entries that may be written, their places
--- from 1 without a gap, heads, missing digests. Only logs whose state was reduced from as many entries as are held.
+-- from 1 without a gap, heads, missing digests. Only logs whose state was reduced from as many entries as are held: none
+-- with pruned entries.
 WITH log AS (
   SELECT s.namespace, first(from_json(s.configuration, 'store STRING, whence STRING, write ARRAY<STRING>')).write AS write
   FROM namespace_state AS s

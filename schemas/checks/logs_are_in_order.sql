@@ -6,9 +6,17 @@ WITH placed AS (
     v.position,
     v.tied,
     struct(v.clock_time, v.clock_id) AS clock,
-    struct(v.clock_time, encode(v.clock_id, 'UTF-16BE') AS clock_units, e.cid) AS place
+    struct(
+      v.clock_time,
+      encode(v.clock_id, 'UTF-16BE') AS clock_units,
+      coalesce(
+        e.cid,
+        regexp_extract(decode(substring(p.skeleton, -49), 'ISO-8859-1'), '(z|Qm)[1-9A-HJ-NP-Za-km-z]+$', 0)
+      ) AS cid
+    ) AS place
   FROM ipfs_log_view AS v
-  JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id
+  LEFT JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id
+  LEFT JOIN pruned_record AS p ON p.namespace = v.namespace AND p.record_id = v.record_id AND p.form = 'remove'
   WHERE v.mode = 'sort'
 ),
 neighbours AS (

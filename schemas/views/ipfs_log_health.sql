@@ -1,5 +1,6 @@
--- How each log fares: its mode, what it holds, misses and denies, its store and write list and where they come from, and of
--- a log in mode walk the first entry that does not come after one that it follows, with who wrote it.
+-- How each log fares: its mode, what it holds, misses and denies, its store and write list and where they come from, and the
+-- first entry that does not come after one that it follows, with who wrote it: the log is in mode walk, or it has pruned
+-- entries, keeps its order and is ordered otherwise where nothing was pruned.
 -- Example: SELECT log_id, mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health WHERE mode = 'walk'
 WITH log AS (
   SELECT
@@ -54,13 +55,23 @@ suspect AS (
     explode(e.next) AS parent
   FROM ipfs_log_view AS v
   JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id
-  WHERE v.mode = 'walk' AND NOT v.clock_ok
+  WHERE NOT v.clock_ok
+),
+node AS (
+  SELECT
+    v.namespace,
+    v.record_id,
+    v.clock_time,
+    v.clock_id,
+    coalesce(e.cid, regexp_extract(decode(substring(p.skeleton, -49), 'ISO-8859-1'), '(z|Qm)[1-9A-HJ-NP-Za-km-z]+$', 0)) AS cid
+  FROM ipfs_log_view AS v
+  LEFT JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id
+  LEFT JOIN pruned_record AS p ON p.namespace = v.namespace AND p.record_id = v.record_id AND p.form = 'remove'
 ),
 inverted AS (
   SELECT u.namespace, min_by(struct(u.cid, u.writer), struct(u.place, p.cid AS parent)) AS least
   FROM suspect AS u
-  JOIN ipfs_log_view AS v ON v.namespace = u.namespace AND v.record_id = u.parent
-  JOIN ipfs_log_entry AS p ON p.namespace = u.namespace AND p.record_id = u.parent
+  JOIN node AS p ON p.namespace = u.namespace AND p.record_id = u.parent
   WHERE struct(p.clock_time, encode(p.clock_id, 'UTF-16BE') AS clock, p.cid) >= u.place
   GROUP BY u.namespace
 )

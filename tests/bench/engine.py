@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +17,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.data import text_bytes
-from bench.measure import Run, Stages
+from bench.measure import Run, Stages, timed
 from strandline.config import Settings
 from strandline.dialects import dialect, every
-from strandline.dialects.base import AdmitRequest
+from strandline.dialects.base import AdmitRequest, Dialect
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
@@ -32,7 +34,7 @@ from strandline.tables.reading import FileReading, ReadPlan
 from strandline.tables.sources import select
 from strandline.tables.store import TableStore
 
-SDMP = dialect("sdmp")
+SDMP, IPFSLOG = dialect("sdmp"), dialect("ipfslog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +83,17 @@ class Engine:
         run_id = new_run_id(datetime.now(UTC), os.urandom(16))
         return TableStore(self.spark, Location.lake(str(lake)), Retry(self.settings.merge), run_id=run_id)
 
-    def ingest(self, lake: Path, sources: Iterable[str | Path], *, new: int | None = None) -> Reported:
-        """Ingest the sources. Raises: RuntimeError if other than `new` lines were new."""
+    def ingest(
+        self, lake: Path, sources: Iterable[str | Path], *, new: int | None = None, of: Dialect = SDMP
+    ) -> Reported:
+        """Ingest the sources. Raises: RuntimeError if other than `new` records were new."""
         request = ingest.IngestRequest(sources=tuple(map(str, sources)))
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        report = ingest.run(store, SDMP, request, self.settings, _context("ingest", store, stages))
+        report = ingest.run(store, of, request, self.settings, _context("ingest", store, stages))
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (new is not None and report.counts.get("new") != new):
-            raise RuntimeError(f"ingest ended with {dict(report.counts)}, expected {new} new lines")
+            raise RuntimeError(f"ingest ended with {dict(report.counts)}, expected {new} new records")
         return Reported(run, report)
 
     def reduce(self, lake: Path, *, full: bool = False, new: int | None = None) -> Reported:
@@ -117,6 +121,17 @@ class Engine:
                 raise RuntimeError(f"admission ended with {dict(admission.counts)}, expected {lines} lines")
             compute(admission.unions[0].rows)
         return Run(time.perf_counter() - began, stages.ended())
+
+    def session_start(self) -> Run:
+        """Time the start of a session of its own, beside this one, until it answers."""
+        master = self.settings.spark.master
+        text = (
+            "import os; from strandline.cli.invocation import Invocation, Options; "
+            "from strandline.session import open_session; "
+            f"settings = Invocation('bench', Options(settings=('spark.master={master}',))).settings; "
+            "open_session(settings, environ=os.environ, run_id='bench-start').range(1).count()"
+        )
+        return timed(lambda: subprocess.run([sys.executable, "-c", text], check=True, capture_output=True))
 
     def reading(self, sources: Iterable[str | Path], *, lines_min_bytes: int | None = None) -> FileReading:
         """Return the input as `ingest` reads it; `lines_min_bytes` moves the border between its two readers."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from bench.catalogue import CATALOGUE, Bar
 
 Verdict = Literal["met", "missed", "shown"]
-Unit = Literal["s", "bytes", "MiB"]
+Unit = Literal["s", "bytes", "MiB", "1/s"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
     spark, program, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.setenv("COLUMNS", "300")
     ran, printed = [], []
 

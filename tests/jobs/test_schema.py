@@ -48,7 +48,7 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     lake = Lake(spark, settings, schema)
     empty = {table for table, rows in undisturbed.tables.items() if not rows}
     of_logs = {table for table in undisturbed.tables if table.startswith("ipfs_log_")}
-    assert empty == {"node_resource", "peer_status", "wanted_resource"} | of_logs
+    assert empty == {"node_resource", "peer_status", "wanted_resource", "snapshot", "pruned_record"} | of_logs
     assert lake.tables() == undisturbed.tables
     lake.assert_sound()
     assert told("init", "--schema", schema)["created"] == []

@@ -15,6 +15,7 @@ from strandline.dialects.ipfslog.reduce import (
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
 from support.ipfslog_cases import AUTHORS, who
+from support.pruning import carry, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
 
 REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
@@ -86,6 +87,32 @@ def enter(lake, entries=(), manifests=()):
     _union(lake, "ipfs_log_manifest", _distinct(map(manifest_row, manifests)))
 
 
+def prune(lake, reference, draw):
+    """Let some entries of every log go that may, as a collection does; of some logs the rows are not deleted yet.
+
+    Returns the ids of the logs.
+    """
+    snapshots, rows, deleted = [], [], []
+    for log_id, held in reference.entries.items():
+        told = reference.configuration(log_id)
+        gone = [each for each in prunable(held.values(), told) if draw.random() < 0.7]
+        if gone:
+            state = reduce_log(held.values(), told)
+            positions = {row.record_id: row.position for row in state.view}
+            reference.prune(log_id, gone)
+            snapshots.append(snapshot_row(log_namespace(log_id), told, state, gone))
+            rows += [pruned_row(each, positions[each.record_id]) for each in gone]
+            deleted += [] if len(snapshots) % 4 == 0 else gone
+    _union(lake, "snapshot", snapshots)
+    _union(lake, "pruned_record", rows)
+    if deleted:
+        store, names = lake.store(), ("namespace", "bucket", "record_id")
+        keys = [tuple(entry_row(each)[name] for name in names) for each in deleted]
+        frame = lake.spark.createDataFrame(keys, "namespace STRING, bucket INT, record_id BINARY")
+        store.delete("ipfs_log_entry", frame, tuple(sorted({key[1] for key in keys})))
+    return [log_id for log_id in reference.entries if log_id in reference.pruned]
+
+
 def _union(lake, table, rows):
     if rows:
         store = lake.store()
@@ -106,6 +133,9 @@ class ReferenceLogs:
     told: dict[str, LogConfiguration] = field(default_factory=dict)
     entries: dict[str, dict[bytes, object]] = field(default_factory=dict)
     manifests: list = field(default_factory=list)
+    pruned: dict[str, dict[bytes, object]] = field(default_factory=dict)
+    carries: dict[str, object] = field(default_factory=dict)
+    witnesses: set[bytes] = field(default_factory=set)
 
     def enter(self, entries=(), manifests=()):
         for each in entries:
@@ -113,23 +143,47 @@ class ReferenceLogs:
         self.manifests.extend(manifests)
 
     def configuration(self, log_id):
-        return configuration_of(log_id, self.told, self.manifests)
+        found = configuration_of(log_id, self.told, self.manifests)
+        return self.carries[log_id].configuration_of(found) if log_id in self.carries else found
+
+    def skeletons(self, log_id):
+        """What stands for the pruned entries of a log."""
+        return [skeleton(each) for each in self.pruned.get(log_id, {}).values()]
+
+    def state(self, log_id):
+        """The state of a log."""
+        held = self.entries[log_id].values()
+        return reduce_log(held, self.configuration(log_id), self.skeletons(log_id))
+
+    def forks(self, log_id):
+        """The forks of a log: in what is held, and in pruned entries that a fork had shown."""
+        gone = self.pruned.get(log_id, {})
+        held = self.entries[log_id].items()
+        return forks(each for id_, each in held if id_ not in gone or id_ in self.witnesses)
+
+    def prune(self, log_id, gone):
+        """Let entries of a log go; those that a fork shows stay its members."""
+        self.carries[log_id] = carry(self.configuration(log_id), gone)
+        self.witnesses |= witnesses_of(self.entries[log_id].values()) & {each.record_id for each in gone}
+        self.pruned.setdefault(log_id, {}).update({each.record_id: each for each in gone})
 
     def tables(self, names=REDUCED, logs=None):
         """Rows of the reduced tables, as `Lake.rows` gives them."""
         found = {name: [] for name in names}
         for log_id, held in self.entries.items():
             if logs is None or log_id in logs:
-                for name, rows in log_rows(log_id, held, self.configuration(log_id)).items():
+                rows_of = log_rows(
+                    log_id, held, self.configuration(log_id), self.state(log_id), self.forks(log_id)
+                )
+                for name, rows in rows_of.items():
                     found[name].extend(rows)
         return {name: sorted(rows, key=repr) for name, rows in found.items()}
 
 
-def log_rows(log_id, held, told):
-    """The rows of one log by table, provenance left out."""
+def log_rows(log_id, held, told, state, found_forks):
+    """The rows of one log by table, provenance left out; `held` are all entries that there ever were."""
     namespace = log_namespace(log_id)
     place = (namespace, bucket_of(namespace, BUCKETS))
-    state = reduce_log(held.values(), told)
 
     def of(record_id):
         return held[record_id]
@@ -156,7 +210,7 @@ def log_rows(log_id, held, told):
         "equivocation": [
             (row.equivocation_id, row.namespace, place[1], row.dialect, row.kind, row.key, row.position,
              row.members, row.member_count, row.bytes_a, row.bytes_b, row.attributable, row.evidence)
-            for row in forks(held.values())
+            for row in found_forks
         ],
         "namespace_state": [
             (*place, "ipfslog", state.record_count, state.state_hash, state.reducer_version, depends_on,

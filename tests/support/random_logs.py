@@ -3,9 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from strandline.dialects.ipfslog.codec import dag_cbor
+from strandline.dialects.ipfslog.codec import dag_cbor, parse_dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from support.ipfslog_cases import AUTHORS, entry, who
+from strandline.dialects.ipfslog.verify import verify_block
+from support.ipfslog_cases import AUTHORS, book, entry, who
 from support.log_lakes import manifest
 
 STORES = ("none", "eventlog", "feed", "keyvalue", "documents", "counter")
@@ -38,6 +39,7 @@ def random_log(seed, batches):
     elif draw.random() < 0.8:
         told = LogConfiguration(store, writers, "config")
     made = _entries(draw, log_id, variants, lying=draw.choice([0, 0, 0, 0.2]))
+    made += twins(random.Random(f"{seed} twins"), made)
     held = [each for each in made if draw.random() > draw.choice([0, 0, 0.15])] or made
     arrival = draw.choice(["any", "any", "old first", "new first"])
     if arrival == "any":
@@ -101,6 +103,17 @@ def _entries(draw, log_id, variants, lying):
             )
         )
     return list({each.record_id: each for each in made}.values())
+
+
+def twins(draw, entries):
+    """Twins of some entries, as compat accepts them: equal signed bytes, floats in another width."""
+    found = []
+    for each in entries:
+        if each.variant in ("v1", "v2") and draw.random() < 0.5:
+            block = dag_cbor(parse_dag_cbor(each.block).value, "short")
+            if block != each.block:
+                found.append(verify_block(block, profile="compat", identities=book()).entry)
+    return found
 
 
 def _tips(made, draw):

@@ -23,6 +23,7 @@ TABLES: Final = (
     "peer_status", "wanted_resource",
     "quarantine",
     "namespace_state",
+    "snapshot", "pruned_record",
     "run",
 )  # fmt: skip
 """Every table in the order in which runs write them: `namespace_state` after what it states, `run` last."""

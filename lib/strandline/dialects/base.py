@@ -269,7 +269,8 @@ class Dialect:
     the endings of names that tell it; empty where the content tells. `plain` says how a large file may be split;
     `records_in` counts the records of a file, given its decompressed content and its format; `admit` judges a batch;
     `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect with a `reducer_option` is
-    asked to reduce without news too: what it is told may have changed.
+    asked to reduce without news too: what it is told may have changed. `table_functions` are Arrow UDTFs by
+    name: class and columns.
     """
 
     name: str
@@ -286,3 +287,4 @@ class Dialect:
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
     demo: Callable[[], Demo]
     reducer_option: ReducerOption | None = None
+    table_functions: Mapping[str, tuple[type, str]] = field(default_factory=dict)

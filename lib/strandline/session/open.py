@@ -39,7 +39,7 @@ def log_path(settings: Settings, run_id: str) -> Path:
 
 
 def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_id: str) -> "SparkSession":
-    """Return a session with Delta, in UTC, that reads strictly.
+    """Return a session with Delta and the dialects' table functions, in UTC, that reads strictly.
 
     On a laptop it is started, with the jar from the cache (fetched on the first run); `environ` then gets the
     interpreter that runs Python workers. Where a session or its owner is there already, that one is used. From then
@@ -51,10 +51,15 @@ def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_i
     java = "" if is_hosted(environ) else check_java(environ)
     from pyspark.sql import SparkSession
 
+    from strandline.session.functions import register
+
     _keep_pyspark_quiet()
     if SparkSession.getActiveSession() is not None or is_hosted(environ):
-        return _existing(SparkSession.builder.getOrCreate())
-    return _start(settings, environ, log_path(settings, run_id), java)
+        session = _existing(SparkSession.builder.getOrCreate())
+    else:
+        session = _start(settings, environ, log_path(settings, run_id), java)
+    register(session)
+    return session
 
 
 def _keep_pyspark_quiet() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.bench import Bench
-from bench.figures import admission, ingest, large, tip
+from bench.figures import admission, ingest, large, logs, orders, signatures, tip
 from bench.sizes import CHUNKS, WARM, WARM_LARGE, Sizes
 
 
@@ -28,4 +28,7 @@ GROUPS: Final = (
     Group(frozenset({1, 6, 10, 11, 13}), ingest.measure, 2, True, WARM),
     Group(frozenset({2, 3, 4}), admission.measure, 1, True, WARM),
     Group(frozenset({5}), tip.measure, 1, True, WARM_LARGE),
+    Group(frozenset({14, 15}), signatures.measure, 0, False, WARM),
+    Group(frozenset({17, 18, 19, 21}), orders.measure, 0, False, WARM),
+    Group(frozenset({16, 20, 22}), logs.measure, 0, False, WARM_LARGE),
 )

@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 
 from bench import workers
+from bench.catalogue import CATALOGUE
 from bench.data import Data, namespace_of, text_bytes
+from bench.figures import GROUPS
+from bench.logs import folders
 from bench.measure import Run, Stages, alternate, median_run
 from bench.rows import Stretch, hashes_and_compares, journal_rows, verified
 from bench.sizes import Sizes
 from strandline.core.ids import bucket_of
+from strandline.dialects.ipfslog.author import open_logs
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.types import Frame
@@ -126,3 +130,19 @@ def test_news_at_tips_touch_two_buckets(tmp_path: Path) -> None:
     data = Data.of(SMALL, tmp_path)
     assert {bucket_of(namespace_of(number), 16) for number in data.in_tip_buckets()} <= {0, 1}
     assert len(data.in_tip_buckets()) == len(data.touched()) == SMALL.touched
+
+
+def test_made_up_logs_are_made_once_verify_and_follow_one_chain(tmp_path: Path) -> None:
+    data = Data.of(SMALL, tmp_path)
+    made = folders(data, 5)
+    assert folders(data, 5) == made
+    paths = [path for folder in made for path in sorted(Path(folder).iterdir())]
+    assert [path.stem for path in paths] == [f"{number:06d}" for number in range(5)]
+    opened = open_logs([(path.read_bytes(), "lines") for path in paths])
+    assert (opened.counts.new, opened.quarantine) == (5 * 20, ())
+    assert all(len(log.heads) == len(log.tails) == 1 for log in opened.logs.values())
+
+
+def test_every_figure_is_measured_by_one_group() -> None:
+    numbers = [number for group in GROUPS for number in group.numbers]
+    assert sorted(numbers) == sorted(CATALOGUE)

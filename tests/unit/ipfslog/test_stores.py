@@ -300,6 +300,6 @@ def test_a_database_of_an_unknown_type_commits_to_nothing():
 
 
 def test_the_words_for_where_a_configuration_comes_from_are_all_used():
-    assert set(Whence.__args__) == {"config", "manifest", "mutable", "none"}
+    assert set(Whence.__args__) == {"config", "manifest", "mutable", "none", "snapshot"}
     assert record_id(LIST.block) == LIST.record_id
     assert Log("x").reduce().count == 0

@@ -18,6 +18,7 @@ from pyspark.errors import (
     ParseException,
     PySparkException,
     PySparkTypeError,
+    PythonException,
     SparkRuntimeException,
     UnsupportedOperationException,
 )
@@ -39,6 +40,9 @@ _TAIL: Final = re.compile(r";(\s|--[^\n]*|/\*.*?\*/)*\Z", re.DOTALL)
 
 _STARTS_PROCESSES: Final = "ScriptTransformation"
 _CALLS_JAVA: Final = frozenset({"reflect", "java_method", "try_reflect"})
+
+_OURS: Final = re.compile(r"^strandline\.[\w.]+: (?P<message>.+)$", re.MULTILINE)
+"""The line in which a worker tells an error of ours."""
 
 _OF_THE_QUERY: Final = (
     AnalysisException, ArithmeticException, ArrayIndexOutOfBoundsException, DateTimeException, IllegalArgumentException,
@@ -78,6 +82,11 @@ def asked_of_spark() -> Iterator[None]:
         yield
     except _OF_THE_QUERY as error:
         raise _invalid(error) from None
+    except PythonException as error:
+        ours = _OURS.search(str(error))
+        if ours is None:
+            raise
+        raise UsageError("QUERY_INVALID", ours["message"], "") from None
     except OverflowError as error:
         raise UsageError(
             "QUERY_INVALID",

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
+from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import MAX_LINE_BYTES, DocumentFormat, read_documents
 from strandline.dialects.ipfslog.dialect.admission import admit
-from strandline.dialects.ipfslog.dialect.batch import ENTRIES, PROFILE
+from strandline.dialects.ipfslog.dialect.batch import PROFILE
 from strandline.dialects.ipfslog.dialect.demo import demo
+from strandline.dialects.ipfslog.dialect.held import ENTRIES
 from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
 from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
@@ -48,4 +50,8 @@ IPFSLOG = Dialect(
     reduce_all=reduce_all,
     demo=demo,
     reducer_option=LOG_CONFIG,
+    table_functions={
+        "ipfs_log_iterate": (kernels.Iterate, kernels.PART_DDL),
+        "ipfs_log_traverse": (kernels.Traverse, kernels.PART_DDL),
+    },
 )

@@ -11,7 +11,6 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
 from strandline.dialects.ipfslog.dialect.batch import (
-    ENTRIES,
     IDENTITIES,
     MANIFESTS,
     Batch,
@@ -19,7 +18,8 @@ from strandline.dialects.ipfslog.dialect.batch import (
     shared_bucket,
 )
 from strandline.dialects.ipfslog.dialect.claims import head_claims, stated_claims
-from strandline.dialects.ipfslog.frames import findings, records
+from strandline.dialects.ipfslog.dialect.held import ENTRIES, PRUNED
+from strandline.dialects.ipfslog.frames import findings, pruned, records
 from strandline.frames.buckets import bucket_of
 
 
@@ -58,7 +58,7 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
     named = batch.fates.where(is_entry).agg(F.count_distinct("namespace").alias("rows"))
     sources = reading.sources()
     return Admission(
-        unions=_unions(batch, tables, request, accepted, new),
+        unions=_unions(batch, tables, stage, request, accepted, new),
         counts=counts,
         findings=_findings(batch, sources, bool(told["rejected"] or told["deferred"])),
         namespaces=stage.one(named)["rows"],
@@ -89,11 +89,12 @@ def _accepted(batch: Batch, tables: Tables, stage: Stage) -> Row:
 
 
 def _unions(
-    batch: Batch, tables: Tables, request: AdmitRequest, accepted: Row, new: Row
+    batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, accepted: Row, new: Row
 ) -> tuple[Union, ...]:
     """Return what is accepted, by table.
 
-    Identities come before the entries that need them: after a kill between the two the next run finds them known.
+    Identities come before the entries that need them: after a kill between the two the next run finds them known. What
+    was pruned is known too and does not come back.
     """
     found: list[Union] = []
     shared = shared_bucket(tables)
@@ -115,6 +116,9 @@ def _unions(
         found.append(Union(MANIFESTS, manifests, (shared,)))
     if accepted["buckets"]:
         entries = records.as_ipfs_log_entry(batch.concluded, buckets=tables.buckets, run_id=request.run_id)
+        gone = pruned.of_logs(tables.read(PRUNED)).where(F.col("bucket").isin(*accepted["buckets"]))
+        if stage.has_rows(gone):
+            entries = entries.join(gone.select(*pruned.KEY), list(pruned.KEY), "left_anti")
         bounds = {"clock_time": (accepted["low"], accepted["high"])}
         found.append(Union(ENTRIES, entries, tuple(sorted(accepted["buckets"])), bounds))
     return tuple(found)

@@ -12,10 +12,10 @@ from strandline.contracts.reasons import rules_version
 from strandline.core.ids import bucket_of as bucket_of_namespace
 from strandline.dialects.base import AdmitRequest, Reading, Stage, Tables
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.frames import before, blocks, fates, findings, identities
+from strandline.dialects.ipfslog.dialect.held import ENTRIES, PRUNED
+from strandline.dialects.ipfslog.frames import before, blocks, fates, findings, identities, pruned
 from strandline.dialects.ipfslog.types import PROFILES, SHARED_NAMESPACE, Profile
 
-ENTRIES = "ipfs_log_entry"
 IDENTITIES = "ipfs_log_identity"
 MANIFESTS = "ipfs_log_manifest"
 PROFILE = "ipfslog-profile"
@@ -104,23 +104,25 @@ def _documents(reading: Reading, request: AdmitRequest) -> DataFrame:
 
 
 def _known(documents: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest) -> DataFrame | None:
-    """Return the fates of blocks that earlier runs have found, or None: entries that are held, verdicts, waiting ones.
+    """Return the fates of blocks that earlier runs have found, or None: entries held or pruned, verdicts, waiting ones.
 
     Rejected rows that are judged again are to have no memory.
     """
     asked = before.asked_for(documents)
     buckets = stage.one(asked.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
     found: list[DataFrame] = []
-    entries = tables.read(ENTRIES).where(F.col("bucket").isin(*buckets))
-    if buckets and stage.has_rows(entries):
-        found.append(stage.settle(before.held(asked, entries), "known entries"))
+    for table in (tables.read(ENTRIES), pruned.of_logs(tables.read(PRUNED))) if buckets else ():
+        entries = table.where(F.col("bucket").isin(*buckets))
+        if stage.has_rows(entries):
+            asked = asked.join(found[0].select("judge_id"), "judge_id", "left_anti") if found else asked
+            found.append(stage.settle(before.held(asked, entries), "known entries"))
     rows = before.rows_with_verdict(
         tables.read("quarantine"), rules_version=rules_version(), rejected=request.replay is None
     )
     if stage.has_rows(rows):
         remembered = before.remembered(asked, rows)
-        if found:
-            remembered = remembered.join(found[0].select("judge_id"), "judge_id", "left_anti")
+        for each in found:
+            remembered = remembered.join(each.select("judge_id"), "judge_id", "left_anti")
         found.append(stage.settle(remembered, "known verdicts"))
     if not found:
         return None

@@ -6,7 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.base import Stage, Tables
-from strandline.dialects.ipfslog.dialect.batch import ENTRIES, Batch
+from strandline.dialects.ipfslog.dialect.batch import Batch
+from strandline.dialects.ipfslog.dialect.held import ENTRIES, PRUNED
+from strandline.dialects.ipfslog.frames import pruned
 from strandline.dialects.ipfslog.frames.blocks import is_block
 
 
@@ -31,7 +33,9 @@ def head_claims(batch: Batch, tables: Tables, stage: Stage) -> tuple[int, int]:
     known = found["known"]
     if known < found["all"]:
         rest = marked.where("is_held IS NULL AND record_id IS NOT NULL")
-        older = rest.join(tables.read(ENTRIES).select("record_id").distinct(), "record_id", "left_semi")
+        gone = pruned.of_logs(tables.read(PRUNED)).select("record_id")
+        ids = tables.read(ENTRIES).select("record_id").unionByName(gone).distinct()
+        older = rest.join(ids, "record_id", "left_semi")
         known += stage.one(older.agg(F.coalesce(F.sum("claims"), F.lit(0)).alias("claims")))["claims"]
     return known, found["all"] - known
 
@@ -43,9 +47,9 @@ def stated_claims(batch: Batch, tables: Tables) -> DataFrame:
     """
     columns = ("namespace", "record_id", "next")
     judged = batch.concluded.where("kind = 'entry' AND namespace IS NOT NULL").select(*columns)
-    known = judged.unionByName(tables.read(ENTRIES).select(*columns)).dropDuplicates(
-        ["namespace", "record_id"]
-    )
+    gone = pruned.skeletons(pruned.of_logs(tables.read(PRUNED))).select(*columns)
+    held = tables.read(ENTRIES).select(*columns)
+    known = judged.unionByName(held).unionByName(gone).dropDuplicates(["namespace", "record_id"])
     delivered = batch.documents.where(is_block()).select("file_no", "record_id")
     hexed = F.transform(
         F.coalesce("next", F.array().cast("array<binary>")), lambda each: F.lower(F.hex(each))

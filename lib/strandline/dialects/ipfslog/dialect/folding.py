@@ -11,17 +11,15 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.dialects.base import ReduceScope, Reduction, Refusal, Stage, Tables
+from strandline.dialects.ipfslog.dialect.held import EQUIVOCATIONS, Held
 from strandline.dialects.ipfslog.frames import dag, documents, forks, logs, order, states
 
-ENTRIES = "ipfs_log_entry"
 HEADS, TAILS, VIEW, DOCUMENTS = "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document"
-EQUIVOCATIONS = "equivocation"
 REDUCED = (HEADS, TAILS, VIEW, DOCUMENTS, EQUIVOCATIONS)
 FEW_ROWS = 100_000
 """Rows that fit into every task beside its own: some megabytes."""
 
 LAST_POSITION = 2**63 - 1
-NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +36,15 @@ class Folded:
     first_position: int | None = None
 
 
-def from_all(
-    entries: DataFrame, configured: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
-) -> Folded:
+def from_all(held: Held, configured: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope) -> Folded:
     """Reduce logs from all of their entries.
 
-    Reads: entries of these logs; configured: `states.LOG`, is_known (whether rows of the log may be stored), settled.
-    Logs that are too long to be walked are left out.
+    Reads: configured: `states.LOG`, is_known (whether rows of the log may be stored), of these logs; settled. Logs
+    that are too long to be walked are left out.
     """
-    nodes = logs.listed(entries.select(*NODE_COLUMNS), configured)
+    nodes = held.nodes(configured)
     bonds = stage.settle(dag.bonds(nodes), "links")
-    walked = stage.settle(dag.walked(bonds), "logs to walk")
+    walked = stage.settle(held.may_walk(dag.walked(bonds)), "logs to walk")
     has_walks = stage.has_rows(walked)
     refused = _refused(nodes, walked, stage, scope) if has_walks else ()
     if refused:
@@ -65,7 +61,7 @@ def from_all(
     groups = None
     if stage.has_rows(stores):
         columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
-        effects = documents.effects(logs.listed(entries.select(*columns), stores), stores)
+        effects = documents.effects(logs.listed(held.entries.select(*columns), stores), stores)
         placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
         rows[DOCUMENTS] = stage.keep(documents.winners(placed), "documents")
         groups = documents.group_digests(rows[DOCUMENTS])
@@ -156,7 +152,7 @@ def _gone(tables: Tables, table: str, known: DataFrame, rows: DataFrame) -> Data
 
 
 def equivocations(entries: DataFrame, suspects: DataFrame, stage: Stage) -> DataFrame | None:
-    """Return the rows of `equivocation` that entries at suspect clocks prove, or None."""
+    """Return the rows of `equivocation` that witnesses at suspect clocks prove, or None."""
     suspects = stage.settle(suspects, "clocks of several entries")
     if not stage.has_rows(suspects):
         return None

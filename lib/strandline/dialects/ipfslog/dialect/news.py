@@ -13,13 +13,13 @@ from strandline.dialects.base import Stage, Tables
 from strandline.dialects.ipfslog.dialect.folding import (
     DOCUMENTS,
     HEADS,
-    NODE_COLUMNS,
     TAILS,
     VIEW,
     Folded,
     on_every_machine,
     with_hashes,
 )
+from strandline.dialects.ipfslog.dialect.held import NODE_COLUMNS, Held
 from strandline.dialects.ipfslog.frames import dag, documents, logs, order, suffix
 
 KNOWN = (*dag.NODE, "next")
@@ -29,14 +29,14 @@ KNOWN = (*dag.NODE, "next")
 class Arrived:
     """News of some logs, and what they meet there; all settled.
 
-    `configured` are the logs (`states.LOG`, old_blocks, old_groups), `entries` all entries of their buckets, `fresh`
-    the new ones whose writer may write. `tails` are the stored partial tails, one row per missing parent; `adopted`
+    `configured` are the logs (`states.LOG`, old_blocks, old_groups), `nodes` all of S (dag.NODE), `fresh` the new
+    entries whose writer may write. `tails` are the stored partial tails, one row per missing parent; `adopted`
     those of them that a new entry is the parent of. `bonds` are those of `dag.bonds` but HEAD, of every link from or to
     a new entry.
     """
 
     configured: DataFrame
-    entries: DataFrame
+    nodes: DataFrame
     fresh: DataFrame
     tails: DataFrame
     adopted: DataFrame
@@ -48,12 +48,12 @@ class Arrived:
             frame.join(F.broadcast(namespaces), "namespace", "left_anti")
             for frame in (self.configured, self.fresh, self.tails, self.adopted, self.bonds)
         )
-        return Arrived(configured, self.entries, fresh, tails, adopted, bonds)
+        return Arrived(configured, self.nodes, fresh, tails, adopted, bonds)
 
 
 def met(
     news: DataFrame,
-    entries: DataFrame,
+    held: Held,
     configured: DataFrame,
     tables: Tables,
     stage: Stage,
@@ -69,29 +69,29 @@ def met(
     )  # fmt: skip
     ids = fresh.select("namespace", F.col("record_id").alias("parent"))
     adopted = stage.settle(tails.join(ids, ["namespace", "parent"], "left_semi"), "tails that found a parent")
-    held = logs.listed(entries.select(*dag.NODE, "key"), configured)
+    nodes = held.nodes(configured, (*dag.NODE, "key"))
     links = dag.links(fresh)
     wanted = (
         links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(adopted.select("namespace", "record_id")).distinct()
     )  # fmt: skip
     named = on_every_machine(stage.settle(wanted, "entries that news name"), stage)
-    found = stage.settle(held.join(named, ["namespace", "record_id"], "left_semi"), "entries met")
+    found = stage.settle(nodes.join(named, ["namespace", "record_id"], "left_semi"), "entries met")
     late_children = found.join(
         adopted.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
     ).select(*dag.NODE, "parent")
     all_links = links.unionByName(late_children)
     known = found.select(*dag.NODE).unionByName(fresh.select(*dag.NODE)).distinct()
     bonds = stage.settle(dag.link_bonds(all_links, known), "links of news")
-    return Arrived(configured, entries, fresh, tails, adopted, bonds)
+    return Arrived(configured, nodes, fresh, tails, adopted, bonds)
 
 
 def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int, ...]) -> Folded:
     """Reduce logs from their stored state and the news, none of which turns its log to `walk`."""
     fresh, bonds = arrived.fresh, arrived.bonds
-    held = logs.listed(arrived.entries.select(*dag.NODE, "key"), arrived.configured)
+    nodes = arrived.nodes.join(F.broadcast(arrived.configured.select("namespace")), "namespace", "left_semi")
     borders = stage.settle(
-        suffix.borders(held, arrived.configured, suffix.first_news(fresh)), "where news fall"
+        suffix.borders(nodes, arrived.configured, suffix.first_news(fresh)), "where news fall"
     )
     first = stage.one(
         borders.where("least IS NOT NULL").agg(
@@ -100,7 +100,7 @@ def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int
     )
     stored_view = _stored(tables, VIEW, borders, buckets)
     has_news = first["time"] is not None
-    tail = held.where(F.col("clock_time") >= F.lit(first["time"])) if has_news else held.limit(0)
+    tail = nodes.where(F.col("clock_time") >= F.lit(first["time"])) if has_news else nodes.limit(0)
     late = dag.not_ok(bonds)
     view = stage.keep(
         suffix.placed(suffix.from_borders(tail, borders), borders, stored_view, late), "order behind the news"

@@ -7,8 +7,10 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.core.errors import UsageError
 from strandline.dialects.base import ReducerOption, ReduceScope, Reduction, Stage, Tables
 from strandline.dialects.ipfslog.dialect import folding
+from strandline.dialects.ipfslog.dialect.held import Held, held
 from strandline.dialects.ipfslog.dialect.news import from_news, met
 from strandline.dialects.ipfslog.frames import dag, forks, logs, states
 from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
@@ -25,11 +27,13 @@ LOG_CONFIG: Final = ReducerOption("log-config", parse_log_config, {})
 
 def reduce_all(tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
     """Reduce every log from all of its entries, as of one version of their table."""
-    entries = tables.read_version(folding.ENTRIES, scope.last)
-    counted = logs.counted(entries).withColumn("is_known", F.lit(True))
-    configured = stage.settle(logs.configured(counted, tables.read(MANIFESTS), scope.told), "logs")
-    folded = folding.from_all(entries, configured, tables, stage, scope)
-    found = folding.equivocations(entries, forks.suspects(entries), stage)
+    every = held(tables, stage, scope.last)
+    counted = every.counted().withColumn("is_known", F.lit(True))
+    configured = stage.settle(_configured(counted, every, tables, scope), "logs")
+    _check_told(configured, every, stage)
+    folded = folding.from_all(every, configured, tables, stage, scope)
+    witnesses = every.witnesses(tables)
+    found = folding.equivocations(witnesses, forks.suspects(witnesses), stage)
     return folding.reduction([folded], found, scope)
 
 
@@ -42,7 +46,9 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     """
     if tables.is_torn(folding.REDUCED):
         return reduce_all(tables, stage, scope)
-    touched = stage.settle(_touched(news, tables, scope), "logs")
+    every = held(tables, stage, scope.last)
+    touched = stage.settle(_touched(news, every, tables, scope), "logs")
+    _check_told(touched, every, stage)
     found = stage.one(
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
@@ -52,32 +58,53 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     if not found["buckets"]:
         return Reduction({}, tables.read(STATES).limit(0))
     buckets = tuple(sorted(found["buckets"]))
-    entries = tables.read_version(folding.ENTRIES, scope.last).where(F.col("bucket").isin(*buckets))
+    within = every.within(buckets)
     whole = touched.where("whole")
     parts: list[folding.Folded] = []
     if found["others"]:
         known = touched.where("NOT whole")
-        arrived = met(news, entries, known, tables, stage, buckets)
-        turned = stage.settle(dag.walked(arrived.bonds), "logs that turn to walk")
+        arrived = met(news, within, known, tables, stage, buckets)
+        turned = stage.settle(within.may_walk(dag.walked(arrived.bonds)), "logs that turn to walk")
         if stage.has_rows(turned):
             whole = whole.unionByName(known.join(turned, "namespace", "left_semi"))
             arrived = arrived.without(turned)
             found = stage.one(whole.agg(F.count(F.lit(1)).alias("whole")))
         parts.append(from_news(arrived, tables, stage, buckets))
     if found["whole"]:
-        named = F.broadcast(whole.select("namespace"))
-        parts.append(
-            folding.from_all(entries.join(named, "namespace", "left_semi"), whole, tables, stage, scope)
-        )
+        parts.append(folding.from_all(within.of(whole), whole, tables, stage, scope))
     of_news = stage.settle(news.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of news")
-    clocks = entries.join(folding.on_every_machine(of_news, stage), list(forks.CLOCK), "left_semi")
-    return folding.reduction(parts, folding.equivocations(entries, forks.suspects(clocks), stage), scope)
+    witnesses = within.witnesses(tables)
+    clocks = witnesses.join(folding.on_every_machine(of_news, stage), list(forks.CLOCK), "left_semi")
+    return folding.reduction(parts, folding.equivocations(witnesses, forks.suspects(clocks), stage), scope)
 
 
-def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
+def _configured(counted: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -> DataFrame:
+    carries = None if every.pruned is None else every.pruned.carries
+    return logs.configured(counted, tables.read(MANIFESTS), carries, scope.told)
+
+
+def _check_told(configured: DataFrame, every: Held, stage: Stage) -> None:
+    """See that the operator's file says of logs with pruned entries what it said when they were pruned.
+
+    Raises: UsageError LOG_CONFIG_PRUNED.
+    """
+    if every.pruned is None:
+        return
+    refused = stage.one(configured.where("is_refused").agg(F.min("namespace").alias("namespace")))[
+        "namespace"
+    ]
+    if refused is not None:
+        raise UsageError(
+            "LOG_CONFIG_PRUNED",
+            f"Entries of the log {refused} were pruned as its store and write list said: it can have no others.",
+            "Say of this log what was said then, or nothing; to read it otherwise take it into a new lake.",
+        )
+
+
+def _touched(news: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Logs to reduce: with news, with another configuration than that of their state, or owed by an earlier run.
 
-    Gives: `states.LOG`, is_known, old_blocks, old_groups, whole (whether all entries are needed).
+    Gives: `states.LOG`, is_known, is_refused, old_blocks, old_groups, whole (whether all entries are needed).
     """
     told = [log_namespace(log_id) for log_id in scope.told]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
@@ -98,13 +125,13 @@ def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
     counted = candidates.withColumn(
         "record_count", F.coalesce("old_count", zero) + F.coalesce("new_count", zero)
     ).withColumn("owed", F.lit(False))
-    if scope.owed:
-        entries = tables.read_version(folding.ENTRIES, scope.last).where(F.col("namespace").isin(*scope.owed))
-        owed = logs.counted(entries).withColumn("owed", F.lit(True))
-        counted = counted.where(~F.col("namespace").isin(*scope.owed)).unionByName(
+    again = _again(news, every, scope)
+    if again is not None:
+        owed = every.of(again).counted().withColumn("owed", F.lit(True))
+        counted = counted.join(F.broadcast(again), "namespace", "left_anti").unionByName(
             owed, allowMissingColumns=True
         )
-    configured = logs.configured(counted, tables.read(MANIFESTS), scope.told)
+    configured = _configured(counted, every, tables, scope)
     differs = (
         F.col("owed") | F.col("old_count").isNull()
         | (F.col("old_configuration") != F.col("configuration"))
@@ -118,6 +145,16 @@ def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
     whole = differs | F.coalesce("walks", F.lit(False))
     return (
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
-        .where(F.col("new_count").isNotNull() | differs)
-        .select(*states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"))
+        .where(F.col("new_count").isNotNull() | differs | F.col("is_refused"))
+        .select(*states.LOG, "old_blocks", "old_groups", "whole", is_known.alias("is_known"), "is_refused")
     )  # fmt: skip
+
+
+def _again(news: DataFrame, every: Held, scope: ReduceScope) -> DataFrame | None:
+    """Logs of which the stored state tells nothing: owed by an earlier run, or with news that are pruned by now."""
+    owed = every.entries.where(F.col("namespace").isin(*scope.owed)).select("namespace")
+    found = owed if scope.owed else None
+    if every.pruned is not None:
+        gone = news.join(every.pruned.ids, ["namespace", "record_id"], "left_semi").select("namespace")
+        found = gone if found is None else found.unionByName(gone)
+    return None if found is None else found.distinct()

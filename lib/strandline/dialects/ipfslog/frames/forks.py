@@ -31,12 +31,12 @@ def suspects(entries: DataFrame) -> DataFrame:
 def claims(entries: DataFrame, clocks: DataFrame) -> DataFrame:
     """Keep of the entries at these clocks, of twins (equal signed bytes) that of least id.
 
-    Reads:  entries: CLOCK, bucket, variant, record_id, block; clocks: CLOCK.
+    Reads:  entries: CLOCK, bucket, variant, record_id, block (null: nobody's twin); clocks: CLOCK.
     Gives:  CLOCK, bucket, record_id.
     Rows:   one per clock and signed bytes.
     """
     each = entries.where("variant <> 'v0'").join(clocks, list(CLOCK), "left_semi")
-    signed = each.withColumn("signed", _signed_digests()("block"))
+    signed = each.withColumn("signed", F.coalesce(_signed_digests()("block"), "record_id"))
     return (
         signed.groupBy(*CLOCK, "bucket", "signed").agg(F.min("record_id").alias("record_id")).drop("signed")
     )

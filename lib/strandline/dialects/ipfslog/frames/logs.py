@@ -27,11 +27,15 @@ def counted(entries: DataFrame) -> DataFrame:
     return entries.groupBy("namespace", "bucket").agg(F.count(F.lit(1)).alias("record_count"))
 
 
-def configured(logs: DataFrame, manifests: DataFrame, told: Mapping[str, LogConfiguration]) -> DataFrame:
+def configured(
+    logs: DataFrame, manifests: DataFrame, carries: DataFrame | None, told: Mapping[str, LogConfiguration]
+) -> DataFrame:
     """Add what each log is reduced as: by the operator's file, else by the manifests that its id commits to.
 
-    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
-    Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration.
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`; carries: namespace, carry of logs with pruned
+            entries: what that says holds.
+    Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration,
+            is_refused (the file says otherwise than the carry).
     Rows:   one per row. No chain has more than three manifests: database, controller, list.
     """
     access = _digests(kernels.access_digests)
@@ -54,7 +58,11 @@ def configured(logs: DataFrame, manifests: DataFrame, told: Mapping[str, LogConf
     def configurations(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return kernels.configurations(batches, told=told)
 
-    found = chain.select("namespace", "log_id", manifests_held.alias("manifests"))
+    if carries is None:
+        chain = chain.withColumn("carry", F.lit(None).cast("binary"))
+    else:
+        chain = chain.join(carries, "namespace", "left")
+    found = chain.select("namespace", "log_id", manifests_held.alias("manifests"), "carry")
     return logs.join(found.mapInArrow(configurations, kernels.CONFIGURATION_DDL), "namespace")
 
 

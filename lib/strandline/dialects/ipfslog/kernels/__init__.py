@@ -13,7 +13,9 @@ from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumn
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
+from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
 from strandline.dialects.ipfslog.kernels.signatures import verified
+from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_DDL, skeletons
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_DDL, walk_positions
 
@@ -25,25 +27,33 @@ __all__ = [
     "JUDGED",
     "MANIFEST_COLUMNS",
     "NEXT_RULES",
+    "NODE_COLUMNS",
+    "PART_DDL",
     "PROOF_COLUMNS",
     "PROOF_DDL",
     "REFUTED",
+    "SKELETON_COLUMNS",
+    "SKELETON_DDL",
     "STATE_COLUMNS",
     "STATE_DDL",
     "WALK_COLUMNS",
     "WALK_DDL",
     "BlockColumns",
+    "Iterate",
+    "Traverse",
     "access_digests",
     "configurations",
     "database_digests",
     "entry_facts",
     "identities",
     "judged",
+    "part",
     "proofs",
     "read_content",
     "refuted",
     "replayed",
     "signed_digests",
+    "skeletons",
     "state_hashes",
     "verified",
     "walk_positions",

@@ -13,13 +13,14 @@ from strandline.dialects.ipfslog.reduce import (
     access_digest,
     configuration_of,
     database_digest,
+    decode_carry,
 )
 from strandline.dialects.ipfslog.types import Manifest
 from strandline.kernels.batches import as_batch
 
 CONFIGURATION_DDL: Final = (
     "namespace STRING, store STRING, write ARRAY<STRING>, whence STRING, depends_on ARRAY<BINARY>, "
-    "reducer_version STRING, configuration STRING"
+    "reducer_version STRING, configuration STRING, is_refused BOOLEAN"
 )
 _SCHEMA: Final = pa.schema(
     [
@@ -30,6 +31,7 @@ _SCHEMA: Final = pa.schema(
         pa.field("depends_on", pa.list_(pa.binary())),
         pa.field("reducer_version", pa.string()),
         pa.field("configuration", pa.string()),
+        pa.field("is_refused", pa.bool_()),
     ]
 )
 MANIFEST_COLUMNS: Final = ("record_id", "kind", "type", "access", "write")
@@ -40,19 +42,23 @@ def configurations(
 ) -> Iterator[pa.RecordBatch]:
     """Yield store and write list of each log.
 
-    Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: those of the chain that are held); `told` is
-    the operator's file.
-    Gives: CONFIGURATION_DDL, `depends_on` in the order in which the manifests were followed.
+    Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: those of the chain that are held), carry (of
+    a log with pruned entries, else null); `told` is the operator's file.
+    Gives: CONFIGURATION_DDL, `depends_on` in the order in which the manifests were followed; `is_refused`, whether the
+    file says of a log with pruned entries what their snapshot does not.
     """
     for batch in batches:
         rows = []
-        columns = (batch.column(name).to_pylist() for name in ("namespace", "log_id", "manifests"))
-        for namespace, log_id, manifests in zip(*columns, strict=True):
+        columns = (batch.column(name).to_pylist() for name in ("namespace", "log_id", "manifests", "carry"))
+        for namespace, log_id, manifests, raw in zip(*columns, strict=True):
             found = configuration_of(log_id, told, [_manifest(each) for each in manifests])
+            carry = None if raw is None else decode_carry(raw)
+            is_refused = carry is not None and found.whence == "config" and not carry.holds(found)
+            found = found if carry is None else carry.configuration_of(found)
             rows.append(
                 (
                     namespace, found.store, list(found.write), found.whence, list(found.depends_on),
-                    found.reducer_version, found.as_json,
+                    found.reducer_version, found.as_json, is_refused,
                 )
             )  # fmt: skip
         if rows:

@@ -28,8 +28,10 @@ _SCHEMA: Final = pa.schema(
 
 
 def signed_digests(blocks: pd.Series) -> pd.Series:
-    """Return what the signature of each accepted v1, v2 or core2 block is over, 32 bytes."""
-    return pd.Series([signed_digest_of_block(block) for block in blocks], dtype=object)
+    """Return what the signature of each accepted v1, v2 or core2 block is over, 32 bytes; None where there is none."""
+    return pd.Series(
+        [None if block is None else signed_digest_of_block(block) for block in blocks], dtype=object
+    )
 
 
 def proofs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

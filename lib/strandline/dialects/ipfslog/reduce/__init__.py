@@ -11,7 +11,13 @@ from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node
 from strandline.dialects.ipfslog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.ipfslog.reduce.forks import forks
 from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, held, iterate, last, traverse
-from strandline.dialects.ipfslog.reduce.skeletons import decode_skeleton, encode_skeleton
+from strandline.dialects.ipfslog.reduce.skeletons import (
+    Carry,
+    decode_carry,
+    decode_skeleton,
+    encode_carry,
+    encode_skeleton,
+)
 from strandline.dialects.ipfslog.reduce.state import (
     ORDER_BLOCK,
     HeadRow,
@@ -40,6 +46,7 @@ __all__ = [
     "ORDER_BLOCK",
     "STORES",
     "STORES_WITH_ROWS",
+    "Carry",
     "Dag",
     "DocumentRow",
     "HeadRow",
@@ -57,8 +64,10 @@ __all__ = [
     "configuration_of",
     "counter",
     "database_digest",
+    "decode_carry",
     "decode_skeleton",
     "document_rows",
+    "encode_carry",
     "encode_skeleton",
     "feed",
     "forks",

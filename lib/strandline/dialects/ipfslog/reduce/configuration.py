@@ -13,7 +13,7 @@ from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX, dag_cbor, pars
 from strandline.dialects.ipfslog.reduce.stores import STORES, Store
 from strandline.dialects.ipfslog.types import Cid, Entry, Manifest
 
-Whence: TypeAlias = Literal["config", "manifest", "mutable", "none"]
+Whence: TypeAlias = Literal["config", "manifest", "mutable", "none", "snapshot"]
 
 _ADDRESS: Final = re.compile(r"/orbitdb/([^/]+)(?:/.*)?", re.DOTALL)
 _IPFS: Final = "/ipfs/"
@@ -26,7 +26,8 @@ class LogConfiguration:
     """Store and write list of a log: a parameter of its reduction.
 
     `write` holds ids of identities, `key:<hex>` or `*`, ascending and distinct. `depends_on` are the digests of the
-    manifests that were followed, that of the first absent one too.
+    manifests that were followed, that of the first absent one too. `whence` is `snapshot` where entries were pruned
+    and file or manifests say something else since: that changes nothing any more.
     """
 
     store: Store = "none"

@@ -82,12 +82,13 @@ def reduce_log(
 ) -> LogState:
     """Return the state of a log from the set of its accepted entries: their order of arrival plays no part.
 
-    S holds the entries whose writer is listed, and skeletons, which stand for pruned entries.
+    S holds the entries whose writer is listed, and skeletons, which stand for pruned entries: an entry that comes back
+    does not count.
     """
     told = configuration or LogConfiguration()
-    held = {entry.record_id: entry for entry in entries}
+    bones = {node.record_id: node for node in skeletons}
+    held = {entry.record_id: entry for entry in entries if entry.record_id not in bones}
     listed = {record_id: entry for record_id, entry in held.items() if told.may_write(entry)}
-    bones = {node.record_id: node for node in skeletons if node.record_id not in held}
     dag = Dag([*map(node_of, listed.values()), *bones.values()])
     documents = None
     if told.store in STORES_WITH_ROWS:

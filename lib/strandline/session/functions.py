@@ -1,0 +1,16 @@
+"""The dialects' functions of SQL, in a session."""
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import arrow_udtf
+
+from strandline.dialects import every
+
+
+def register(spark: SparkSession) -> None:
+    """Give a session the table functions of all dialects, under their names, until it ends."""
+    for dialect in every():
+        for name, (handler, columns) in dialect.table_functions.items():
+            made: Any = arrow_udtf(handler, returnType=columns)
+            spark.udtf.register(name, made)

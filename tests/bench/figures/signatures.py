@@ -1,0 +1,111 @@
+"""Figures of one verification after the other, without Spark: 14, 15."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Final
+
+import coincurve
+import pandas as pd
+
+from bench.bench import Bench
+from bench.logs import author, chain
+from bench.measure import alternate, timed
+from bench.results import Case, Side
+from strandline.core.signatures import SigningKey
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.types import Variant
+from strandline.dialects.ipfslog.verify import IdentityBook, signed_digest_of, verify_block
+
+KERNEL, BARE, BLOCKS = "signature kernel", "bare coincurve", "verify_block"
+VARIANTS: Final[tuple[Variant, ...]] = ("v2", "core2")
+ENTRIES: Final = 3000
+BATCH: Final = 10_000
+MESSAGE_BYTES: Final = 400
+"""About what an entry signs."""
+
+BATCHES: Final = 4
+"""Batches that each process verifies in figure 14."""
+
+Signed = tuple[bytes, bytes, bytes]
+"""Key, signature, signed bytes."""
+
+
+def measure(bench: Bench) -> None:
+    """Measure the kernel on all cores and `verify_block` on one, each beside a bare loop over the same signatures."""
+    if bench.wants(14):
+        _kernel(bench)
+    if bench.wants(15):
+        _blocks(bench)
+
+
+def _kernel(bench: Bench) -> None:
+    processes = os.cpu_count() or 1
+    key = SigningKey(bytes([7]) * 32)
+    messages = [b"%0*d" % (MESSAGE_BYTES, number) for number in range(min(BATCH, bench.data.sizes.lines))]
+    signed = [(key.public(compressed=False), key.sign(message), message) for message in messages]
+    rates: dict[str, list[float]] = {KERNEL: [], BARE: []}
+    with ProcessPoolExecutor(processes) as pool:
+        for _ in range(bench.repetitions + 1):
+            for name, work in ((KERNEL, _by_kernel), (BARE, _bare)):
+                # A batch of each process tells when it began and ended: making the rows is no part of it.
+                times = list(pool.map(work, [signed] * processes * BATCHES))
+                rates[name].append(processes * len(signed) * len(times) / sum(times))
+    case = Case(
+        f"{len(signed) * len(times):,} signatures in {processes} processes",
+        Side(KERNEL, "1/s", tuple(rates[KERNEL][1:])),
+        Side(BARE, "1/s", tuple(rates[BARE][1:])),
+    )
+    bench.keep(14, (case,), bench.repetitions, ())
+
+
+def _by_kernel(signed: Sequence[Signed]) -> float:
+    columns = [pd.Series(each, dtype=object) for each in zip(*signed, strict=True)]
+    began = time.perf_counter()
+    found = kernels.verified(*columns)
+    took = time.perf_counter() - began
+    if not found.all():
+        raise RuntimeError("the kernel refused a signature")
+    return took
+
+
+def _bare(signed: Sequence[Signed]) -> float:
+    key = coincurve.PublicKey(signed[0][0])
+    began = time.perf_counter()
+    if not all(key.verify(signature, message) for _, signature, message in signed):
+        raise RuntimeError("the library refused a signature")
+    return time.perf_counter() - began
+
+
+def _blocks(bench: Bench) -> None:
+    cases = tuple(_blocks_case(bench, variant) for variant in VARIANTS)
+    bench.keep(15, cases, bench.repetitions, ())
+
+
+def _blocks_case(bench: Bench, variant: Variant) -> Case:
+    entries = list(chain("/blocks", min(ENTRIES, bench.data.sizes.lines), variant))
+    book = IdentityBook()
+    parsed = [(entry.block, entry.cid) for entry in entries]
+    book.add(author(variant).record)
+
+    def judged() -> None:
+        for block, cid in parsed:
+            if verify_block(block, cid, identities=book).status != "accepted":
+                raise RuntimeError(f"an entry of {variant} is not accepted")
+
+    key = coincurve.PublicKey(bytes.fromhex(entries[0].key))
+    signed = [(bytes.fromhex(entry.sig), signed_digest_of(entry)) for entry in entries]
+
+    def bare() -> None:
+        if not all(key.verify(signature, digest, hasher=None) for signature, digest in signed):
+            raise RuntimeError("the library refused a signature")
+
+    contenders = {BLOCKS: lambda: timed(judged), BARE: lambda: timed(bare)}
+    runs = alternate(contenders, bench.repetitions)
+    sides = (
+        Side(name, "1/s", tuple(len(entries) / run.seconds for run in each)) for name, each in runs.items()
+    )
+    return Case(f"{len(entries):,} entries of {variant}, one author", *sides)

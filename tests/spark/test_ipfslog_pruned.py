@@ -1,0 +1,100 @@
+"""Entries that were pruned stay known, keep their place, and change no answer, whatever is ingested later."""
+
+import hashlib
+import json
+import random
+
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.core.hashing import set_hash
+from strandline.dialects.ipfslog.author import Log, to_lines, to_snapshot
+from strandline.dialects.ipfslog.reduce import LogConfiguration
+from strandline.pipelines.told import GivenFile
+from strandline.tables.views import bare_names
+from support.ipfslog_cases import LOG, dag, lies, who
+from support.lakes import counted, plain, write_files
+from support.log_lakes import ReferenceLogs, lake_tables, prune
+
+NAMESPACE = f"log:{LOG}"
+COUNTS = ("read", "new", "known", "rejected", "signatures_verified")
+
+
+def stated(name, entries, heads, **changed):
+    """A manifest beside one file of lines."""
+    data = to_lines(entries)
+    ids = {each.record_id for each in entries}
+    place = {
+        "namespace": NAMESPACE,
+        "records": len(ids),
+        "set_hash": set_hash(ids).hex(),
+        "heads": sorted(each.record_id.hex() for each in heads),
+    }
+    file = {
+        "name": name,
+        "records": len(entries),
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+    told = {"strandline_manifest": 1, "dialect": "ipfslog", "files": [file], "namespaces": [place | changed]}
+    return {name: data, f"{name}.manifest.json": json.dumps(told).encode()}
+
+
+def told(store):
+    logs = {"logs": [{"id": LOG, "store": store}]}
+    return {"log-config": GivenFile("logs.json", json.dumps(logs).encode())}
+
+
+def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(new_lake, tmp_path):
+    lake, reference = new_lake(dialect="ipfslog"), ReferenceLogs()
+    made = dag("v2")
+    entries, heads = list(made.values()), [made[name] for name in ("b3", "a4", "c2")]
+    reference.told[LOG] = LogConfiguration("keyvalue", ("*",), "config")
+    reference.enter(entries)
+    # What manifests state of a log: its ids and its heads.
+    wrong = stated("w.jsonl", entries, heads[:2]) | stated("v.jsonl", entries, heads, set_hash="0" * 64)
+    for name, content in wrong.items():
+        write_files(tmp_path / name[0], {name: content})
+    first = lake.ingest(write_files(tmp_path / "first", stated("a.jsonl", entries, heads)))
+    assert (first.exit, counted(first, COUNTS)) == (0, dict(zip(COUNTS, (9, 9, 0, 0, 9), strict=True)))
+    for folder in ("w", "v"):
+        assert lake.ingest(tmp_path / folder).exit == 1
+    told_of = lake.rows("quarantine", "scope", "reasons", "evidence")
+    assert [row[:2] for row in told_of] == [("manifest", ("MANIFEST_MISMATCH",))] * 2
+    assert sorted(field for field in ("heads", "set_hash") for row in told_of if field in row[2]) == [
+        "heads",
+        "set_hash",
+    ]
+    lake.reduce(files=told("keyvalue"))
+    before = lake_tables(lake)
+    assert before == reference.tables()
+    assert prune(lake, reference, random.Random(1)) == [LOG]
+    gone = reference.pruned[LOG]
+    held = len(entries) - len(gone)
+    assert len(lake.rows("ipfs_log_entry")) == held < 9
+    # The whole dump again, and as a snapshot of the library: nothing is new, nothing is verified, the manifest agrees.
+    again = lake.ingest(tmp_path / "first")
+    assert (again.exit, counted(again, COUNTS)) == (0, dict(zip(COUNTS, (9, 0, 9, 0, 0), strict=True)))
+    snapshot = lake.ingest(write_files(tmp_path / "s", {"s.json": to_snapshot(Log(LOG, entries))}))
+    assert snapshot.counts["new"] == snapshot.counts["signatures_verified"] == 0
+    assert snapshot.counts["claims_known"] == 3
+    assert len(lake.rows("ipfs_log_entry")) == held
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert lake_tables(lake) == before
+    with pytest.raises(UsageError) as refused:
+        lake.reduce(files=told("feed"))
+    assert refused.value.code == "LOG_CONFIG_PRUNED"
+    # A clock that lies turns no log to the walk of which entries are gone; the log is named.
+    lie = list(lies("v2").values())
+    reference.enter(lie)
+    lake.ingest(write_files(tmp_path / "lie", {"lie.jsonl": to_lines(lie)}))
+    lake.reduce(files=told("keyvalue"))
+    assert lake_tables(lake) == reference.tables()
+    with bare_names(lake.store()):
+        asked = "SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health"
+        assert [plain(row) for row in lake.spark.sql(asked).collect()] == [
+            ("sort", lies("v2")["B"].cid, who("alice").id)
+        ]
+        nodes = lake.spark.sql("SELECT count(*) FROM ipfs_log_node").collect()[0][0]
+        pruned = lake.spark.sql("SELECT record_id FROM ipfs_log_dag WHERE variant IS NULL").collect()
+    assert (nodes, {row.record_id for row in pruned}) == (held + 4, {each.hex() for each in gone})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -87,15 +87,19 @@ class Reading(Protocol):
         """A reading that mends what Spark's reader lost, or None. Reads: file_no, bytes that its lines took."""
 
 
-class Tables(Protocol):
-    """The lake as a dialect sees it: every frame is of one version of its table."""
+class Held(Protocol):
+    """What a lake holds: every frame is of one version of its table."""
 
     @property
     def buckets(self) -> int:
         """N of the lake."""
 
     def read(self, table: str) -> DataFrame:
-        """All rows of a table as it is now, lazy."""
+        """All rows of a table, lazy."""
+
+
+class Tables(Held, Protocol):
+    """The lake as a dialect sees it, each table as it is when its frame is made."""
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table as of a version, lazy."""
@@ -173,7 +177,8 @@ class ReduceScope:
     """What a reduction is of: the record table up to version `last`; `before` is the version reduced
     before, or None.
 
-    `told` is what the dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
+    `beside` are the versions of the dialect's tables beside it, as the run says that it read them. `told` is what the
+    dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
     task may hold at once. `owed` are namespaces that an earlier run refused: their news are in no change feed any more.
     """
 
@@ -181,6 +186,7 @@ class ReduceScope:
     last: int
     run_id: str
     reduced_at: datetime
+    beside: Mapping[str, int] = field(default_factory=dict)
     told: Any = None
     walk_entries: int = 0
     owed: tuple[str, ...] = ()
@@ -261,15 +267,35 @@ class Demo:
 
 
 @dataclass(frozen=True, slots=True)
+class Exported:
+    """Accepted records of some namespaces as one file that the dialect reads.
+
+    `form` says what the file is, `format` names its format where names of files tell it (else None). The file is
+    `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to `read`) in their order; a
+    row is some MiB, a partition some tens of them. `ids` (namespace, record_id) are the records of the namespaces
+    in it, each once, `heads` those of them that none of them follows. `counts` are the dialect's own.
+    """
+
+    form: str
+    format: str | None
+    head: bytes
+    rows: DataFrame
+    ids: DataFrame
+    heads: DataFrame
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One journal format.
 
-    `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
-    `namespace_state`), `kinds` the kinds of its namespaces. `formats` are the formats of its files by name, each with
-    the endings of names that tell it; empty where the content tells. `plain` says how a large file may be split;
-    `records_in` counts the records of a file, given its decompressed content and its format; `admit` judges a batch;
-    `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect with a `reducer_option` is
-    asked to reduce without news too: what it is told may have changed.
+    `record_table` is its table of accepted records, `beside` the tables of what records need beside them, `reduced`
+    its reduced tables in the order of writing (without `namespace_state`), `kinds` the kinds of its namespaces.
+    `formats` are the formats of its files by name, each with the endings of names that tell it; empty where the content
+    tells. `plain` says how a large file may be split; `records_in` counts the records of a file, given its decompressed
+    content and its format; `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of
+    namespaces that are held; `demo` makes the same files on every call. A dialect with a `reducer_option` is asked to
+    reduce without news too: what it is told may have changed.
     """
 
     name: str
@@ -284,5 +310,7 @@ class Dialect:
     admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
+    export: Callable[[Held, Stage, Sequence[str]], Exported]
     demo: Callable[[], Demo]
+    beside: tuple[str, ...] = ()
     reducer_option: ReducerOption | None = None

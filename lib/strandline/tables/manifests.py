@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +21,11 @@ from strandline.kernels.manifests import (
     VERSION,
     Invalid,
     NotAManifest,
+    StatedNamespace,
     Statement,
     parse_manifest,
 )
-from strandline.tables.outfile import WrittenFile
+from strandline.tables.newfile import WrittenFile
 from strandline.tables.paths import path_text
 from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
@@ -115,8 +116,12 @@ def write_manifest(
     return _written(folder, stem, dialect, [_stated(file, records_in, formats) for file in files])
 
 
-def write_manifest_of(written: WrittenFile, *, dialect: str, records: int) -> Path:
+def write_manifest_of(
+    written: WrittenFile, *, dialect: str, records: int, namespaces: Sequence[StatedNamespace] = ()
+) -> Path:
     """Write the manifest of a file that was just written, without reading it, and return its path.
+
+    `namespaces` are all those of which the file has records, or none: then nothing is stated of them.
 
     Raises:
         UsageError: MANIFEST_REFUSED (a name that JSON cannot tell).
@@ -128,16 +133,37 @@ def write_manifest_of(written: WrittenFile, *, dialect: str, records: int) -> Pa
         "bytes": written.bytes,
         "sha256": written.sha256,
     }
-    return _written(folder, stem, dialect, [stated])
+    return _written(folder, stem, dialect, [stated], [asdict(each) for each in namespaces])
 
 
-def _written(folder: Path, stem: str, dialect: str, files: Sequence[Mapping[str, object]]) -> Path:
+def _written(
+    folder: Path, stem: str, dialect: str, files: Sequence[Mapping[str, object]],
+    namespaces: Sequence[Mapping[str, object]] = (),
+) -> Path:  # fmt: skip
     members = {MANIFEST_MEMBER: VERSION, "dialect": dialect, "files": files}
+    if namespaces:
+        members["namespaces"] = namespaces
     target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     unfinished.write_bytes(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
     unfinished.replace(target)
     return target
+
+
+def check_name(file: Path) -> None:
+    """See that a file can have a manifest beside it.
+
+    Raises:
+        UsageError: MANIFEST_REFUSED (a name that JSON cannot tell), OUT_NAME (that of a manifest, or one with a
+            separator of some system).
+    """
+    _place([file], None)
+    if file.name.endswith(os.fsdecode(MANIFEST_SUFFIX)) or "\\" in file.name:
+        raise UsageError(
+            "OUT_NAME",
+            f"no manifest can stand beside a file of the name {file.name}",
+            "name another file with --out",
+        )
 
 
 def _place(files: Sequence[Path], name: str | None) -> tuple[Path, str]:

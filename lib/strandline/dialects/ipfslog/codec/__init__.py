@@ -2,11 +2,14 @@
 
 from strandline.dialects.ipfslog.codec.car import (
     MAX_HEADER_BYTES,
+    MAX_ROOTS_WRITTEN,
     after_cid,
     car,
+    car_header,
     car_section,
     malformed,
     parse_car_header,
+    section,
     truncated,
 )
 from strandline.dialects.ipfslog.codec.cids import (
@@ -69,6 +72,7 @@ __all__ = [
     "MAX_FILE_BYTES",
     "MAX_HEADER_BYTES",
     "MAX_LINE_BYTES",
+    "MAX_ROOTS_WRITTEN",
     "NESTING",
     "CidReason",
     "DocumentFormat",
@@ -76,6 +80,7 @@ __all__ = [
     "after_cid",
     "canonical_cid",
     "car",
+    "car_header",
     "car_section",
     "cid_text",
     "dag_cbor",
@@ -108,6 +113,7 @@ __all__ = [
     "parse_link",
     "read_documents",
     "root_claims",
+    "section",
     "section_document",
     "signed_cbor",
     "signed_digest_v0",

@@ -18,6 +18,8 @@ CarCause: TypeAlias = Literal["header", "version", "varint", "empty", "cid"]
 _CIDV0_BYTES: Final = 34
 _CID_FIELDS: Final = 4
 MAX_HEADER_BYTES: Final = MAX_BLOCK_BYTES
+MAX_ROOTS_WRITTEN: Final = 50_000
+"""Roots of which a header stays below MAX_HEADER_BYTES: a link is 41 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +126,17 @@ def _rest(data: bytes, at: int, reason: str, cause: str) -> Damage:
     return Damage((reason,), data[at:], at, evidence_of([Finding(reason, {"cause": cause})]))
 
 
+def car_header(roots: Iterable[bytes]) -> bytes:
+    """Return how a CARv1 begins whose roots are these content addresses."""
+    header = dag_cbor({"roots": [link(root) for root in roots], "version": 1})
+    return varint(len(header)) + header
+
+
+def section(cid: bytes, block: bytes) -> bytes:
+    """Return the section of a block, with the bytes of its content address."""
+    return varint(len(cid) + len(block)) + cid + block
+
+
 def car(roots: Iterable[bytes], blocks: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Return the CARv1 of blocks, each with the bytes of its content address, in the order given."""
-    header = dag_cbor({"roots": [link(root) for root in roots], "version": 1})
-    parts = [varint(len(header)), header]
-    for cid, block in blocks:
-        parts += [varint(len(cid) + len(block)), cid, block]
-    return b"".join(parts)
+    return b"".join((car_header(roots), *(section(cid, block) for cid, block in blocks)))

@@ -8,8 +8,9 @@ from typing import Final
 from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
 from strandline.dialects.ipfslog.codec import MAX_LINE_BYTES, DocumentFormat, read_documents
 from strandline.dialects.ipfslog.dialect.admission import admit
-from strandline.dialects.ipfslog.dialect.batch import ENTRIES, PROFILE
+from strandline.dialects.ipfslog.dialect.batch import ENTRIES, IDENTITIES, MANIFESTS, PROFILE
 from strandline.dialects.ipfslog.dialect.demo import demo
+from strandline.dialects.ipfslog.dialect.export import export
 from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
 from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
@@ -46,6 +47,8 @@ IPFSLOG = Dialect(
     admit=admit,
     reduce_new=reduce_new,
     reduce_all=reduce_all,
+    export=export,
     demo=demo,
+    beside=(IDENTITIES, MANIFESTS),
     reducer_option=LOG_CONFIG,
 )

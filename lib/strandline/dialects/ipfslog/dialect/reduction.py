@@ -27,7 +27,7 @@ def reduce_all(tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
     """Reduce every log from all of its entries, as of one version of their table."""
     entries = tables.read_version(folding.ENTRIES, scope.last)
     counted = logs.counted(entries).withColumn("is_known", F.lit(True))
-    configured = stage.settle(logs.configured(counted, tables.read(MANIFESTS), scope.told), "logs")
+    configured = stage.settle(logs.configured(counted, _manifests(tables, scope), scope.told), "logs")
     folded = folding.from_all(entries, configured, tables, stage, scope)
     found = folding.equivocations(entries, forks.suspects(entries), stage)
     return folding.reduction([folded], found, scope)
@@ -74,6 +74,10 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     return folding.reduction(parts, folding.equivocations(entries, forks.suspects(clocks), stage), scope)
 
 
+def _manifests(tables: Tables, scope: ReduceScope) -> DataFrame:
+    return tables.read_version(MANIFESTS, scope.beside[MANIFESTS])
+
+
 def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Logs to reduce: with news, with another configuration than that of their state, or owed by an earlier run.
 
@@ -104,7 +108,7 @@ def _touched(news: DataFrame, tables: Tables, scope: ReduceScope) -> DataFrame:
         counted = counted.where(~F.col("namespace").isin(*scope.owed)).unionByName(
             owed, allowMissingColumns=True
         )
-    configured = logs.configured(counted, tables.read(MANIFESTS), scope.told)
+    configured = logs.configured(counted, _manifests(tables, scope), scope.told)
     differs = (
         F.col("owed") | F.col("old_count").isNull()
         | (F.col("old_configuration") != F.col("configuration"))

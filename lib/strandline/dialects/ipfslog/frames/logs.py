@@ -32,7 +32,22 @@ def configured(logs: DataFrame, manifests: DataFrame, told: Mapping[str, LogConf
 
     Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
     Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration.
-    Rows:   one per row. No chain has more than three manifests: database, controller, list.
+    Rows:   one per row.
+    """
+
+    def configurations(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return kernels.configurations(batches, told=told)
+
+    found = chains(logs, manifests)
+    return logs.join(found.mapInArrow(configurations, kernels.CONFIGURATION_DDL), "namespace")
+
+
+def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
+    """Follow the manifests that logs commit to: database, controller, list; no chain has more than three.
+
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
+    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>, those that are held).
+    Rows:   one per row of `logs`.
     """
     access = _digests(kernels.access_digests)
     held = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
@@ -50,12 +65,7 @@ def configured(logs: DataFrame, manifests: DataFrame, told: Mapping[str, LogConf
     manifests_held = F.filter(
         F.array(*(F.col(f"manifest_{step}") for step in range(3))), lambda manifest: manifest.isNotNull()
     )
-
-    def configurations(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return kernels.configurations(batches, told=told)
-
-    found = chain.select("namespace", "log_id", manifests_held.alias("manifests"))
-    return logs.join(found.mapInArrow(configurations, kernels.CONFIGURATION_DDL), "namespace")
+    return chain.select("namespace", "log_id", manifests_held.alias("manifests"))
 
 
 def _digests(kernel: Callable[[pd.Series], pd.Series]) -> Callable[..., Column]:

@@ -13,6 +13,7 @@ from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumn
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
+from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
 from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_DDL, walk_positions
@@ -28,6 +29,7 @@ __all__ = [
     "PROOF_COLUMNS",
     "PROOF_DDL",
     "REFUTED",
+    "SECTION_SCHEMA",
     "STATE_COLUMNS",
     "STATE_DDL",
     "WALK_COLUMNS",
@@ -43,6 +45,7 @@ __all__ = [
     "read_content",
     "refuted",
     "replayed",
+    "sections",
     "signed_digests",
     "state_hashes",
     "verified",

@@ -1,10 +1,8 @@
 """What `export` writes gives an empty lake the same sets and states; what it cannot write it refuses by name."""
 
-import json
 import os
 import random
 
-import jsonschema
 import libipld
 import pytest
 from deltalake import DeltaTable
@@ -13,6 +11,7 @@ from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.ipfslog.author import Log
 from strandline.dialects.ipfslog.codec import parse_cid
+from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.codec import parse_source, render
 from strandline.pipelines.faults import Faults
 from support.ipfslog_cases import LOG, dag, entry, who
@@ -20,7 +19,6 @@ from support.lakes import Lake, write_files
 from support.log_lakes import enter, enter_identities
 from support.random_journals import corpus, path_to, tree
 from support.random_logs import random_log
-from support.report_schema import REPORT
 
 SDMP = ("node_journal_line",)
 LOGS = ("ipfs_log_entry", "ipfs_log_identity", "ipfs_log_manifest")
@@ -81,7 +79,6 @@ def test_an_empty_lake_gets_the_same_sets_and_states_from_what_is_exported(new_l
     # As their dialect spells them.
     car = lake.export(out / "all.car", *(log.log_id for log in made), *ODD)
     for report, sets in ((frames, journals), (car, of_logs)):
-        jsonschema.validate(json.loads(report.to_json()), REPORT)
         assert report.members["sets"] == [
             {"namespace": name, "records": len(ids), "set_hash": set_hash(ids).hex()}
             for name, ids in sorted(sets.items())
@@ -116,20 +113,30 @@ def test_an_empty_lake_gets_the_same_sets_and_states_from_what_is_exported(new_l
     other.export(tmp_path / "again.car", *of_logs)
     for name in ("jsonl", "car"):
         assert (tmp_path / f"again.{name}").read_bytes() == (out / f"all.{name}").read_bytes()
-    reads_as_published(out / "all.car", lake, car)
+    reads_as_published(tmp_path / "v2.car", lake, lake.export(tmp_path / "v2.car", *ODD))
 
 
 def reads_as_published(path, lake, report) -> None:
     """An independent reader of CARs finds the blocks that are held, and as roots the heads, newest first."""
     header, blocks = libipld.decode_car(path.read_bytes())
-    cids = {cid for table in LOGS for [cid] in lake.rows(table, "cid")}
-    assert {parse_cid(cid).raw for [cid] in lake.rows("ipfs_log_entry", "cid")} <= blocks.keys()
-    assert blocks.keys() <= {parse_cid(cid).raw for cid in cids}
-    assert len(blocks) == report.counts["records"]
-    heads = [cid for *_, cid in sorted(lake.rows("ipfs_log_head", "namespace", "rank", "cid"))]
-    assert header == {"version": 1, "roots": [parse_cid(cid).raw for cid in heads]}
-    entry = blocks[parse_cid(heads[0]).raw]
-    assert {"id", "payload", "clock", "next"} <= entry.keys()
+    ours = {log_namespace(log_id) for log_id in ODD}
+    columns = {
+        "ipfs_log_entry": ["namespace"],
+        "ipfs_log_identity": ["namespace"],
+        "ipfs_log_head": ["namespace", "rank"],
+    }
+    raw = {
+        table: [(first, parse_cid(cid).raw) for first, *_, cid in sorted(lake.rows(table, *names, "cid"))]
+        for table, names in columns.items()
+    }
+    entries = {cid for namespace, cid in raw["ipfs_log_entry"] if namespace in ours}
+    assert entries <= blocks.keys() <= entries | {cid for _, cid in raw["ipfs_log_identity"]}
+    assert len(blocks) == report.counts["records"] == len(entries) + report.counts["identities"]
+    assert header == {
+        "version": 1,
+        "roots": [cid for namespace, cid in raw["ipfs_log_head"] if namespace in ours],
+    }
+    assert all({"id", "payload", "clock", "next"} <= blocks[cid].keys() for cid in entries)
 
 
 def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as_it_was_and_no_wrong_call_writes(
@@ -187,7 +194,7 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
         (["nobody at all"], new, None, "NAMESPACE_UNKNOWN", "status --all"),
         ([other[:20]], new, None, "NAMESPACE_UNKNOWN", f"did you mean node:{other}?"),
         ([other[:-1] + ("0" if other[-1] != "0" else "1")], new, None, "NAMESPACE_UNKNOWN", f"node:{other}?"),
-        (["log:"], new, None, "NAMESPACE_UNKNOWN", "status --all"),
+        (["log:"], new, None, "NAMESPACE_UNKNOWN", "log:strand?"),
         (["\udcff"], new, None, "NAMESPACE_UNKNOWN", "status --all"),
         ([LOG, other], new, None, "DIALECTS_DIFFER", "two calls"),
         ([other], out / "then.car", None, "OUT_EXISTS", "new file"),

@@ -1,4 +1,4 @@
-"""Commands that write files to carry on: export."""
+"""Commands that write files to carry on: export, unpack."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +22,16 @@ def add_to(app: typer.Typer) -> None:
             "strandline export demo-shop --out then.car --as-of 20260131T093000Z-0123456789ab",
         ),
     )(_export)
+    command(
+        app,
+        "unpack",
+        panel="Bring in",
+        tables=False,
+        examples=(
+            "strandline unpack ~/.ipfs/blocks --out node.car",
+            "strandline unpack orbitdb/ --out orbitdb.car   (LevelDB: pip install 'strandline[leveldb]')",
+        ),
+    )(_unpack)
 
 
 def _export(
@@ -56,3 +66,25 @@ def _export(
         request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of)
         report = export.run(store, {name: dialect(name) for name in names()}, request, context)
     return Result(report, lambda console: show.export(console, report))
+
+
+def _unpack(
+    call: Invocation,
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder in which a node keeps its blocks.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.car", help="The new file.", show_default=False)],
+) -> Result:
+    """Copy the blocks that a node keeps in a folder to one CAR file for ingest; the folder is only read.
+
+    File stores (blockstore-fs, Kubo's flatfs) and LevelDB (blockstore-level, @orbitdb/core), whatever lies below DIR.
+    Nothing is judged, and no JVM is started.
+    """
+    from strandline.dialects import unpackings
+    from strandline.pipelines import unpack
+
+    with call.progress() as progress:
+        request = unpack.UnpackRequest(folder.absolute(), out.absolute())
+        report = unpack.run(unpackings(), request, call.context(progress))
+    return Result(report, lambda console: show.unpack(console, report))

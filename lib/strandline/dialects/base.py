@@ -270,14 +270,12 @@ class Demo:
 class Exported:
     """Accepted records of some namespaces as one file that the dialect reads.
 
-    `form` says what the file is, `format` names its format where names of files tell it (else None). The file is
-    `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to `read`) in their order; a
+    `form` says what the file is: `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to `read`) in their order; a
     row is some MiB, a partition some tens of them. `ids` (namespace, record_id) are the records of the namespaces
     in it, each once, `heads` those of them that none of them follows. `counts` are the dialect's own.
     """
 
     form: str
-    format: str | None
     head: bytes
     rows: DataFrame
     ids: DataFrame
@@ -294,7 +292,7 @@ class Dialect:
     `formats` are the formats of its files by name, each with the endings of names that tell it; empty where the content
     tells. `plain` says how a large file may be split; `records_in` counts the records of a file, given its decompressed
     content and its format; `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of
-    namespaces that are held; `demo` makes the same files on every call. A dialect with a `reducer_option` is asked to
+    namespaces that are held, in the format `exports_as` where names of files tell it; `demo` makes the same files on every call. A dialect with a `reducer_option` is asked to
     reduce without news too: what it is told may have changed.
     """
 
@@ -313,4 +311,5 @@ class Dialect:
     export: Callable[[Held, Stage, Sequence[str]], Exported]
     demo: Callable[[], Demo]
     beside: tuple[str, ...] = ()
+    exports_as: str | None = None
     reducer_option: ReducerOption | None = None

@@ -61,22 +61,26 @@ def run(
     context.progress.stage("versions")
     versions, known = _versions(store, dialects, request.as_of)
     held = TablesAsOf(store, versions)
-    with NewFile(request.out) as file, _reading(versions, request.as_of), RunStage(context.progress) as stage:
+    work_bytes = sum(store.stored_bytes(each.record_table) for each in known.values())
+    with (
+        NewFile(request.out) as file,
+        store.sized(work_bytes),
+        _reading(versions, request.as_of),
+        RunStage(context.progress) as stage,
+    ):
         context.progress.stage("namespaces")
         name, namespaces = resolve(request.namespaces, known, held, stage)
         dialect = known[name]
-        with store.sized(store.stored_bytes(dialect.record_table)):
-            found = dialect.export(held, stage, namespaces)
-            _check_format(request.out, dialect, found)
-            stated = _stated(found, stage)
-            context.progress.stage(found.form)
-            file.write(found.head)
-            records = write_contents(found.rows, file)
-            manifest = write_manifest_of(
-                file.written(), dialect=name, records=records, namespaces=_with_heads(stated, found, stage)
-            )
-            context.faults.reach("export.manifest")
-            written = file.appear()
+        _check_format(request.out, dialect)
+        found = dialect.export(held, stage, namespaces)
+        stated = _stated(found, stage)
+        heads = _with_heads(stated, found, stage)
+        context.progress.stage(found.form)
+        file.write(found.head)
+        records = write_contents(found.rows, file)
+        manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
+        context.faults.reach("export.manifest")
+        written = file.appear()
     read = {table: versions[table] for table in (dialect.record_table, *dialect.beside)}
     return context.report(
         store.location.describe(),
@@ -140,14 +144,15 @@ def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
         yield
 
 
-def _check_format(out: Path, dialect: Dialect, found: Exported) -> None:
+def _check_format(out: Path, dialect: Dialect) -> None:
     """See that the file's name tells what will be in it. Raises: UsageError OUT_NAME."""
-    if found.format is None or format_of(out.name, dialect.formats) == found.format:
+    form = dialect.exports_as
+    if form is None or format_of(out.name, dialect.formats) == form:
         return
-    ending = dialect.formats[found.format][0]
+    ending = dialect.formats[form][0]
     raise UsageError(
         "OUT_NAME",
-        f"the records of {dialect.name} go to a {found.form}, and the name {out.name} does not tell so",
+        f"records of {dialect.name} are written as {form}, and the name {out.name} does not tell so",
         f"name a file that ends in {ending}, as --out {out.stem or 'export'}{ending}",
     )
 

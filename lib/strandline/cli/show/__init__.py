@@ -12,6 +12,7 @@ from strandline.cli.show.reports import (
     status,
     stream,
     sync,
+    unpack,
 )
 from strandline.cli.show.rows import sql, table, write_rows
 
@@ -29,5 +30,6 @@ __all__ = [
     "stream",
     "sync",
     "table",
+    "unpack",
     "write_rows",
 ]

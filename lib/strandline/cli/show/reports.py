@@ -79,6 +79,14 @@ def export(console: Console, report: Report) -> None:
     console.print(Text(f"written: {printable(found['manifest'])}"))
 
 
+def unpack(console: Console, report: Report) -> None:
+    """Print how many blocks were copied, and where to."""
+    counts(console, report)
+    found = report.members
+    console.print(Text(f"written: {printable(found['out'])}, {found['bytes']:,} bytes"))
+    console.print(Text(f"next: strandline ingest {printable(found['out'])} --dialect {found['dialect']}"))
+
+
 def status(console: Console, report: Report) -> None:
     """Print the health of namespaces, worst first, and what is unreduced."""
     rows = report.members["rows"]

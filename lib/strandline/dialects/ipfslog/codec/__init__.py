@@ -3,7 +3,6 @@
 from strandline.dialects.ipfslog.codec.car import (
     MAX_HEADER_BYTES,
     MAX_ROOTS_WRITTEN,
-    after_cid,
     car,
     car_header,
     car_section,
@@ -14,7 +13,9 @@ from strandline.dialects.ipfslog.codec.car import (
 )
 from strandline.dialects.ipfslog.codec.cids import (
     CidReason,
+    after_cid,
     canonical_cid,
+    cid_bytes,
     cid_text,
     is_canonical,
     link,
@@ -82,6 +83,7 @@ __all__ = [
     "car",
     "car_header",
     "car_section",
+    "cid_bytes",
     "cid_text",
     "dag_cbor",
     "dag_pb_block",

@@ -9,14 +9,12 @@ from cbor2 import CBORTag
 from strandline.core.encoding.strict_cbor import CborRefused
 from strandline.core.encoding.varint import parse_varint, varint
 from strandline.core.verdict import Finding, evidence_of
-from strandline.dialects.ipfslog.codec.cids import CID_V0, link
+from strandline.dialects.ipfslog.codec.cids import after_cid, link
 from strandline.dialects.ipfslog.codec.dag_cbor import dag_cbor, parse_dag_cbor
 from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, Damage
 
 CarCause: TypeAlias = Literal["header", "version", "varint", "empty", "cid"]
 
-_CIDV0_BYTES: Final = 34
-_CID_FIELDS: Final = 4
 MAX_HEADER_BYTES: Final = MAX_BLOCK_BYTES
 MAX_ROOTS_WRITTEN: Final = 50_000
 """Roots of which a header stays below MAX_HEADER_BYTES: a link is 41 bytes."""
@@ -96,20 +94,6 @@ def car_section(data: bytes, at: int) -> CarSection | Damage:
     if block_at is None:
         return malformed(data, at, "cid")
     return CarSection(data[start:block_at], block_at, start + size, at)
-
-
-def after_cid(data: bytes, start: int, end: int) -> int | None:
-    """Return where the content address that begins at `start` ends, None if it is none or ends beyond `end`."""
-    if data[start : start + 2] == CID_V0:
-        return start + _CIDV0_BYTES if start + _CIDV0_BYTES <= end else None
-    at, value = start, 0
-    for field in range(_CID_FIELDS):
-        part = parse_varint(data, at)
-        if isinstance(part, str) or part[1] > end or (field == 0 and part[0] != 1):
-            return None
-        value, at = part
-    # The last of version, codec, hash and length.
-    return at + value if at + value <= end else None
 
 
 def malformed(data: bytes, at: int, cause: CarCause) -> Damage:

@@ -50,5 +50,6 @@ IPFSLOG = Dialect(
     export=export,
     demo=demo,
     beside=(IDENTITIES, MANIFESTS),
+    exports_as="car",
     reducer_option=LOG_CONFIG,
 )

@@ -42,7 +42,6 @@ def export(held: Held, stage: Stage, namespaces: Sequence[str]) -> Exported:
     }  # fmt: skip
     return Exported(
         form="CAR",
-        format="car",
         head=car_header(roots),
         rows=ex.sections(placed, found["bytes"]),
         ids=entries.select("namespace", "record_id"),

@@ -34,7 +34,6 @@ def export(held: Held, stage: Stage, namespaces: Sequence[str]) -> Exported:
     written = ex.texts(pages) if is_text else ex.frames(pages, lines)
     return Exported(
         form="text journal" if is_text else "frames",
-        format=None,
         head=b"",
         rows=ex.in_order(written, found["lines"]),
         ids=lines.select("namespace", "record_id"),

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 
+from strandline.dialects.exporting import Exported, Held
 from strandline.kernels.reading import ReadContent, ReadOptions
 
 
@@ -85,17 +86,6 @@ class Reading(Protocol):
 
     def rerouted(self, read_bytes: DataFrame) -> Reading | None:
         """A reading that mends what Spark's reader lost, or None. Reads: file_no, bytes that its lines took."""
-
-
-class Held(Protocol):
-    """What a lake holds: every frame is of one version of its table."""
-
-    @property
-    def buckets(self) -> int:
-        """N of the lake."""
-
-    def read(self, table: str) -> DataFrame:
-        """All rows of a table, lazy."""
 
 
 class Tables(Held, Protocol):
@@ -264,23 +254,6 @@ class Demo:
     rejection: DemoRejection
     query: str
     next_query: str
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """Accepted records of some namespaces as one file that the dialect reads.
-
-    `form` says what the file is: `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to `read`) in their order; a
-    row is some MiB, a partition some tens of them. `ids` (namespace, record_id) are the records of the namespaces
-    in it, each once, `heads` those of them that none of them follows. `counts` are the dialect's own.
-    """
-
-    form: str
-    head: bytes
-    rows: DataFrame
-    ids: DataFrame
-    heads: DataFrame
-    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import nearest
-from strandline.dialects.base import Dialect, Exported
+from strandline.dialects.base import Dialect
+from strandline.dialects.exporting import Exported
 from strandline.frames.sets import set_hashes
 from strandline.kernels.formats import format_of
 from strandline.kernels.manifests import StatedNamespace

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
-from strandline.dialects.base import Dialect, Held
+from strandline.dialects.base import Dialect
+from strandline.dialects.exporting import Held
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines.stage import RunStage
 

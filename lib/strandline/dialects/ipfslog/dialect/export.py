@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Exported, Held, Stage
+from strandline.dialects.base import Stage
+from strandline.dialects.exporting import Exported, Held
 from strandline.dialects.ipfslog.codec import MAX_ROOTS_WRITTEN, car_header, parse_cid
 from strandline.dialects.ipfslog.dialect.batch import ENTRIES, IDENTITIES, MANIFESTS
 from strandline.dialects.ipfslog.frames import dag, logs

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Exported, Held, Stage
+from strandline.dialects.base import Stage
+from strandline.dialects.exporting import Exported, Held
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import export as ex
 from strandline.dialects.sdmp.frames import reduction as rd

@@ -265,8 +265,8 @@ class Dialect:
     `formats` are the formats of its files by name, each with the endings of names that tell it; empty where the content
     tells. `plain` says how a large file may be split; `records_in` counts the records of a file, given its decompressed
     content and its format; `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of
-    namespaces that are held, in the format `exports_as` where names of files tell it; `demo` makes the same files on every call. A dialect with a `reducer_option` is asked to
-    reduce without news too: what it is told may have changed.
+    namespaces that are held, in the format `exports_as` where names of files tell it; `demo` makes the same files on
+    every call. A dialect with a `reducer_option` is asked to reduce without news too: what it is told may have changed.
     """
 
     name: str

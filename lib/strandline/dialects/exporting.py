@@ -24,9 +24,10 @@ class Held(Protocol):
 class Exported:
     """Accepted records of some namespaces as one file that the dialect reads.
 
-    `form` says what the file is: `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to `read`) in their order; a
-    row is some MiB, a partition some tens of them. `ids` (namespace, record_id) are the records of the namespaces
-    in it, each once, `heads` those of them that none of them follows. `counts` are the dialect's own.
+    `form` says what the file is: `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to
+    `read`) in their order; a row is some MiB, a partition some tens of them. `ids` (namespace, record_id) are the
+    records of the namespaces in it, each once, `heads` those of them that none of them follows. `counts` are the
+    dialect's own.
     """
 
     form: str

@@ -176,7 +176,8 @@ def test_a_folder_that_is_no_block_store_is_wrong_usage(tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     (tmp_path / "other" / "deep").mkdir(parents=True)
     (tmp_path / "other" / "deep" / "x.data").write_bytes(b"x")
-    (tmp_path / "other" / "link.data").symlink_to(tmp_path / "other" / "deep" / "x.data")
+    (tmp_path / "block").write_bytes(BLOCKS[0])
+    (tmp_path / "other" / f"{name_of(BLOCKS[0])}.data").symlink_to(tmp_path / "block")
     leveldb(tmp_path / "chat", [(b"a", b"b")])
     (tmp_path / "file").write_text("x")
     for name in ("empty", "other", "chat", "file", "absent"):
@@ -243,10 +244,24 @@ def test_without_its_library_a_leveldb_is_a_fault_that_says_what_to_install(tmp_
     unpacked(capsys, tmp_path / "blocks", tmp_path / "x.car")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
-def test_a_file_that_cannot_be_read_is_a_fault_that_names_it(tmp_path, capsys):
+def test_a_file_that_cannot_be_read_is_a_fault_that_names_it(tmp_path, capsys, monkeypatch):
     flatfs(tmp_path / "blocks", BLOCKS[:1])
     [path] = (tmp_path / "blocks").rglob("*.data")
-    path.chmod(0)
-    report = unpacked(capsys, tmp_path / "blocks", tmp_path / "x.car", code=3)
-    assert report["error"]["code"] == "SOURCE_UNREADABLE"
+
+    def denied(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", denied)
+        assert main(["unpack", str(tmp_path / "blocks"), "--out", str(tmp_path / "x.car"), "--json"]) == 3
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], str(path) in error["message"]) == ("SOURCE_UNREADABLE", True)
+    assert os.listdir(tmp_path) == ["blocks"]
+
+
+def test_a_person_reads_what_was_copied_and_what_to_type_next(tmp_path, capsys):
+    flatfs(tmp_path / "blocks", BLOCKS)
+    assert main(["unpack", str(tmp_path / "blocks"), "--out", str(tmp_path / "x.car")]) == 0
+    printed = capsys.readouterr().out
+    assert f"blocks {len(BLOCKS)}" in printed
+    assert f"next: strandline ingest {tmp_path / 'x.car'} --dialect ipfslog" in printed

@@ -59,11 +59,11 @@ def _export(
     """
     from strandline.pipelines import export
 
+    request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of)
     with call.progress() as progress:
         store, context = call.store(), call.context(progress)
         from strandline.dialects import dialect, names
 
-        request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of)
         report = export.run(store, {name: dialect(name) for name in names()}, request, context)
     return Result(report, lambda console: show.export(console, report))
 

@@ -36,11 +36,19 @@ RUNS_OFFERED: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """Namespaces as they were named, the file, and the run whose records are wanted (None: those of now)."""
+    """Namespaces as they were named, the file, and the run whose records are wanted (None: those of now).
+
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before anything is opened.
+    """
 
     namespaces: tuple[str, ...]
     out: Path
     as_of: str | None = None
+
+    def __post_init__(self) -> None:
+        """See that the file is new and can have a manifest beside it."""
+        check_free(self.out)
+        check_name(self.out)
 
 
 def run(
@@ -53,11 +61,9 @@ def run(
     `bytes`, `read_versions`, `as_of` and `sets`, per namespace its records and their set_hash.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
-        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME; RUN_UNKNOWN, RUN_READ_NOTHING,
+        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME; RUN_UNKNOWN, RUN_READ_NOTHING,
         VERSION_VACUUMED. FaultError OUT_NOT_WRITABLE.
     """
-    check_free(request.out)
-    check_name(request.out)
     lake.check_there(store)
     context.progress.stage("versions")
     versions, known = _versions(store, dialects, request.as_of)

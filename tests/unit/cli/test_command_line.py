@@ -416,3 +416,43 @@ def test_what_only_looks_at_a_lake_path_loads_no_spark(tmp_path: Path) -> None:
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["there.car"], "OUT_EXISTS"),
+        (["folder"], "OUT_IS_FOLDER"),
+        (["a.manifest.json"], "OUT_NAME"),
+        (["back\\slash.car"], "OUT_NAME"),
+        (["\udcff.car"], "MANIFEST_REFUSED"),
+    ],
+)
+def test_a_file_that_export_cannot_make_is_refused_before_spark_starts(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: str,
+) -> None:
+    def no_spark(call: Invocation) -> None:
+        raise FaultError("SPARK_ASKED", "Spark was asked for", "nothing")
+
+    monkeypatch.setattr(Invocation, "session", no_spark)
+    (tmp_path / "there.car").touch()
+    (tmp_path / "folder").mkdir()
+    assert main(["export", "demo-shop", "--json", "--out", *words]) == 2
+    assert printed_json(capsys)["error"]["code"] == code
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "there.car"]
+    assert main(["export", "demo-shop", "--json", "--out", "new.car"]) == 3
+
+
+def test_export_and_unpack_need_a_file_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ["export", "demo-shop"],
+        ["export", "--out", "x.car"],
+        ["unpack", "."],
+        ["unpack", "--out", "x.car"],
+    ):
+        assert main([*words, "--json"]) == 2
+        assert printed_json(capsys)["error"]["code"] == "USAGE"

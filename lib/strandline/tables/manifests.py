@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -60,24 +60,37 @@ def load_manifests(
     """Return the selection with all its input files, and its manifests read.
 
     A `*.manifest.json` that is no manifest, having no member `strandline_manifest`, is input like any other file; one
-    that merely lies beside a file that was given is left alone.
+    that merely lies beside a file that was given is left alone; so is a manifest of another dialect that speaks of
+    other files.
 
     Raises:
         FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
     """
     manifests: list[Manifest] = []
     inputs: dict[bytes, bytes] = {}
+    given = {file.real for file in selection.files}
     for file in selection.manifests:
         kept, head = _read(file, keep)
         content = parse_manifest(head, kept.length, dialect=dialect)
         if not isinstance(content, NotAManifest):
-            manifests.append(Manifest(file.path, file.found_by, kept, content))
+            manifest = Manifest(file.path, file.found_by, kept, content)
+            if not _is_of_others(manifest, given):
+                manifests.append(manifest)
         elif file.found_by != "beside":
             inputs.setdefault(os.path.realpath(file.path), file.path)
     if inputs:
         files = {**inputs, **{each.real: each.path for each in selection.files}}
         selection = replace(selection, files=numbered((path, real) for real, path in files.items()))
     return selection, tuple(manifests)
+
+
+def _is_of_others(manifest: Manifest, given: Container[bytes]) -> bool:
+    """Return whether a manifest that lies beside the files given is of another dialect and names none of them."""
+    content = manifest.content
+    if manifest.found_by != "beside" or not isinstance(content, Invalid) or content.of_others is None:
+        return False
+    paths = (os.path.join(manifest.folder, os.fsencode(name)) for name in content.of_others)
+    return not any(os.path.realpath(path) in given for path in paths)
 
 
 def _read(file: ManifestFile, keep: KeepLimits) -> tuple[Kept, bytes]:

@@ -1,5 +1,6 @@
 """What `export` writes gives an empty lake the same sets and states; what it cannot write it refuses by name."""
 
+import base64
 import os
 import random
 
@@ -7,11 +8,12 @@ import libipld
 import pytest
 from deltalake import DeltaTable
 
+from strandline.cli import main
 from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.ipfslog.author import Log
-from strandline.dialects.ipfslog.codec import parse_cid
-from strandline.dialects.ipfslog.types import log_namespace
+from strandline.dialects.ipfslog.codec import parse_cid, read_documents
+from strandline.dialects.ipfslog.types import HeadClaim, log_namespace
 from strandline.dialects.sdmp.codec import parse_source, render
 from strandline.pipelines.faults import Faults
 from support.ipfslog_cases import LOG, dag, entry, who
@@ -53,6 +55,12 @@ def refused(call, *args, **more) -> UsageError:
     with pytest.raises(UsageError) as caught:
         call(*args, **more)
     return caught.value
+
+
+def blocks_of(path) -> list[tuple[bytes, bytes]]:
+    """The blocks of a CAR, each with its address."""
+    documents = read_documents(path.read_bytes(), "car")
+    return [(each.claimed, each.block) for each in documents if not isinstance(each, HeadClaim)]
 
 
 def killed() -> None:
@@ -113,6 +121,13 @@ def test_an_empty_lake_gets_the_same_sets_and_states_from_what_is_exported(new_l
     other.export(tmp_path / "again.car", *of_logs)
     for name in ("jsonl", "car"):
         assert (tmp_path / f"again.{name}").read_bytes() == (out / f"all.{name}").read_bytes()
+    # So it is when a node keeps the blocks in files.
+    for address, block in blocks_of(out / "all.car"):
+        name = base64.b32encode(address[-34:]).decode().rstrip("=")
+        (tmp_path / "node" / name[-3:-1]).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "node" / name[-3:-1] / f"{name}.data").write_bytes(block)
+    assert main(["unpack", str(tmp_path / "node"), "--out", str(tmp_path / "node.car"), "--quiet"]) == 0
+    assert sorted(blocks_of(tmp_path / "node.car")) == sorted(blocks_of(out / "all.car"))
     reads_as_published(tmp_path / "v2.car", lake, lake.export(tmp_path / "v2.car", *ODD))
 
 

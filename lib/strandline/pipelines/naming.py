@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Final
-from urllib.parse import quote
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
+from strandline.core.ids import namespaces_named
 from strandline.dialects.base import Dialect
 from strandline.dialects.exporting import Held
 from strandline.frames.namespaces import only_namespaces
@@ -18,19 +18,6 @@ from strandline.pipelines.stage import RunStage
 
 LIKE: Final = 3
 """A name is like another one if at most one of so many signs differs."""
-
-
-def candidates(given: str, kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the namespaces that `given` may name: itself, or an id of each kind, encoded or as it is spelled."""
-    try:
-        spelled = quote(given, safe="")
-    except UnicodeEncodeError:
-        # An argument that is not UTF-8: no namespace is.
-        return ()
-    found = [given] if ":" in given else []
-    for kind in kinds:
-        found += [f"{kind}:{given}", f"{kind}:{spelled}"]
-    return tuple(dict.fromkeys(found))
 
 
 def resolve(
@@ -41,8 +28,7 @@ def resolve(
     Raises:
         UsageError: NAMESPACE_UNKNOWN (with the one it is most like), NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER.
     """
-    kinds = [kind for dialect in dialects.values() for kind in dialect.kinds]
-    asked = {name: candidates(name, kinds) for name in given}
+    asked = {name: namespaces_named(name) for name in given}
     every = tuple(dict.fromkeys(each for names in asked.values() for each in names))
     held_by = _held_by(every, dialects, held, stage) if every else {}
     found: dict[str, str] = {}

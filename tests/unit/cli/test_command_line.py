@@ -132,6 +132,16 @@ def test_status_check_finds_what_waits_and_passes_what_is_fine(
     ]
 
 
+def test_status_finds_a_log_by_its_id_as_it_is_or_percent_encoded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    write(tmp_path / "lake", "namespace_state", [state("log:%2Fshop%20%C3%A9", records=7)])
+    for name in ("/shop é", "%2Fshop%20%C3%A9", "log:%2Fshop%20%C3%A9"):
+        assert main(["status", name, "--json"]) == 0
+        assert [row["records"] for row in printed_json(capsys)["rows"]] == [7]
+
+
 def test_status_shows_50_rows_unless_all_are_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

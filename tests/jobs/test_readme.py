@@ -79,7 +79,16 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
                 assert text == out
     asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
     assert len(asked) >= 5
-    assert {words[1] for words in ran} == {"demo", "doctor", "ingest", "reduce", "sql", "sync", *LIGHT}
+    assert {words[1] for words in ran} == {
+        "demo",
+        "doctor",
+        "export",
+        "ingest",
+        "reduce",
+        "sql",
+        "sync",
+        *LIGHT,
+    }
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)

@@ -101,6 +101,15 @@ class Lake:
         request = sync.AnswerRequest(own, requests, out)
         return sync.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
 
+    def export(self, out: Path, *namespaces: str, as_of: str | None = None, faults: Faults | None = None):
+        from strandline.dialects import dialect, names
+        from strandline.pipelines import export
+
+        store = self.store()
+        asked = export.ExportRequest(namespaces, out, as_of)
+        every = {name: dialect(name) for name in names()}
+        return export.run(store, every, asked, self.context(store, "export", faults))
+
     def rows(self, table: str, *columns: str) -> list[tuple]:
         """All rows of a table, ascending, without what tells which delivery came first."""
         from strandline.contracts.load import contract

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from strandline.cli import bring, follow, look, start
+from strandline.cli import bring, carry, follow, look, start
 
 app = typer.Typer(
     name="strandline",
@@ -23,6 +23,7 @@ start.add_to(app)
 bring.add_to(app)
 follow.add_to(app)
 look.add_to(app)
+carry.add_to(app)
 
 
 def command_names() -> tuple[str, ...]:

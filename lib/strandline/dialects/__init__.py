@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from strandline.dialects.authoring import Authoring
     from strandline.dialects.base import Dialect
+    from strandline.dialects.unpacking import Unpacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Entry:
     """Where a dialect's object is, and what is known of it without Spark.
 
     `authoring` is the attribute of the module that says how it writes own journals, None if it writes none; `standing`
-    then is the module that says how own nodes stand.
+    then is the module that says how own nodes stand. `unpacking` is the module that says how a folder of its nodes
+    becomes a file, None if none does.
     """
 
     module: str
@@ -58,6 +60,7 @@ class Entry:
     record_table: str
     authoring: str | None = None
     standing: str | None = None
+    unpacking: str | None = None
     options: tuple[CommandOption, ...] = ()
 
 
@@ -65,7 +68,7 @@ _REGISTRY: Final[Mapping[str, Entry]] = {
     "sdmp": Entry(
         "strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line", "SDMP_AUTHORING",
         "strandline.dialects.sdmp.reduce.standing",
-        (
+        options=(
             CommandOption(
                 "nodes", ("ingest", "reduce", "sync"), "FILE",
                 "Own nodes and their connections, a JSON file: their journals are written.", is_file=True,
@@ -80,7 +83,10 @@ _REGISTRY: Final[Mapping[str, Entry]] = {
             ),
         ),
     ),
-    "ipfslog": Entry("strandline.dialects.ipfslog.dialect", "IPFSLOG", "ipfs_log_entry"),
+    "ipfslog": Entry(
+        "strandline.dialects.ipfslog.dialect", "IPFSLOG", "ipfs_log_entry",
+        unpacking="strandline.dialects.ipfslog.codec.stored",
+    ),
 }  # fmt: skip
 
 
@@ -130,6 +136,12 @@ def standings() -> tuple[Standing, ...]:
     """Return how own nodes stand, of each dialect that has some; Spark is not needed."""
     modules = [import_module(entry.standing) for entry in _REGISTRY.values() if entry.standing]
     return tuple(Standing(module.TABLES, module.BEHIND, module.STOPPED) for module in modules)
+
+
+def unpackings() -> tuple[Unpacking, ...]:
+    """Return how folders of nodes become a file, of each dialect that has such; Spark is not needed."""
+    modules = [import_module(entry.unpacking) for entry in _REGISTRY.values() if entry.unpacking]
+    return tuple(module.UNPACKING for module in modules)
 
 
 def every() -> tuple[Dialect, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 
+from strandline.dialects.exporting import Exported, Held
 from strandline.kernels.reading import ReadContent, ReadOptions
 
 
@@ -87,15 +88,8 @@ class Reading(Protocol):
         """A reading that mends what Spark's reader lost, or None. Reads: file_no, bytes that its lines took."""
 
 
-class Tables(Protocol):
-    """The lake as a dialect sees it: every frame is of one version of its table."""
-
-    @property
-    def buckets(self) -> int:
-        """N of the lake."""
-
-    def read(self, table: str) -> DataFrame:
-        """All rows of a table as it is now, lazy."""
+class Tables(Held, Protocol):
+    """The lake as a dialect sees it, each table as it is when its frame is made."""
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table as of a version, lazy."""
@@ -173,7 +167,8 @@ class ReduceScope:
     """What a reduction is of: the record table up to version `last`; `before` is the version reduced
     before, or None.
 
-    `told` is what the dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
+    `beside` are the versions of the dialect's tables beside it, as the run says that it read them. `told` is what the
+    dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
     task may hold at once. `owed` are namespaces that an earlier run refused: their news are in no change feed any more.
     """
 
@@ -181,6 +176,7 @@ class ReduceScope:
     last: int
     run_id: str
     reduced_at: datetime
+    beside: Mapping[str, int] = field(default_factory=dict)
     told: Any = None
     walk_entries: int = 0
     owed: tuple[str, ...] = ()
@@ -264,13 +260,14 @@ class Demo:
 class Dialect:
     """One journal format.
 
-    `record_table` is its table of accepted records, `reduced` its reduced tables in the order of writing (without
-    `namespace_state`), `kinds` the kinds of its namespaces. `formats` are the formats of its files by name, each with
-    the endings of names that tell it; empty where the content tells. `plain` says how a large file may be split;
-    `records_in` counts the records of a file, given its decompressed content and its format; `admit` judges a batch;
-    `reduce_new` and `reduce_all` fold; `demo` makes the same files on every call. A dialect with a `reducer_option` is
-    asked to reduce without news too: what it is told may have changed. `table_functions` are Arrow UDTFs by
-    name: class and columns.
+    `record_table` is its table of accepted records, `beside` the tables of what records need beside them, `reduced`
+    its reduced tables in the order of writing (without `namespace_state`), `kinds` the kinds of its namespaces.
+    `formats` are the formats of its files by name, each with the endings of names that tell it; empty where the content
+    tells. `plain` says how a large file may be split; `records_in` counts the records of a file, given its decompressed
+    content and its format; `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of
+    namespaces that are held, in the format `exports_as` where names of files tell it; `demo` makes the same files on
+    every call. A dialect with a `reducer_option` is asked to reduce without news too: what it is told may have changed.
+    `table_functions` are Arrow UDTFs by name: class and columns.
     """
 
     name: str
@@ -285,6 +282,9 @@ class Dialect:
     admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
+    export: Callable[[Held, Stage, Sequence[str]], Exported]
     demo: Callable[[], Demo]
+    beside: tuple[str, ...] = ()
+    exports_as: str | None = None
     reducer_option: ReducerOption | None = None
     table_functions: Mapping[str, tuple[type, str]] = field(default_factory=dict)

@@ -50,9 +50,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """Why a file is a manifest, and none that can be relied on (MANIFEST_INVALID)."""
+    """Why a file is a manifest, and none that can be relied on (MANIFEST_INVALID).
+
+    `of_others` are the names of the files that it speaks of if it is one of another dialect, else None.
+    """
 
     evidence: Evidence
+    of_others: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Inv
     try:
         return _statement(value, dialect)
     except _WrongField as wrong:
-        return Invalid(wrong.evidence)
+        return Invalid(wrong.evidence, _of_others(value, dialect))
 
 
 def _unread(head: bytes, evidence: Evidence) -> Invalid | NotAManifest:
@@ -109,6 +113,15 @@ def _statement(value: Mapping[str, Any], dialect: str) -> Statement:
     namespaces = tuple(_namespace(each, place) for each, place in _objects(value, "namespaces"))
     _once(((each.namespace, f"namespaces[{at}].namespace") for at, each in enumerate(namespaces)))
     return Statement(files, namespaces)
+
+
+def _of_others(value: Mapping[str, Any], dialect: str) -> tuple[str, ...] | None:
+    """Return the files that a manifest of another dialect names; None for one of ours, and where none can tell."""
+    told, files = value.get("dialect"), value.get("files")
+    if told == dialect or not _is_text(told) or not isinstance(files, list):
+        return None
+    names: list[Any] = [each.get("name") if isinstance(each, dict) else None for each in files]
+    return tuple(names) if all(map(_is_plain_name, names)) else None
 
 
 def _objects(value: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -135,8 +135,10 @@ def _reduce(
 ) -> None:
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
     before = stage.one(states.agg(F.max("reduced_version").alias("version")))["version"]
+    beside = {table: store.version(table) for table in dialect.beside}
+    done.read_versions.update(beside)
     scope = ReduceScope(
-        before, last, context.run_id, context.started_at, in_force.values.get(dialect.name),
+        before, last, context.run_id, context.started_at, beside, in_force.values.get(dialect.name),
         request.walk_entries, in_force.owed.get(dialect.name, ()),
     )  # fmt: skip
     asked_anyway = dialect.reducer_option is not None

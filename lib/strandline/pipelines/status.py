@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strandline.core.errors import UsageError
+from strandline.core.ids import namespaces_named
 from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
 
@@ -181,13 +182,14 @@ def rows_sql(limit: int | None, behind: str = NOTHING_BEHIND) -> str:
 
 
 def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:
-    """Return the namespaces that `given` names: each is a namespace, or what stands behind the kind of just one.
+    """Return the namespaces that `given` names: each is a namespace, or the id of just one, as it is or encoded.
 
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`.
     """
     found: list[str] = []
+    known = set(namespaces)
     for name in given:
-        fits = sorted(each for each in namespaces if each == name or each.partition(":")[2] == name)
+        fits = sorted(known.intersection(namespaces_named(name)))
         if not fits:
             raise UsageError(
                 "NAMESPACE_UNKNOWN",

@@ -49,8 +49,7 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in authored.stopped.items()}}
     if request.requests is not None:
         context.progress.stage("requests")
-        asked = write_lines(own.authoring.requests(own.choices, store), request.requests)
-        counts["requests"] = asked.lines
+        asked, counts["requests"] = write_lines(own.authoring.requests(own.choices, store), request.requests)
         members["requests_file"] = str(asked.path)
     return finished(
         store, context, outcome="found" if authored.stopped else "ok", dialect=dialect.name, counts=counts,
@@ -77,8 +76,8 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
     with RunStage(context.progress) as stage:
         found = own.authoring.answers(own.choices, store, stage, str(request.requests))
         context.progress.stage("answers")
-        written = write_lines(found.frames, request.out)
+        written, answered = write_lines(found.frames, request.out)
         write_manifest_of(written, dialect=dialect.name, records=found.counts["lines"])
-    counts: Mapping[str, int] = {"answered": written.lines, **found.counts}
+    counts: Mapping[str, int] = {"answered": answered, **found.counts}
     members = {"refused_nodes": dict(found.refused), "answers_file": str(written.path)}
     return context.report(store.location.describe(), counts=counts, members=members)

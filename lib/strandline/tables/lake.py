@@ -16,7 +16,7 @@ from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, views
 from strandline.core.errors import UsageError
 from strandline.tables.commits import current_schema
-from strandline.tables.refusals import check_contract, table_missing
+from strandline.tables.refusals import check_contract, lake_not_found, table_missing
 from strandline.tables.store import TableStore
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
@@ -105,6 +105,21 @@ def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
     if state.missing:
         raise table_missing(store.location, state.missing[0])
     return ()
+
+
+def check_there(store: TableStore) -> None:
+    """See that a lake is there to be read; one in a schema tells by itself which table it lacks.
+
+    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING.
+    """
+    if not store.location.is_path():
+        return
+    state = inspect(store)
+    check_ours(store, state)
+    if not state.tables:
+        raise lake_not_found(store.location)
+    if state.missing:
+        raise table_missing(store.location, state.missing[0])
 
 
 def check_ours(store: TableStore, state: LakeState) -> None:

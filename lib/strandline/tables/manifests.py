@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +21,11 @@ from strandline.kernels.manifests import (
     VERSION,
     Invalid,
     NotAManifest,
+    StatedNamespace,
     Statement,
     parse_manifest,
 )
-from strandline.tables.outfile import WrittenFile
+from strandline.tables.newfile import WrittenFile
 from strandline.tables.paths import path_text
 from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
@@ -59,24 +60,37 @@ def load_manifests(
     """Return the selection with all its input files, and its manifests read.
 
     A `*.manifest.json` that is no manifest, having no member `strandline_manifest`, is input like any other file; one
-    that merely lies beside a file that was given is left alone.
+    that merely lies beside a file that was given is left alone; so is a manifest of another dialect that speaks of
+    other files.
 
     Raises:
         FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
     """
     manifests: list[Manifest] = []
     inputs: dict[bytes, bytes] = {}
+    given = {file.real for file in selection.files}
     for file in selection.manifests:
         kept, head = _read(file, keep)
         content = parse_manifest(head, kept.length, dialect=dialect)
         if not isinstance(content, NotAManifest):
-            manifests.append(Manifest(file.path, file.found_by, kept, content))
+            manifest = Manifest(file.path, file.found_by, kept, content)
+            if not _is_of_others(manifest, given):
+                manifests.append(manifest)
         elif file.found_by != "beside":
             inputs.setdefault(os.path.realpath(file.path), file.path)
     if inputs:
         files = {**inputs, **{each.real: each.path for each in selection.files}}
         selection = replace(selection, files=numbered((path, real) for real, path in files.items()))
     return selection, tuple(manifests)
+
+
+def _is_of_others(manifest: Manifest, given: Container[bytes]) -> bool:
+    """Return whether a manifest that lies beside the files given is of another dialect and names none of them."""
+    content = manifest.content
+    if manifest.found_by != "beside" or not isinstance(content, Invalid) or content.of_others is None:
+        return False
+    paths = (os.path.join(manifest.folder, os.fsencode(name)) for name in content.of_others)
+    return not any(os.path.realpath(path) in given for path in paths)
 
 
 def _read(file: ManifestFile, keep: KeepLimits) -> tuple[Kept, bytes]:
@@ -115,8 +129,12 @@ def write_manifest(
     return _written(folder, stem, dialect, [_stated(file, records_in, formats) for file in files])
 
 
-def write_manifest_of(written: WrittenFile, *, dialect: str, records: int) -> Path:
+def write_manifest_of(
+    written: WrittenFile, *, dialect: str, records: int, namespaces: Sequence[StatedNamespace] = ()
+) -> Path:
     """Write the manifest of a file that was just written, without reading it, and return its path.
+
+    `namespaces` are all those of which the file has records, or none: then nothing is stated of them.
 
     Raises:
         UsageError: MANIFEST_REFUSED (a name that JSON cannot tell).
@@ -128,16 +146,37 @@ def write_manifest_of(written: WrittenFile, *, dialect: str, records: int) -> Pa
         "bytes": written.bytes,
         "sha256": written.sha256,
     }
-    return _written(folder, stem, dialect, [stated])
+    return _written(folder, stem, dialect, [stated], [asdict(each) for each in namespaces])
 
 
-def _written(folder: Path, stem: str, dialect: str, files: Sequence[Mapping[str, object]]) -> Path:
+def _written(
+    folder: Path, stem: str, dialect: str, files: Sequence[Mapping[str, object]],
+    namespaces: Sequence[Mapping[str, object]] = (),
+) -> Path:  # fmt: skip
     members = {MANIFEST_MEMBER: VERSION, "dialect": dialect, "files": files}
+    if namespaces:
+        members["namespaces"] = namespaces
     target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     unfinished.write_bytes(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
     unfinished.replace(target)
     return target
+
+
+def check_name(file: Path) -> None:
+    """See that a file can have a manifest beside it.
+
+    Raises:
+        UsageError: MANIFEST_REFUSED (a name that JSON cannot tell), OUT_NAME (that of a manifest, or one with a
+            separator of some system).
+    """
+    _place([file], None)
+    if file.name.endswith(os.fsdecode(MANIFEST_SUFFIX)) or "\\" in file.name:
+        raise UsageError(
+            "OUT_NAME",
+            f"no manifest can stand beside a file of the name {file.name}",
+            "name another file with --out",
+        )
 
 
 def _place(files: Sequence[Path], name: str | None) -> tuple[Path, str]:

@@ -28,7 +28,7 @@ NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
-_FORGOTTEN: Final = re.compile(
+FORGOTTEN: Final = re.compile(
     r"\[(DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSION_NOT_FOUND|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_VERSIONS_NOT_CONTIGUOUS)\]"
 )
 """What Delta says of a version whose commit is no longer in the log."""
@@ -89,7 +89,7 @@ class TableReads:
             self.read_version(table, before)
             return self.changes(table, before + 1, last)
         except (AnalysisException, Py4JJavaError) as error:
-            if _FORGOTTEN.search(str(error)) is None:
+            if FORGOTTEN.search(str(error)) is None:
                 raise
             return None
 

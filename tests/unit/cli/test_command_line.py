@@ -132,6 +132,16 @@ def test_status_check_finds_what_waits_and_passes_what_is_fine(
     ]
 
 
+def test_status_finds_a_log_by_its_id_as_it_is_or_percent_encoded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    write(tmp_path / "lake", "namespace_state", [state("log:%2Fshop%20%C3%A9", records=7)])
+    for name in ("/shop é", "%2Fshop%20%C3%A9", "log:%2Fshop%20%C3%A9"):
+        assert main(["status", name, "--json"]) == 0
+        assert [row["records"] for row in printed_json(capsys)["rows"]] == [7]
+
+
 def test_status_shows_50_rows_unless_all_are_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -416,3 +426,43 @@ def test_what_only_looks_at_a_lake_path_loads_no_spark(tmp_path: Path) -> None:
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["there.car"], "OUT_EXISTS"),
+        (["folder"], "OUT_IS_FOLDER"),
+        (["a.manifest.json"], "OUT_NAME"),
+        (["back\\slash.car"], "OUT_NAME"),
+        (["\udcff.car"], "MANIFEST_REFUSED"),
+    ],
+)
+def test_a_file_that_export_cannot_make_is_refused_before_spark_starts(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: str,
+) -> None:
+    def no_spark(call: Invocation) -> None:
+        raise FaultError("SPARK_ASKED", "Spark was asked for", "nothing")
+
+    monkeypatch.setattr(Invocation, "session", no_spark)
+    (tmp_path / "there.car").touch()
+    (tmp_path / "folder").mkdir()
+    assert main(["export", "demo-shop", "--json", "--out", *words]) == 2
+    assert printed_json(capsys)["error"]["code"] == code
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "there.car"]
+    assert main(["export", "demo-shop", "--json", "--out", "new.car"]) == 3
+
+
+def test_export_and_unpack_need_a_file_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ["export", "demo-shop"],
+        ["export", "--out", "x.car"],
+        ["unpack", "."],
+        ["unpack", "--out", "x.car"],
+    ):
+        assert main([*words, "--json"]) == 2
+        assert printed_json(capsys)["error"]["code"] == "USAGE"

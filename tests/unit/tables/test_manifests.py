@@ -113,6 +113,20 @@ def test_a_manifest_of_another_dialect_is_invalid(folder: Path) -> None:
     assert manifest.content.evidence == {"field": "dialect", "expected": "devicelog", "actual": "sdmp"}
 
 
+def test_a_manifest_of_another_dialect_that_lies_beside_is_left_alone_unless_it_names_a_file_given(
+    folder: Path,
+) -> None:
+    written(folder, "b.journal.gz")
+    assert loaded(folder / "a.journal", dialect="devicelog")[1] == ()
+    assert len(loaded(folder / "b.journal.gz", dialect="devicelog")[1]) == 1
+    assert len(loaded(folder / "a.journal", dialect="sdmp")[1]) == 1
+    [beside] = folder.glob("*.manifest.json")
+    assert len(loaded(beside, dialect="devicelog")[1]) == 1
+    for broken in ('"dialect": 7', '"dialect": "x", "files": 1', '"dialect": "x", "files": [{"name": ".."}]'):
+        beside.write_text(f'{{"strandline_manifest": 1, {broken}}}')
+        assert len(loaded(folder / "a.journal", dialect="devicelog")[1]) == 1
+
+
 def test_of_a_manifest_beyond_16_mib_the_head_is_kept_and_its_length_told(folder: Path) -> None:
     content = {"strandline_manifest": 1, "dialect": "sdmp", "files": [], "x": "x" * (16 << 20)}
     (folder / "x.manifest.json").write_text(json.dumps(content))

@@ -1,13 +1,26 @@
 """Reports for people, on standard output."""
 
 from strandline.cli.show.quarantine import quarantine
-from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status, stream, sync
+from strandline.cli.show.reports import (
+    demo,
+    doctor,
+    explain,
+    export,
+    ingest,
+    init,
+    reduce,
+    status,
+    stream,
+    sync,
+    unpack,
+)
 from strandline.cli.show.rows import sql, table, write_rows
 
 __all__ = [
     "demo",
     "doctor",
     "explain",
+    "export",
     "ingest",
     "init",
     "quarantine",
@@ -17,5 +30,6 @@ __all__ = [
     "stream",
     "sync",
     "table",
+    "unpack",
     "write_rows",
 ]

@@ -66,6 +66,27 @@ def sync(console: Console, report: Report) -> None:
         next_commands(console, ("strandline status",), report)
 
 
+def export(console: Console, report: Report) -> None:
+    """Print what the file is, where it and its manifest are, and the set of each namespace."""
+    found = report.members
+    head(console, report)
+    counts(console, report)
+    for each in found["sets"]:
+        console.print(
+            Text(f"{printable(each['namespace'])}  {each['records']:,} records, set_hash {each['set_hash']}")
+        )
+    console.print(Text(f"written: {printable(found['out'])}, {found['form']}, {found['bytes']:,} bytes"))
+    console.print(Text(f"written: {printable(found['manifest'])}"))
+
+
+def unpack(console: Console, report: Report) -> None:
+    """Print how many blocks were copied, and where to."""
+    counts(console, report)
+    found = report.members
+    console.print(Text(f"written: {printable(found['out'])}, {found['bytes']:,} bytes"))
+    console.print(Text(f"next: strandline ingest {printable(found['out'])} --dialect {found['dialect']}"))
+
+
 def status(console: Console, report: Report) -> None:
     """Print the health of namespaces, worst first, and what is unreduced."""
     rows = report.members["rows"]

@@ -17,7 +17,6 @@ from strandline.pipelines.sql.query import asked_of_spark, check_changes_nothing
 from strandline.pipelines.sql.values import json_rows
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
-from strandline.tables.refusals import lake_not_found, table_missing
 from strandline.tables.store import TableStore
 from strandline.tables.views import bare_names
 
@@ -50,7 +49,7 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; QUERY_INVALID, QUERY_REFUSED;
         OUT_IS_FOLDER. FaultError OUT_NOT_WRITTEN.
     """
-    _check_lake(store)
+    lake.check_there(store)
     context.progress.stage("query")
     most = ROWS_SHOWN if request.format == "table" else ROWS_GIVEN
     with session_settings(store.spark, _AS_WRITTEN), bare_names(store), asked_of_spark():
@@ -109,18 +108,3 @@ def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return count
-
-
-def _check_lake(store: TableStore) -> None:
-    """See that a lake is there to ask; one in a schema tells by itself which table it lacks.
-
-    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING.
-    """
-    if not store.location.is_path():
-        return
-    state = lake.inspect(store)
-    lake.check_ours(store, state)
-    if not state.tables:
-        raise lake_not_found(store.location)
-    if state.missing:
-        raise table_missing(store.location, state.missing[0])

@@ -9,15 +9,15 @@ from cbor2 import CBORTag
 from strandline.core.encoding.strict_cbor import CborRefused
 from strandline.core.encoding.varint import parse_varint, varint
 from strandline.core.verdict import Finding, evidence_of
-from strandline.dialects.ipfslog.codec.cids import CID_V0, link
+from strandline.dialects.ipfslog.codec.cids import after_cid, link
 from strandline.dialects.ipfslog.codec.dag_cbor import dag_cbor, parse_dag_cbor
 from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, Damage
 
 CarCause: TypeAlias = Literal["header", "version", "varint", "empty", "cid"]
 
-_CIDV0_BYTES: Final = 34
-_CID_FIELDS: Final = 4
 MAX_HEADER_BYTES: Final = MAX_BLOCK_BYTES
+MAX_ROOTS_WRITTEN: Final = 50_000
+"""Roots of which a header stays below MAX_HEADER_BYTES: a link is 41 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +96,6 @@ def car_section(data: bytes, at: int) -> CarSection | Damage:
     return CarSection(data[start:block_at], block_at, start + size, at)
 
 
-def after_cid(data: bytes, start: int, end: int) -> int | None:
-    """Return where the content address that begins at `start` ends, None if it is none or ends beyond `end`."""
-    if data[start : start + 2] == CID_V0:
-        return start + _CIDV0_BYTES if start + _CIDV0_BYTES <= end else None
-    at, value = start, 0
-    for field in range(_CID_FIELDS):
-        part = parse_varint(data, at)
-        if isinstance(part, str) or part[1] > end or (field == 0 and part[0] != 1):
-            return None
-        value, at = part
-    # The last of version, codec, hash and length.
-    return at + value if at + value <= end else None
-
-
 def malformed(data: bytes, at: int, cause: CarCause) -> Damage:
     """Return the record that the rest of a CAR is, from offset `at`."""
     return _rest(data, at, "CAR_MALFORMED", cause)
@@ -124,10 +110,17 @@ def _rest(data: bytes, at: int, reason: str, cause: str) -> Damage:
     return Damage((reason,), data[at:], at, evidence_of([Finding(reason, {"cause": cause})]))
 
 
+def car_header(roots: Iterable[bytes]) -> bytes:
+    """Return how a CARv1 begins whose roots are these content addresses."""
+    header = dag_cbor({"roots": [link(root) for root in roots], "version": 1})
+    return varint(len(header)) + header
+
+
+def section(cid: bytes, block: bytes) -> bytes:
+    """Return the section of a block, with the bytes of its content address."""
+    return varint(len(cid) + len(block)) + cid + block
+
+
 def car(roots: Iterable[bytes], blocks: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Return the CARv1 of blocks, each with the bytes of its content address, in the order given."""
-    header = dag_cbor({"roots": [link(root) for root in roots], "version": 1})
-    parts = [varint(len(header)), header]
-    for cid, block in blocks:
-        parts += [varint(len(cid) + len(block)), cid, block]
-    return b"".join(parts)
+    return b"".join((car_header(roots), *(section(cid, block) for cid, block in blocks)))

@@ -7,6 +7,7 @@ from cbor2 import CBORTag
 
 from strandline.core.encoding.base_n import base32, base58, parse_base16, parse_base32, parse_base58
 from strandline.core.encoding.strict_cbor import LINK_TAG
+from strandline.core.encoding.varint import parse_varint
 from strandline.dialects.ipfslog.types import Cid, Variant
 
 CidReason: TypeAlias = Literal["CID_MALFORMED", "CID_UNSUPPORTED"]
@@ -17,6 +18,8 @@ CID_V0: Final = b"\x12\x20"
 CIDV0_CHARS: Final = 46
 CANONICAL_CHARS: Final = 49
 _MIN_CID_BYTES: Final = 4
+_CIDV0_BYTES: Final = 34
+_CID_FIELDS: Final = 4
 _MAX_CACHED_CHARS: Final = 128
 
 
@@ -32,6 +35,26 @@ def parse_cid_bytes(raw: bytes) -> Cid | CidReason:
     if size < _MIN_CID_BYTES or raw[0] not in (0x01, 0x12):
         return "CID_MALFORMED"
     return "CID_UNSUPPORTED"
+
+
+def cid_bytes(text: str) -> bytes | None:
+    """Return the bytes of the content address that `text` spells, of any codec and hash, or None."""
+    raw = _bytes_of(text) if len(text) <= _MAX_CACHED_CHARS else None
+    return raw if raw is not None and after_cid(raw, 0, len(raw)) == len(raw) else None
+
+
+def after_cid(data: bytes, start: int, end: int) -> int | None:
+    """Return where the content address that begins at `start` ends, None if it is none or ends beyond `end`."""
+    if data[start : start + 2] == CID_V0:
+        return start + _CIDV0_BYTES if start + _CIDV0_BYTES <= end else None
+    at, value = start, 0
+    for field in range(_CID_FIELDS):
+        part = parse_varint(data, at)
+        if isinstance(part, str) or part[1] > end or (field == 0 and part[0] != 1):
+            return None
+        value, at = part
+    # The last of version, codec, hash and length.
+    return at + value if at + value <= end else None
 
 
 def parse_cid(text: str) -> Cid | CidReason:

@@ -9,8 +9,9 @@ from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import MAX_LINE_BYTES, DocumentFormat, read_documents
 from strandline.dialects.ipfslog.dialect.admission import admit
-from strandline.dialects.ipfslog.dialect.batch import PROFILE
+from strandline.dialects.ipfslog.dialect.batch import IDENTITIES, MANIFESTS, PROFILE
 from strandline.dialects.ipfslog.dialect.demo import demo
+from strandline.dialects.ipfslog.dialect.export import export
 from strandline.dialects.ipfslog.dialect.held import ENTRIES
 from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
 from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
@@ -48,7 +49,10 @@ IPFSLOG = Dialect(
     admit=admit,
     reduce_new=reduce_new,
     reduce_all=reduce_all,
+    export=export,
     demo=demo,
+    beside=(IDENTITIES, MANIFESTS),
+    exports_as="car",
     reducer_option=LOG_CONFIG,
     table_functions={
         "ipfs_log_iterate": (kernels.Iterate, kernels.PART_DDL),

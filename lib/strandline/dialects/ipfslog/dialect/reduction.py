@@ -80,7 +80,8 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
 
 def _configured(counted: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -> DataFrame:
     carries = None if every.pruned is None else every.pruned.carries
-    return logs.configured(counted, tables.read(MANIFESTS), carries, scope.told)
+    manifests = tables.read_version(MANIFESTS, scope.beside[MANIFESTS])
+    return logs.configured(counted, manifests, carries, scope.told)
 
 
 def _check_told(configured: DataFrame, every: Held, stage: Stage) -> None:

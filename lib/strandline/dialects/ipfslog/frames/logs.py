@@ -36,7 +36,26 @@ def configured(
             entries: what that says holds.
     Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration,
             is_refused (the file says otherwise than the carry).
-    Rows:   one per row. No chain has more than three manifests: database, controller, list.
+    Rows:   one per row.
+    """
+
+    def configurations(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return kernels.configurations(batches, told=told)
+
+    found = chains(logs, manifests)
+    if carries is None:
+        found = found.withColumn("carry", F.lit(None).cast("binary"))
+    else:
+        found = found.join(carries, "namespace", "left")
+    return logs.join(found.mapInArrow(configurations, kernels.CONFIGURATION_DDL), "namespace")
+
+
+def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
+    """Follow the manifests that logs commit to: database, controller, list; no chain has more than three.
+
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
+    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>, those that are held).
+    Rows:   one per row of `logs`.
     """
     access = _digests(kernels.access_digests)
     held = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
@@ -54,16 +73,7 @@ def configured(
     manifests_held = F.filter(
         F.array(*(F.col(f"manifest_{step}") for step in range(3))), lambda manifest: manifest.isNotNull()
     )
-
-    def configurations(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return kernels.configurations(batches, told=told)
-
-    if carries is None:
-        chain = chain.withColumn("carry", F.lit(None).cast("binary"))
-    else:
-        chain = chain.join(carries, "namespace", "left")
-    found = chain.select("namespace", "log_id", manifests_held.alias("manifests"), "carry")
-    return logs.join(found.mapInArrow(configurations, kernels.CONFIGURATION_DDL), "namespace")
+    return chain.select("namespace", "log_id", manifests_held.alias("manifests"))
 
 
 def _digests(kernel: Callable[[pd.Series], pd.Series]) -> Callable[..., Column]:

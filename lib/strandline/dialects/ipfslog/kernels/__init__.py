@@ -14,6 +14,7 @@ from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, 
 from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
+from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
 from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_DDL, skeletons
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
@@ -32,6 +33,7 @@ __all__ = [
     "PROOF_COLUMNS",
     "PROOF_DDL",
     "REFUTED",
+    "SECTION_SCHEMA",
     "SKELETON_COLUMNS",
     "SKELETON_DDL",
     "STATE_COLUMNS",
@@ -52,6 +54,7 @@ __all__ = [
     "read_content",
     "refuted",
     "replayed",
+    "sections",
     "signed_digests",
     "skeletons",
     "state_hashes",

@@ -9,6 +9,7 @@ from strandline.dialects.sdmp.dialect.admission import admit
 from strandline.dialects.sdmp.dialect.choices import read_options
 from strandline.dialects.sdmp.dialect.demo import demo
 from strandline.dialects.sdmp.dialect.exchange import answers, requests
+from strandline.dialects.sdmp.dialect.export import export
 from strandline.dialects.sdmp.dialect.peers import peers
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
 from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
@@ -56,6 +57,7 @@ SDMP = Dialect(
     admit=admit,
     reduce_new=reduce_new,
     reduce_all=reduce_all,
+    export=export,
     demo=demo,
 )
 

@@ -1,0 +1,112 @@
+"""Blocks as nodes keep them, in files and in key-value stores: which address each has, and its section of a CAR."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from strandline.core.encoding.base_n import parse_base32
+from strandline.core.encoding.strict_cbor import CborRefused, begins_cbor
+from strandline.core.encoding.varint import parse_varint
+from strandline.dialects.ipfslog.codec.car import MAX_ROOTS_WRITTEN, car_header, section
+from strandline.dialects.ipfslog.codec.cids import CID_V0, cid_bytes
+from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
+from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
+from strandline.dialects.ipfslog.types import DIALECT
+from strandline.dialects.unpacking import Unpacking
+
+DAG_PB_CODEC: Final = b"\x01\x70"
+DAG_CBOR_CODEC: Final = b"\x01\x71"
+RAW_CODEC: Final = b"\x01\x55"
+HEADS_KEY: Final = b"heads"
+
+_NAME: Final = re.compile(r"[A-Z2-7]+|[a-z2-7]+")
+_INDEXED: Final = b"true"
+"""The value of an index of @orbitdb/core: it says that the block is there, and is none."""
+
+
+def multihash_of(name: str) -> bytes | None:
+    """Return the multihash that a name spells in base32 of one case, the multibase prefix before it or not, or None."""
+    if not _NAME.fullmatch(name):
+        return None
+    spelled = name.lower()
+    for digits in (spelled, spelled.removeprefix("b")):
+        found = parse_base32(digits)
+        if found is not None and _is_multihash(found):
+            return found
+    return None
+
+
+def _is_multihash(raw: bytes) -> bool:
+    function = parse_varint(raw, 0)
+    if isinstance(function, str):
+        return False
+    size = parse_varint(raw, function[1])
+    return not isinstance(size, str) and size[0] > 0 and size[1] + size[0] == len(raw)
+
+
+def address_of(multihash: bytes, block: bytes) -> bytes:
+    """Return the content address of a block whose name has no codec; the digest is the name's.
+
+    - bytes that begin as dag-pb does and go on, which no dag-cbor item does: dag-pb, over SHA-256 as CIDv0;
+    - bytes that begin with a map or a byte string of CBOR, however it is spelled: dag-cbor;
+    - else raw.
+    """
+    if is_dag_pb(block):
+        return multihash if _is_sha256(multihash) else DAG_PB_CODEC + multihash
+    try:
+        value: Any = begins_cbor(block, NESTING)
+    except CborRefused:
+        return RAW_CODEC + multihash
+    return (DAG_CBOR_CODEC if isinstance(value, dict | bytes) else RAW_CODEC) + multihash
+
+
+def _is_sha256(multihash: bytes) -> bool:
+    return multihash[:2] == CID_V0
+
+
+def section_of_file(name: str, block: bytes) -> bytes | None:
+    """Return the section of a block that lies in a file of this name, without its ending; None for another name."""
+    multihash = multihash_of(name)
+    return None if multihash is None else section(address_of(multihash, block), block)
+
+
+def section_of_entry(key: bytes, value: bytes) -> bytes | None:
+    """Return the section of a block that a key-value store holds, None for what is no block.
+
+    - `/` and a name as of a file (blockstore-level);
+    - the text of a content address, if the value is not that of an index (LevelStorage of @orbitdb/core).
+    """
+    try:
+        text = key.decode("ascii")
+    except UnicodeDecodeError:
+        return None
+    if text.startswith("/"):
+        return section_of_file(text[1:], value)
+    cid = None if value == _INDEXED else cid_bytes(text)
+    return None if cid is None else section(cid, value)
+
+
+def heads_of(value: bytes) -> list[bytes]:
+    """Return the content addresses that a `_heads` store names, `[{"hash":..,"next":..}]`; what is none is left out."""
+    try:
+        told: Any = json.loads(value)
+        # Stored as JSON, a text is JSON once more.
+        told = json.loads(told) if isinstance(told, str) else told
+    except (ValueError, RecursionError):
+        return []
+    named = [each.get("hash") for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    found = (cid_bytes(each) for each in named if isinstance(each, str))
+    return [cid for cid in found if cid is not None]
+
+
+def head(roots: Sequence[bytes]) -> bytes:
+    """Return how a CAR begins with these roots, each once, as many as a header holds."""
+    return car_header(list(dict.fromkeys(roots))[:MAX_ROOTS_WRITTEN])
+
+
+UNPACKING: Final = Unpacking(
+    dialect=DIALECT,
+    ending=".car", stored_ending=".data", of_file=section_of_file, of_entry=section_of_entry,
+    roots_key=HEADS_KEY, roots=heads_of, head=head,
+)  # fmt: skip

@@ -1,0 +1,184 @@
+"""`export`: accepted records of namespaces as one file that `ingest` reads, with its manifest. No table changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import functions as F
+
+from strandline.core.errors import UsageError
+from strandline.core.nearest import nearest
+from strandline.dialects.base import Dialect
+from strandline.dialects.exporting import Exported
+from strandline.frames.sets import set_hashes
+from strandline.kernels.formats import format_of
+from strandline.kernels.manifests import StatedNamespace
+from strandline.pipelines.naming import resolve
+from strandline.pipelines.report import Report
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.stage import RunStage
+from strandline.tables import lake
+from strandline.tables.as_of import TablesAsOf, versions_read
+from strandline.tables.manifests import check_name, write_manifest_of
+from strandline.tables.newfile import NewFile, check_free
+from strandline.tables.outfile import write_contents
+from strandline.tables.store import TableStore
+
+HEADS_STATED: Final = 10_000
+"""Most heads that a manifest states; with more it states nothing of namespaces."""
+
+RUNS_OFFERED: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """Namespaces as they were named, the file, and the run whose records are wanted (None: those of now).
+
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before anything is opened.
+    """
+
+    namespaces: tuple[str, ...]
+    out: Path
+    as_of: str | None = None
+
+    def __post_init__(self) -> None:
+        """See that the file is new and can have a manifest beside it."""
+        check_free(self.out)
+        check_name(self.out)
+
+
+def run(
+    store: TableStore, dialects: Mapping[str, Dialect], request: ExportRequest, context: RunContext
+) -> Report:
+    """Write the accepted records of namespaces of one dialect; `ingest` of the file gives the same sets.
+
+    The manifest appears right before the file, so that a file that is there is complete and vouched for. `counts` has
+    `records` (what the file adds to `read`) and the dialect's own. Members: `form`, `dialect`, `out`, `manifest`,
+    `bytes`, `read_versions`, `as_of` and `sets`, per namespace its records and their set_hash.
+
+    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
+        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME; RUN_UNKNOWN, RUN_READ_NOTHING,
+        VERSION_VACUUMED. FaultError OUT_NOT_WRITABLE.
+    """
+    lake.check_there(store)
+    context.progress.stage("versions")
+    versions, known = _versions(store, dialects, request.as_of)
+    held = TablesAsOf(store, versions)
+    work_bytes = sum(store.stored_bytes(each.record_table) for each in known.values())
+    with (
+        NewFile(request.out) as file,
+        store.sized(work_bytes),
+        _reading(versions, request.as_of),
+        RunStage(context.progress) as stage,
+    ):
+        context.progress.stage("namespaces")
+        name, namespaces = resolve(request.namespaces, known, held, stage)
+        dialect = known[name]
+        _check_format(request.out, dialect)
+        found = dialect.export(held, stage, namespaces)
+        stated = _stated(found, stage)
+        heads = _with_heads(stated, found, stage)
+        context.progress.stage(found.form)
+        file.write(found.head)
+        records = write_contents(found.rows, file)
+        manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
+        context.faults.reach("export.manifest")
+        written = file.appear()
+    read = {table: versions[table] for table in (dialect.record_table, *dialect.beside)}
+    return context.report(
+        store.location.describe(),
+        counts={"records": records, **found.counts},
+        namespaces=len(namespaces),
+        members={
+            "form": found.form, "dialect": name, "out": str(written.path), "manifest": str(manifest),
+            "bytes": written.bytes, "sha256": written.sha256, "read_versions": read, "as_of": request.as_of,
+            "sets": [
+                {"namespace": each.namespace, "records": each.records, "set_hash": each.set_hash}
+                for each in stated
+            ],
+        },
+    )  # fmt: skip
+
+
+def _versions(
+    store: TableStore, dialects: Mapping[str, Dialect], as_of: str | None
+) -> tuple[dict[str, int], dict[str, Dialect]]:
+    """Return the versions to read, and the dialects whose tables are all among them."""
+    if as_of is None:
+        tables = [table for each in dialects.values() for table in (each.record_table, *each.beside)]
+        return {table: store.version(table) for table in tables}, dict(dialects)
+    runs = store.read("run")
+    rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
+    if not rows:
+        newest = runs.where(F.size("read_versions") > 0).orderBy(F.desc("started_at")).select("run_id")
+        ids = [row["run_id"] for row in newest.limit(RUNS_OFFERED).collect()]
+        best = nearest(as_of, ids)
+        raise UsageError(
+            "RUN_UNKNOWN",
+            f"no run of this lake is called {as_of}",
+            f"did you mean {best}?" if best else _WHICH_RUNS,
+        )
+    [row] = rows
+    versions: dict[str, int] = dict(row["read_versions"] or {})
+    known = {
+        name: each for name, each in dialects.items() if {each.record_table, *each.beside} <= versions.keys()
+    }
+    if not known:
+        raise UsageError(
+            "RUN_READ_NOTHING",
+            f"the run {as_of} ({row['command']}) notes no records that it read",
+            _WHICH_RUNS,
+        )
+    return versions, known
+
+
+_WHICH_RUNS: Final = (
+    "`strandline sql 'SELECT run_id, command FROM run WHERE size(read_versions) > 0'` lists those that do"
+)
+
+
+@contextmanager
+def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
+    """Read the versions of an earlier run: that they are gone is no damage."""
+    if as_of is None:
+        yield
+        return
+    with versions_read(versions, as_of):
+        yield
+
+
+def _check_format(out: Path, dialect: Dialect) -> None:
+    """See that the file's name tells what will be in it. Raises: UsageError OUT_NAME."""
+    form = dialect.exports_as
+    if form is None or format_of(out.name, dialect.formats) == form:
+        return
+    ending = dialect.formats[form][0]
+    raise UsageError(
+        "OUT_NAME",
+        f"records of {dialect.name} are written as {form}, and the name {out.name} does not tell so",
+        f"name a file that ends in {ending}, as --out {out.stem or 'export'}{ending}",
+    )
+
+
+def _stated(found: Exported, stage: RunStage) -> list[StatedNamespace]:
+    """Return the number and set_hash of the records of each namespace, ascending: few, since somebody named them."""
+    values = found.ids.select("namespace", F.col("record_id").alias("value"))
+    listed = F.collect_list(F.struct("namespace", "size", F.lower(F.hex("set_hash")).alias("hash")))
+    rows = stage.one(set_hashes(values).agg(F.array_sort(listed).alias("sets")))["sets"]
+    return [StatedNamespace(row["namespace"], row["size"], row["hash"], ()) for row in rows]
+
+
+def _with_heads(stated: Sequence[StatedNamespace], found: Exported, stage: RunStage) -> list[StatedNamespace]:
+    """Return what the manifest states of namespaces; nothing if there are too many heads."""
+    few = found.heads.select("namespace", F.lower(F.hex("record_id")).alias("head")).limit(HEADS_STATED + 1)
+    rows = stage.one(few.agg(F.collect_list(F.struct("namespace", "head")).alias("heads")))["heads"]
+    if len(rows) > HEADS_STATED:
+        return []
+    heads: dict[str, list[str]] = {}
+    for row in sorted(rows):
+        heads.setdefault(row["namespace"], []).append(row["head"])
+    return [replace(each, heads=tuple(heads[each.namespace])) for each in stated]

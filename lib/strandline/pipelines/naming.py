@@ -1,0 +1,96 @@
+"""Which namespaces of a lake an operator means: as their dialect spells them, or percent-encoded with their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.core.errors import UsageError
+from strandline.core.ids import namespaces_named
+from strandline.dialects.base import Dialect
+from strandline.dialects.exporting import Held
+from strandline.frames.namespaces import only_namespaces
+from strandline.pipelines.stage import RunStage
+
+LIKE: Final = 3
+"""A name is like another one if at most one of so many signs differs."""
+
+
+def resolve(
+    given: Sequence[str], dialects: Mapping[str, Dialect], held: Held, stage: RunStage
+) -> tuple[str, tuple[str, ...]]:
+    """Return the dialect and the namespaces that `given` names, each once; records of all of them are held.
+
+    Raises:
+        UsageError: NAMESPACE_UNKNOWN (with the one it is most like), NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER.
+    """
+    asked = {name: namespaces_named(name) for name in given}
+    every = tuple(dict.fromkeys(each for names in asked.values() for each in names))
+    held_by = _held_by(every, dialects, held, stage) if every else {}
+    found: dict[str, str] = {}
+    for name, names in asked.items():
+        fits = [each for each in names if each in held_by]
+        if not fits:
+            raise _unknown(name, names, dialects, held, stage)
+        if len(fits) > 1:
+            raise UsageError(
+                "NAMESPACE_AMBIGUOUS",
+                f"{name} may be {' or '.join(fits)}",
+                "give it with its kind, as it stands there",
+            )
+        found[fits[0]] = held_by[fits[0]]
+    first, *others = found
+    for other in others:
+        if found[other] != found[first]:
+            raise UsageError(
+                "DIALECTS_DIFFER",
+                f"{first} is of {found[first]} and {other} of {found[other]}, and a file holds one dialect",
+                "export them in two calls, each to a file of its own",
+            )
+    return found[first], tuple(found)
+
+
+def _held_by(
+    names: Sequence[str], dialects: Mapping[str, Dialect], held: Held, stage: RunStage
+) -> dict[str, str]:
+    """Return, of these namespaces, those with records, each with its dialect."""
+    parts = [
+        only_namespaces(held.read(dialect.record_table).select("namespace", "bucket"), names, held.buckets)
+        .select("namespace", F.lit(name).alias("dialect")).distinct()
+        for name, dialect in dialects.items()
+    ]  # fmt: skip
+    rows = stage.one(_union(parts).agg(F.collect_list(F.struct("namespace", "dialect")).alias("held")))[
+        "held"
+    ]
+    return {row["namespace"]: row["dialect"] for row in rows}
+
+
+def _unknown(
+    given: str, names: Sequence[str], dialects: Mapping[str, Dialect], held: Held, stage: RunStage
+) -> UsageError:
+    """Return the error of a name that nothing has, with the nearest right one: it begins so, or few signs differ."""
+    best = None
+    if names:
+        every = _union([held.read(each.record_table).select("namespace") for each in dialects.values()])
+        distances = [
+            F.when(F.startswith(F.col("namespace"), F.lit(name)), 0).otherwise(
+                F.levenshtein("namespace", F.lit(name))
+            )
+            for name in names
+        ]
+        nearest = F.min(F.struct(F.least(*distances, F.lit(2**31 - 1)).alias("distance"), "namespace"))
+        best = stage.one(every.distinct().agg(nearest.alias("best")))["best"]
+    is_like = best is not None and best["distance"] * LIKE <= len(given)
+    return UsageError(
+        "NAMESPACE_UNKNOWN",
+        f"no namespace of this lake is called {given}",
+        f"did you mean {best['namespace']}?" if best and is_like else "`strandline status --all` lists them",
+    )
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionByName, frames)

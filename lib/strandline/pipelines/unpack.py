@@ -1,0 +1,94 @@
+"""`unpack`: the blocks that a node keeps in a folder as one file for `ingest`. It judges nothing and starts no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from strandline.core.errors import UsageError
+from strandline.dialects.unpacking import Unpacking
+from strandline.pipelines.report import Report
+from strandline.pipelines.run_context import RunContext
+from strandline.tables.blockstores import Database, Stores, content_of, copied_databases, find_stores
+from strandline.tables.newfile import NewFile, check_free
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackRequest:
+    """The folder of a node, and the file that its blocks go to."""
+
+    folder: Path
+    out: Path
+
+
+def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunContext) -> Report:
+    """Copy all blocks below a folder to one file, which appears whole or not at all; the folder is only read.
+
+    `counts` are `blocks`, `roots`, and `passed_over`: files and keys that look like those of a store and are no block.
+    Members: `dialect` (which reads the file), `out`, `bytes`, `sha256`, `databases` (LevelDB folders).
+
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, NO_BLOCK_STORE; FaultError SOURCE_UNREADABLE,
+        LEVELDB_MISSING, LEVELDB_LOCKED, LEVELDB_DAMAGED, OUT_NOT_WRITABLE.
+    """
+    check_free(request.out)
+    unpacking = _for(request.out, unpackings)
+    stores = find_stores(request.folder, unpacking.stored_ending)
+    counts = {"blocks": 0, "roots": 0, "passed_over": 0}
+
+    def add(found: bytes | None) -> None:
+        counts["passed_over" if found is None else "blocks"] += 1
+        if found is not None:
+            file.write(found)
+
+    with (
+        copied_databases(stores.databases, request.out.parent) as databases,
+        NewFile(request.out) as file,
+    ):
+        context.progress.stage("roots")
+        roots = _roots(databases, unpacking)
+        counts["roots"] = len(roots)
+        file.write(unpacking.head(roots))
+        context.progress.stage("blocks", lambda: counts["blocks"])
+        for path in stores.files:
+            add(unpacking.of_file(path.name.removesuffix(unpacking.stored_ending), content_of(path)))
+        for database in databases:
+            for key, value in database.entries():
+                if key != unpacking.roots_key:
+                    add(unpacking.of_entry(key, value))
+        if not counts["blocks"]:
+            raise _no_block(request, stores)
+        written = file.appear()
+    return context.report(
+        counts=counts,
+        members={
+            "out": str(written.path), "bytes": written.bytes, "sha256": written.sha256,
+            "dialect": unpacking.dialect, "databases": len(stores.databases),
+        },
+    )  # fmt: skip
+
+
+def _for(out: Path, unpackings: Sequence[Unpacking]) -> Unpacking:
+    """Return how the file of that name is written. Raises: UsageError OUT_NAME."""
+    for each in unpackings:
+        if out.name.lower().endswith(each.ending):
+            return each
+    endings = " or ".join(each.ending for each in unpackings)
+    raise UsageError(
+        "OUT_NAME", f"the name {out.name} does not tell what to write", f"name a file that ends in {endings}"
+    )
+
+
+def _roots(databases: Sequence[Database], unpacking: Unpacking) -> list[bytes]:
+    """Return the addresses that the databases name as roots, each once."""
+    found = [value for value in (each.get(unpacking.roots_key) for each in databases) if value is not None]
+    return list(dict.fromkeys(root for value in found for root in unpacking.roots(value)))
+
+
+def _no_block(request: UnpackRequest, stores: Stores) -> UsageError:
+    looked = f"{len(stores.files)} files and {len(stores.databases)} LevelDB folders were looked at"
+    return UsageError(
+        "NO_BLOCK_STORE",
+        f"the folder {request.folder} holds no block: {looked}",
+        "name the folder in which a node keeps its blocks",
+    )

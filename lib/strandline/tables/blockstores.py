@@ -1,0 +1,198 @@
+"""Block stores in the folder of a node: files of one block each, and LevelDB. They are only read, without Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from strandline.core.errors import FaultError, UsageError
+
+LEVELDB_MARK: Final = "CURRENT"
+LOCK: Final = "LOCK"
+_NOT_COPIED: Final = (LOCK, "LOG", "LOG.old")
+_LIBRARIES: Final = ("plyvel", "plyvel_next")
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """What was found below a folder: files that may be blocks, in the order of their paths, and LevelDB folders."""
+
+    files: tuple[Path, ...]
+    databases: tuple[Path, ...]
+
+
+def find_stores(folder: Path, ending: str) -> Stores:
+    """Return the files below `folder` whose names have the ending, and the LevelDB folders. No link is followed.
+
+    Raises:
+        UsageError: NO_BLOCK_STORE (no folder, or nothing of both in it).
+        FaultError: SOURCE_UNREADABLE.
+    """
+    if not folder.is_dir():
+        raise UsageError(
+            "NO_BLOCK_STORE", f"{folder} is no folder", "name the folder in which a node keeps its blocks"
+        )
+    files: list[Path] = []
+    databases: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=_unreadable):
+        folders.sort()
+        here = Path(place)
+        if LEVELDB_MARK in names:
+            databases.append(here)
+        found = (here / name for name in sorted(names) if name.endswith(ending))
+        files += (path for path in found if path.is_file() and not path.is_symlink())
+    if not files and not databases:
+        raise UsageError(
+            "NO_BLOCK_STORE",
+            f"the folder {folder} holds no block store: no file *{ending}, no LevelDB",
+            "name the folder in which a node keeps its blocks",
+        )
+    return Stores(tuple(files), tuple(databases))
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file. Raises: FaultError SOURCE_UNREADABLE."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _not_readable(error) from error
+
+
+class Database:
+    """A LevelDB: the folder of a node, and its copy, which is what is opened. What is read is checked by checksums.
+
+    Raises, whatever is asked: FaultError LEVELDB_DAMAGED.
+    """
+
+    def __init__(self, leveldb: Any, folder: Path, copy: Path) -> None:
+        self._leveldb = leveldb
+        self._folder = folder
+        self._copy = copy
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key, or None."""
+        with self._opened() as opened:
+            value: bytes | None = opened.get(key, verify_checksums=True)
+            return value
+
+    def entries(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield every key with its value, by key."""
+        with self._opened() as opened:
+            # The library's plain iterator takes a table that cannot be opened for an empty one.
+            cursor = opened.raw_iterator(verify_checksums=True, fill_cache=False)
+            cursor.seek_to_first()
+            while cursor.valid():
+                yield cursor.item()
+                cursor.next()
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            opened = self._leveldb.DB(str(self._copy), create_if_missing=False, paranoid_checks=True)
+            try:
+                yield opened
+            finally:
+                opened.close()
+        except self._leveldb.Error as error:
+            said = str(error).replace(str(self._copy), str(self._folder))
+            raise FaultError(
+                "LEVELDB_DAMAGED",
+                f"The LevelDB {self._folder} is damaged: {said}.",
+                "Take it from a copy, or let its node mend it; nothing was written.",
+            ) from error
+
+
+@contextmanager
+def copied_databases(folders: Sequence[Path], beside: Path) -> Iterator[tuple[Database, ...]]:
+    """Copy LevelDB folders into a folder of their own in `beside`, which is gone at the end.
+
+    LevelDB writes where it opens, so the folder itself is never opened.
+
+    Raises:
+        FaultError: LEVELDB_MISSING (no library), LEVELDB_LOCKED, SOURCE_UNREADABLE, OUT_NOT_WRITABLE.
+    """
+    if not folders:
+        yield ()
+        return
+    leveldb = _library(folders[0])
+    for folder in folders:
+        _check_unlocked(folder)
+    try:
+        place = tempfile.mkdtemp(prefix=".unpack-", dir=beside)
+    except OSError as error:
+        raise FaultError(
+            "OUT_NOT_WRITABLE",
+            f"Nothing can be written in {beside}: {error.strerror}.",
+            "Name a file in a folder.",
+        ) from error
+    try:
+        yield tuple(
+            Database(leveldb, folder, _copied(folder, Path(place, str(number))))
+            for number, folder in enumerate(folders)
+        )
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _copied(folder: Path, copy: Path) -> Path:
+    copy.mkdir()
+    for path in sorted(folder.iterdir()):
+        if path.name not in _NOT_COPIED and path.is_file():
+            try:
+                shutil.copyfile(path, copy / path.name)
+            except PermissionError as error:
+                raise _not_readable(error) from error
+    return copy
+
+
+def _check_unlocked(folder: Path) -> None:
+    """See that no process has the LevelDB open: what is copied then would not be one moment of it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: there the file of a lock that is held cannot be opened.
+        fcntl = None  # type: ignore[assignment]
+    try:
+        with (folder / LOCK).open("rb") as lock:
+            if fcntl is not None:
+                # For reading, so that a folder that may not be written can be asked too. It ends with the file.
+                fcntl.lockf(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise FaultError(
+            "LEVELDB_LOCKED",
+            f"The LevelDB {folder} is open in another process.",
+            "Stop the node, or unpack a copy of its folder.",
+        ) from error
+
+
+def _library(folder: Path) -> Any:
+    for name in _LIBRARIES:
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise FaultError(
+        "LEVELDB_MISSING",
+        f"The folder {folder} is a LevelDB, and the library that reads it is not installed.",
+        "Install it: `pip install 'strandline[leveldb]'`.",
+    )
+
+
+def _unreadable(error: OSError) -> None:
+    raise _not_readable(error) from error
+
+
+def _not_readable(error: OSError) -> FaultError:
+    return FaultError(
+        "SOURCE_UNREADABLE",
+        f"The file {error.filename} cannot be read: {error.strerror}.",
+        "Mend that, and run the command again.",
+    )

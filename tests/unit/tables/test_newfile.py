@@ -1,0 +1,51 @@
+"""A new file appears whole or not at all."""
+
+import hashlib
+import os
+
+import pytest
+
+from strandline.core.errors import FaultError, UsageError
+from strandline.tables.newfile import NewFile, check_free
+
+
+def test_a_file_appears_when_it_is_told_to_and_is_what_was_written(tmp_path):
+    with NewFile(tmp_path / "out") as file:
+        file.write(b"one ")
+        assert not (tmp_path / "out").exists()
+        file.write(b"two")
+        written = file.appear()
+    assert (tmp_path / "out").read_bytes() == b"one two"
+    assert (written.path, written.bytes) == (tmp_path / "out", 7)
+    assert written.sha256 == hashlib.sha256(b"one two").hexdigest()
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_file_that_does_not_appear_leaves_nothing_and_what_was_there_stays(tmp_path):
+    (tmp_path / "out").write_bytes(b"before")
+    with NewFile(tmp_path / "out") as file:
+        file.write(b"half")
+    assert os.listdir(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"before"
+
+
+def test_a_place_that_cannot_be_written_is_a_fault_that_names_it(tmp_path):
+    with pytest.raises(FaultError, match="absent") as caught, NewFile(tmp_path / "absent" / "out"):
+        pass
+    assert caught.value.code == "OUT_NOT_WRITABLE"
+    with NewFile(tmp_path / "out") as file:
+        (tmp_path / "out").mkdir()
+        with pytest.raises(FaultError) as caught:
+            file.appear()
+    assert caught.value.code == "OUT_NOT_WRITABLE"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_nothing_is_overwritten_where_that_is_asked(tmp_path):
+    check_free(tmp_path / "out")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    for name, code in (("link", "OUT_EXISTS"), ("file", "OUT_EXISTS"), ("", "OUT_IS_FOLDER")):
+        with pytest.raises(UsageError) as caught:
+            check_free(tmp_path / name)
+        assert caught.value.code == code

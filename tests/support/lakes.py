@@ -93,6 +93,16 @@ class Lake:
         request = sync.SyncRequest(own, requests)
         return sync.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
 
+    def bring(self, there: "Lake", *, faults: Faults | None = None, **request):
+        """`sync --from`: what the lake `there` holds."""
+        from strandline.dialects import every
+        from strandline.pipelines import replicas
+
+        store = self.store()
+        asked = replicas.BringRequest(**request)
+        context = self.context(store, "sync", faults)
+        return replicas.run(store, store.at(there.store().location), every(), asked, self.settings, context)
+
     def answer(self, own, requests: Path, out: Path):
         from strandline.dialects import dialect
         from strandline.pipelines import sync

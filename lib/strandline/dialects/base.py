@@ -261,6 +261,17 @@ class Demo:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfer:
+    """How records of one lake come to another: `files` spells rows of `tables`, given by table, as files to judge.
+
+    The tables have namespace, bucket and record_id; the files format and content (BINARY, a few MiB at most).
+    """
+
+    tables: tuple[str, ...]
+    files: Callable[[Mapping[str, DataFrame], Tables, Stage], DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One journal format.
 
@@ -285,4 +296,5 @@ class Dialect:
     reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
     reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
     demo: Callable[[], Demo]
+    transfer: Transfer
     reducer_option: ReducerOption | None = None

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Final
 
+from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +90,12 @@ class TableReads:
             if _FORGOTTEN.search(str(error)) is None:
                 raise
             return None
+
+    def has_table(self, table: str) -> bool:
+        """Return whether the lake has a table of this name."""
+        if self.location.is_path():
+            return DeltaTable.isDeltaTable(self.spark, self.location.table_path(table))
+        return self.spark.catalog.tableExists(f"{self.location.catalog}.{self.location.schema_name}.{table}")
 
     def version(self, table: str) -> int:
         """Return the table's version."""

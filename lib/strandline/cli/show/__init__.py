@@ -1,7 +1,18 @@
 """Reports for people, on standard output."""
 
 from strandline.cli.show.quarantine import quarantine
-from strandline.cli.show.reports import demo, doctor, explain, ingest, init, reduce, status, stream, sync
+from strandline.cli.show.reports import (
+    demo,
+    doctor,
+    explain,
+    ingest,
+    init,
+    reduce,
+    status,
+    stream,
+    sync,
+    sync_lakes,
+)
 from strandline.cli.show.rows import sql, table, write_rows
 
 __all__ = [
@@ -16,6 +27,7 @@ __all__ = [
     "status",
     "stream",
     "sync",
+    "sync_lakes",
     "table",
     "write_rows",
 ]

@@ -11,6 +11,7 @@ from strandline.dialects.ipfslog.dialect.admission import admit
 from strandline.dialects.ipfslog.dialect.batch import ENTRIES, PROFILE
 from strandline.dialects.ipfslog.dialect.demo import demo
 from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
+from strandline.dialects.ipfslog.dialect.transfer import TRANSFER
 from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
 
@@ -47,5 +48,6 @@ IPFSLOG = Dialect(
     reduce_new=reduce_new,
     reduce_all=reduce_all,
     demo=demo,
+    transfer=TRANSFER,
     reducer_option=LOG_CONFIG,
 )

@@ -13,11 +13,13 @@ from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumn
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
+from strandline.dialects.ipfslog.kernels.packing import CAR_SCHEMA, packed
 from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_DDL, walk_positions
 
 __all__ = [
+    "CAR_SCHEMA",
     "CONFIGURATION_DDL",
     "DOCUMENT_FIELDS",
     "ENTRY_FACTS",
@@ -39,6 +41,7 @@ __all__ = [
     "entry_facts",
     "identities",
     "judged",
+    "packed",
     "proofs",
     "read_content",
     "refuted",

@@ -11,6 +11,7 @@ from strandline.dialects.sdmp.dialect.demo import demo
 from strandline.dialects.sdmp.dialect.exchange import answers, requests
 from strandline.dialects.sdmp.dialect.peers import peers
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
+from strandline.dialects.sdmp.dialect.transfer import TRANSFER
 from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
 from strandline.dialects.sdmp.kernels import STRICT, is_strict
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
@@ -57,6 +58,7 @@ SDMP = Dialect(
     reduce_new=reduce_new,
     reduce_all=reduce_all,
     demo=demo,
+    transfer=TRANSFER,
 )
 
 SDMP_AUTHORING = Authoring(

@@ -1,5 +1,6 @@
-"""Batches in, batches out: files to elements, elements to line facts, heads to positions. No Spark, no JVM."""
+"""Batches in, batches out: files to elements, elements to facts, heads to positions, lines to chains. No JVM."""
 
+from strandline.dialects.sdmp.kernels.chaining import CHAIN_DDL, chains
 from strandline.dialects.sdmp.kernels.elements import (
     ANNOUNCED,
     ELEMENT_FIELDS,
@@ -27,6 +28,7 @@ from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
 
 __all__ = [
     "ANNOUNCED",
+    "CHAIN_DDL",
     "ELEMENT_FIELDS",
     "LINE_FACTS_DDL",
     "MALFORMED",
@@ -42,6 +44,7 @@ __all__ = [
     "TEXT_FRAME",
     "WRITTEN_DDL",
     "Columns",
+    "chains",
     "is_strict",
     "line_facts",
     "off_trunk",

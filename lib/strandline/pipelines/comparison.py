@@ -47,10 +47,10 @@ def compare(here: TableReads | None, there: TableReads, dialect: Dialect, stage:
     told = stage.one(
         counts.agg(F.count(F.lit(1)).alias("namespaces"), F.count(F.when(alike, 1)).alias("alike"))
     )
-    parts = theirs.limit(0).select("namespace", F.col("record_id").alias("first"))
+    parts, unequal = theirs.limit(0).select("namespace", F.col("record_id").alias("first")), 0
     if told["alike"]:
         parts = stage.settle(differences.unequal_parts(theirs, ours, counts), "unequal parts")
-    unequal = stage.one(parts.agg(F.count_distinct("namespace").alias("namespaces")))["namespaces"]
+        unequal = stage.one(parts.agg(F.count_distinct("namespace").alias("namespaces")))["namespaces"]
     equal = told["alike"] - unequal
     if equal == told["namespaces"]:
         return Comparison(None, equal, equal, 0, 0, ())

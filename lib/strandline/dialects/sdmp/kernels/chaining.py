@@ -28,43 +28,39 @@ def chains(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     Gives: CHAIN_SCHEMA: `number` and `n` of the first line of a chain, `entries` its lines as members of a JSON array.
     Of two lines that follow one line the first goes on with its chain, the other begins one.
     """
-    here: str | None = None
     chained = _Chains()
     names = ("namespace", "n", "line_number", "line_hash", "text")
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in names)
         for namespace, n, number, line_hash, text in zip(*columns, strict=True):
-            if namespace != here or chained.size >= MAX_CHAIN_BYTES:
-                yield from chained.out(full=chained.size >= MAX_CHAIN_BYTES)
-                here = namespace
+            if chained.size >= MAX_CHAIN_BYTES:
+                yield chained.out()
             chained.add(namespace, n, number, line_hash, text)
-    yield from chained.out(full=True)
+    if chained.size:
+        yield chained.out()
 
 
 class _Chains:
-    """The chains of one journal that may still grow, by the hash that their next line carries, and those done."""
+    """Chains by the hash that their next line carries: it commits to all above, so that it names one journal."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[str, str | None, int, list[str]]] = {}
-        self._done: list[tuple[str, str | None, int, str]] = []
+        self._chains: dict[str, tuple[str, str | None, int, list[str]]] = {}
         self.size = 0
 
     def add(self, namespace: str, n: int, number: str | None, line_hash: str, text: str) -> None:
         """Add a line to the chain whose last line it follows, or begin a chain with it."""
-        chain = self._open.pop(number, None) if number is not None else None
+        chain = None if number is None else self._chains.pop(number, None)
         if chain is None:
             chain = (namespace, number, n, [])
         chain[3].append(text)
         self.size += len(text)
-        self._open[line_hash] = chain
+        self._chains[line_hash] = chain
 
-    def out(self, *, full: bool) -> Iterator[pa.RecordBatch]:
-        """End the open chains; yield what is done if it is as much as a batch holds."""
-        self._done += [
+    def out(self) -> pa.RecordBatch:
+        """End all chains and return them."""
+        rows = [
             (namespace, number, n, ",".join(f'"{text}"' for text in texts))
-            for namespace, number, n, texts in self._open.values()
+            for namespace, number, n, texts in self._chains.values()
         ]
-        self._open.clear()
-        if full and self._done:
-            yield as_batch(self._done, CHAIN_SCHEMA)
-            self._done, self.size = [], 0
+        self._chains, self.size = {}, 0
+        return as_batch(rows, CHAIN_SCHEMA)

@@ -44,11 +44,11 @@ def replayed(
                 announcement = add_frame(pieces, file_no, 0, 0, line, rules)
                 if announcement is not None:
                     add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
-            elif NOT_OWN in codes and node in own:
+            elif NOT_OWN in codes:
                 position = json.loads(evidence)[NOT_OWN]["position"]
                 add_announced_again(pieces, file_no, node, raw, position, rules)
             elif codes & ANNOUNCEMENT_REASONS:
-                # Of the element itself nothing has changed, and its node is not own yet.
+                # Nothing that was wrong with the element has changed.
                 pieces.add(
                     file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
                 )
@@ -63,5 +63,5 @@ FRAME_REASONS: Final = frozenset(
     {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
 )
 NOT_OWN: Final = "NOT_OWN_NODE"
-ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID", NOT_OWN})
+ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
 """Reasons of announced elements; lines with the third one come another way."""

@@ -1,7 +1,9 @@
-"""Write own journals and exchange with peers by files: `strandline sync` under spark-submit.
+"""Write own journals, exchange by files, bring what another lake holds: `strandline sync` under spark-submit.
 
     spark-submit --py-files strandline-0.1.0-py3-none-any.whl --properties-file conf/spark-defaults.conf \\
         jobs/sync.py --nodes /landing/nodes.json --requests /outbox/ask.jsonl --schema main.strandline --json
+    spark-submit --py-files strandline-0.1.0-py3-none-any.whl --properties-file conf/spark-defaults.conf \\
+        jobs/sync.py --from other.strandline --schema main.strandline --json
 
 Options and exit codes are those of `strandline sync`; `jobs/sync.py --help` lists them.
 """

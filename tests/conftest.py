@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.lakes import Lake, choose
+from support.lakes import Lake, choose, choose_buckets
 
 SPARK_TIERS = ("spark", "delta", "jobs")
 
@@ -80,13 +80,15 @@ def new_lake(spark, settings, empty_lakes, tmp_path) -> Callable[..., Lake]:
     lakes = []
 
     def make(
-        name: str = "lake", *, strict: bool = False, profile: str = "strict", dialect: str = "sdmp",
-        **changed: dict[str, object],
+        name: str = "lake", *, strict: bool = False, profile: str = "strict", buckets: int = 16,
+        dialect: str = "sdmp", **changed: dict[str, object],
     ) -> Lake:  # fmt: skip
         path = tmp_path / name
         shutil.copytree(empty_lakes[strict], path)
         if profile != "strict":
             choose(path, "ipfs_log_entry", "strandline.ipfslog.profile", "strict", profile)
+        if buckets != 16:
+            choose_buckets(path, buckets)
         lakes.append(Lake(spark, settings, path, changed, dialect=dialect))
         return lakes[-1]
 

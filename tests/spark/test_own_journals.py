@@ -7,11 +7,10 @@ from dataclasses import astuple, fields
 
 import pytest
 
-from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_line, render
 from strandline.pipelines.faults import Faults
-from support.agreement import QUARANTINE, assert_reduced_equal, expected_lines, stored_lines
+from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal, stored_lines
 from support.lakes import counted, write_files
 from support.own_cases import journal_of, node_of, own_document, own_node, pairs_of
 from support.own_lake import OwnLake
@@ -30,35 +29,6 @@ def journal_text(lake, node: str) -> bytes:
     mine = [(n, raw) for name, _, n, raw in stored_lines(lake) if name == f"node:{node}"]
     assert sorted(n for n, _ in mine) == list(range(1, len(mine) + 1))
     return render(raw for _, raw in sorted(mine))
-
-
-def assert_held_equal(lake, reference) -> None:
-    """Lines, quarantine and resources are those of the reference."""
-    assert stored_lines(lake) == expected_lines(reference)
-    rows = sorted(map(astuple, reference.quarantine.values()), key=repr)
-    assert lake.rows("quarantine", *QUARANTINE) == rows
-    held = [
-        (row.namespace, bucket_of(row.namespace, 16), *astuple(row)[1:4], None if row.seq is None else row.seq,
-         row.frame_no, row.pos, row.frame_hash, row.origin)
-        for row in reference.resources.values()
-    ]  # fmt: skip
-    found = [
-        (*row[:5], None if row[5] is None else int(row[5]), *row[6:]) for row in lake.rows("node_resource")
-    ]
-    assert sorted(found, key=repr) == sorted(held, key=repr)
-
-
-def assert_peers_equal(lake, reference) -> None:
-    """Rows of peers and of wanted resources are those of the reference."""
-
-    def placed(row) -> tuple:
-        namespace, *rest = astuple(row)
-        return namespace, bucket_of(namespace, 16), *rest
-
-    statuses = [placed(row) for node in reference.own for row in reference.peer_statuses(node)]
-    wanted = [placed(row) for node in reference.own for row in reference.wanted(node)]
-    assert lake.rows("peer_status") == sorted(statuses, key=repr)
-    assert lake.rows("wanted_resource") == sorted(wanted, key=repr)
 
 
 ODD_REQUESTS = (
@@ -245,7 +215,10 @@ def test_a_writer_stops_for_one_node_alone_until_the_lines_shown_are_taken_from_
 ):
     lake = new_lake()
     nodes = [own_node(X), own_node(P)]
-    lake.ingest(write_files(tmp_path / "in", {"x": announce(X, pairs_of([[0, 0]]))}), own=own_run(nodes))
+    # Q becomes an own node later.
+    first = {"x": announce(X, pairs_of([[0, 0]])), "q": announce(Q, pairs_of([[7, k] for k in (2, 0, 1)]))}
+    report = lake.ingest(write_files(tmp_path / "in", first), own=own_run(nodes))
+    assert report.reasons == {"NOT_OWN_NODE": 3}
     shown = {
         "carried.journal": render(journal_of(X, [[0, k] for k in range(4)])),
         "outbox": b"\n".join(announce(node, pairs_of([[1, 1]])) for node in (X, P)),
@@ -257,10 +230,11 @@ def test_a_writer_stops_for_one_node_alone_until_the_lines_shown_are_taken_from_
     forced = lake.ingest(own=own_run(nodes, force=[P]))
     assert (forced.exit, forced.counts["authored"]) == (1, 0)
 
-    report = lake.ingest(from_quarantine=True, own=own_run(nodes, restore=[X]))
+    report = lake.ingest(from_quarantine=True, own=own_run([*nodes, own_node(Q)], restore=[X]))
     assert (report.exit, report.members["stopped"]) == (0, {})
-    assert (report.counts["read"], report.counts["new"], report.counts["authored"]) == (3, 3, 1)
+    assert (report.counts["read"], report.counts["new"], report.counts["authored"]) == (6, 6, 4)
     assert lake.rows("quarantine") == []
+    assert journal_text(lake, Q) == render(journal_of(Q, [[7, k] for k in (2, 0, 1)]))
     assert journal_text(lake, X) == render(journal_of(X, [*([0, k] for k in range(4)), [1, 1]]))
     held = lake.rows("node_resource", "namespace", "frame_no", "origin")
     assert sorted((n, origin) for name, n, origin in held if name == f"node:{X}") == [

@@ -1,18 +1,28 @@
 """A stream ends with the tables of batch runs, however its input was cut, killed or replayed."""
 
+import json
 import os
+import random
 import shutil
 import time
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.told import GivenFile
+from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
+from support.ipfslog_cases import entry
 from support.lakes import write_files
+from support.own_lake import OwnLake
+from support.own_runs import own_run
 from support.random_journals import corpus
+from support.random_own import own_nodes, runs
 
 ODD = ("a b%20c.journal", "ж+#[1].journal", "sub:x/2026-11-22T06:30:00Z.journal")
 LAST_YEAR = time.time() - 400 * 86_400
@@ -95,3 +105,32 @@ def test_a_stream_that_runs_on_ends_with_a_fault_when_its_folder_goes(new_lake, 
     assert stopped.value.code == "SOURCE_GONE"
     assert str(landing) in stopped.value.message
     assert lake.rows("node_journal", "tip_n") == [(5,)]
+
+
+def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_lake, tmp_path):
+    own = own_nodes(random.Random(8), 60, strangers=9)
+    lake, reference, landing = new_lake(), OwnLake(own.values()), tmp_path / "landing"
+    for number, each in enumerate(runs(9, own, 9, count=2)):
+        expected = reference.run(each.files)
+        write_files(landing / str(number), each.files)
+        report = lake.stream(landing, own=own_run(own))
+        assert report.members["stopped"] == {node: list(codes) for node, codes in expected.stopped.items()}
+        assert (report.counts["batches"], report.exit) == (1, bool(expected.stopped))
+        assert report.counts["authored"] == sum(expected.lines.values())
+        assert [report.counts[name] for name in ("read", "new")] == list(astuple(expected.counts))[:2]
+    assert expected.stopped
+    assert_held_equal(lake, reference)
+    assert_reduced_equal(lake, reference)
+    assert_peers_equal(lake, reference)
+
+
+def test_what_a_stream_is_told_of_logs_holds_for_all_its_batches_and_later_ones(new_lake, tmp_path):
+    lake, landing = new_lake(dialect="ipfslog"), tmp_path / "landing"
+    told = {"logs": [{"id": "strand", "store": "keyvalue", "write": ["*"]}]}
+    files = {"log-config": GivenFile("logs.json", json.dumps(told).encode())}
+    made = [entry({"op": "PUT", "key": f"k{time}", "value": time}, time=time) for time in (1, 2)]
+    write_files(landing, {"1.jsonl": to_blocks(made[:1])})
+    assert lake.stream(landing, files=files).counts["batches"] == 1
+    write_files(landing, {"2.jsonl": to_blocks(made[1:])})
+    lake.stream(landing)
+    assert lake.rows("ipfs_log_document", "document_key", "value_json") == [("k1", "1"), ("k2", "2")]

@@ -54,3 +54,32 @@ def stored_lines(lake) -> list[tuple[str, bytes, int, bytes]]:
         raw = name.removeprefix("node:") if number is None else f"{number}@{author}/{resource}"
         found.append((name, id_, n, raw.encode()))
     return sorted(found)
+
+
+def assert_held_equal(lake, reference) -> None:
+    """Lines, quarantine and resources are those of the reference."""
+    assert stored_lines(lake) == expected_lines(reference)
+    rows = sorted(map(astuple, reference.quarantine.values()), key=repr)
+    assert lake.rows("quarantine", *QUARANTINE) == rows
+    held = [
+        (row.namespace, bucket_of(row.namespace, 16), *astuple(row)[1:4], None if row.seq is None else row.seq,
+         row.frame_no, row.pos, row.frame_hash, row.origin)
+        for row in reference.resources.values()
+    ]  # fmt: skip
+    found = [
+        (*row[:5], None if row[5] is None else int(row[5]), *row[6:]) for row in lake.rows("node_resource")
+    ]
+    assert sorted(found, key=repr) == sorted(held, key=repr)
+
+
+def assert_peers_equal(lake, reference) -> None:
+    """Rows of peers and of wanted resources are those of the reference."""
+
+    def placed(row) -> tuple:
+        namespace, *rest = astuple(row)
+        return namespace, bucket_of(namespace, 16), *rest
+
+    statuses = [placed(row) for node in reference.own for row in reference.peer_statuses(node)]
+    wanted = [placed(row) for node in reference.own for row in reference.wanted(node)]
+    assert lake.rows("peer_status") == sorted(statuses, key=repr)
+    assert lake.rows("wanted_resource") == sorted(wanted, key=repr)

@@ -93,6 +93,16 @@ class Lake:
         request = sync.SyncRequest(own, requests)
         return sync.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
 
+    def bring(self, there: "Lake", *, faults: Faults | None = None, **request):
+        """`sync --from`: what the lake `there` holds."""
+        from strandline.dialects import every
+        from strandline.pipelines import replicas
+
+        store = self.store()
+        asked = replicas.BringRequest(**request)
+        context = self.context(store, "sync", faults)
+        return replicas.run(store, store.at(there.store().location), every(), asked, self.settings, context)
+
     def answer(self, own, requests: Path, out: Path):
         from strandline.dialects import dialect
         from strandline.pipelines import sync
@@ -161,10 +171,22 @@ class Lake:
 
 def choose(lake: Path, table: str, name: str, before: str, after: str) -> None:
     """Make an empty lake one that was made with another choice: a property of a table in its first commit."""
-    log = lake / table / "_delta_log"
+    _replace(lake / table / "_delta_log", {f'"{name}":"{before}"': f'"{name}":"{after}"'})
+
+
+def choose_buckets(lake: Path, buckets: int) -> None:
+    """Make an empty lake one that was made with another number of buckets."""
+    spelled = {'"strandline.buckets":"16"': f'"strandline.buckets":"{buckets}"', "% 16": f"% {buckets}"}
+    for log in lake.glob("*/_delta_log"):
+        _replace(log, spelled)
+
+
+def _replace(log: Path, spelled: Mapping[str, str]) -> None:
     for path in [*log.glob("*0.json"), *log.glob("*0.crc")]:
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(f'"{name}":"{before}"', f'"{name}":"{after}"'), encoding="utf-8")
+        for before, after in spelled.items():
+            text = text.replace(before, after)
+        path.write_text(text, encoding="utf-8")
         (log / f".{path.name}.crc").unlink(missing_ok=True)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from strandline.cli import bring, carry, follow, look, start
+from strandline.cli import bring, carry, exchange, follow, look, start
 
 app = typer.Typer(
     name="strandline",
@@ -22,6 +22,7 @@ app = typer.Typer(
 start.add_to(app)
 bring.add_to(app)
 follow.add_to(app)
+exchange.add_to(app)
 look.add_to(app)
 carry.add_to(app)
 

@@ -1,20 +1,16 @@
-"""Commands that bring records in: ingest, reduce, sync."""
+"""Commands that bring records in: ingest, reduce."""
 
 from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import DialectName, FormatName, file_of_option, known_dialect
+from strandline.cli.given import DialectName, FormatName, LogConfig, known_dialect
 from strandline.cli.invocation import Invocation
-from strandline.cli.own import own_run, own_runs
+from strandline.cli.own import own_run, own_runs, told_files
 from strandline.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from strandline.pipelines.told import GivenFile
 
 _PANEL = "Bring in"
 
@@ -48,16 +44,6 @@ def add_to(app: typer.Typer) -> None:
             "strandline reduce --json",
         ),
     )(_reduce)
-    command(
-        app,
-        "sync",
-        panel=_PANEL,
-        examples=(
-            "strandline sync --nodes nodes.json",
-            "strandline sync --nodes nodes.json --requests ask.jsonl",
-            "strandline sync --nodes nodes.json --answer ask.jsonl --out answers.jsonl",
-        ),
-    )(_sync)
 
 
 def _ingest(
@@ -148,21 +134,13 @@ def _reduce(
         bool,
         typer.Option("--full", help="Reduce everything again; a difference is mended, named, exit code 1."),
     ] = False,
-    log_config: Annotated[
-        str | None,
-        typer.Option(
-            "--log-config",
-            metavar="FILE",
-            help="ipfslog: stores and writers of logs, from now on; none drops the file in force.",
-            show_default=False,
-        ),
-    ] = None,
+    log_config: LogConfig = None,
 ) -> Result:
     """Bring the reduced tables up to the record tables."""
     own = own_runs(call)
     from strandline.pipelines import reduce
 
-    files = {} if log_config is None else {"log-config": _told(log_config)}
+    files = told_files(log_config)
 
     with call.progress() as progress:
         store = call.store()
@@ -173,61 +151,6 @@ def _reduce(
         )
         report = reduce.run(store, every(), request, call.context(progress))
     return Result(report, lambda console: show.reduce(console, report))
-
-
-def _sync(
-    call: Invocation,
-    requests: Annotated[
-        Path | None,
-        typer.Option(
-            "--requests", metavar="FILE", help="Then write there what own nodes ask of their peers."
-        ),
-    ] = None,
-    answer: Annotated[
-        Path | None,
-        typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file, into --out."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="With --answer: the file of the answers.")
-    ] = None,
-) -> Result:
-    """Append to own journals what their peers name, and exchange requests and answers with peers by files."""
-    if (answer is None) != (out is None) or (answer is not None and requests is not None):
-        raise UsageError(
-            "SYNC_OPTIONS",
-            "--answer FILE and --out FILE go together, and without --requests",
-            "answer requests in a call of its own, as `strandline sync --nodes nodes.json --answer IN --out OUT`",
-        )
-    if answer is not None and not answer.is_file():
-        raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")
-    runs = own_runs(call)
-    if not call.options.of_dialects.get("nodes") or len(runs) != 1:
-        raise UsageError(
-            "NODES_MISSING", "sync needs to know the own nodes and their connections", "add --nodes FILE"
-        )
-    [(name, own)] = runs.items()
-    from strandline.dialects import dialect as dialect_named
-    from strandline.pipelines import sync
-
-    with call.progress() as progress:
-        store, context = call.store(), call.context(progress)
-        if answer is not None and out is not None:
-            asked = sync.AnswerRequest(own, answer.absolute(), out.absolute())
-            report = sync.answer(store, dialect_named(name), asked, context)
-        else:
-            request = sync.SyncRequest(own, None if requests is None else requests.absolute())
-            report = sync.run(store, dialect_named(name), request, context)
-    return Result(report, lambda console: show.sync(console, report))
-
-
-def _told(name: str) -> "GivenFile | None":
-    """Return the file of an option that is kept for later runs; `none` drops the one in force.
-
-    Raises: UsageError `OPTION_FILE`.
-    """
-    from strandline.pipelines.told import GivenFile
-
-    return None if name == "none" else GivenFile(name, file_of_option("log-config", name))
 
 
 def _use_dialect(names: tuple[str, ...]) -> str:

@@ -8,8 +8,9 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import DialectName, FormatName, known_dialect
+from strandline.cli.given import DialectName, FormatName, LogConfig, known_dialect
 from strandline.cli.invocation import Invocation
+from strandline.cli.own import own_run, told_files
 from strandline.core.errors import UsageError
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -25,6 +26,8 @@ def add_to(app: typer.Typer) -> None:
         examples=(
             "strandline stream landing/ --dialect sdmp --available-now",
             "strandline stream landing/ --dialect sdmp --every 30s --max-files 200 --lake /data/lake",
+            "strandline stream outbox/ --dialect sdmp --every 30s --nodes nodes.json",
+            "strandline stream logs/ --dialect ipfslog --available-now --log-config logs.json",
             "strandline stream landing/ --dialect sdmp --every 5m --schema main.logs --checkpoint /data/seen",
         ),
     )(_stream)
@@ -51,6 +54,7 @@ def _stream(
         str | None,
         typer.Option("--checkpoint", metavar="PATH", help="Where the stream notes what it has seen."),
     ] = None,
+    log_config: LogConfig = None,
 ) -> Result:
     """Follow a folder: land each file that comes into it as `ingest` does, and reduce.
 
@@ -65,13 +69,14 @@ def _stream(
             "add --available-now to land what is there and end, or --every 30s to run on",
         )
     seconds = None if every is None else _seconds(every)
+    own, files = own_run(call, name), told_files(log_config)
     from strandline.dialects import dialect as dialect_named
     from strandline.pipelines import stream
 
     with call.progress() as progress:
         settings, store = call.settings, call.store()
         context = call.context(progress)
-        request = stream.StreamRequest(source, form, seconds, max_files, checkpoint)
+        request = stream.StreamRequest(source, form, seconds, max_files, checkpoint, own, files)
         runs = partial(call.context_of, like=context)
         report = stream.run(store, dialect_named(name), request, settings, context, runs)
     return Result(report, lambda console: show.stream(console, report))

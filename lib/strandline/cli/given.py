@@ -26,6 +26,16 @@ FormatName = Annotated[
     ),
 ]
 
+LogConfig = Annotated[
+    str | None,
+    typer.Option(
+        "--log-config",
+        metavar="FILE",
+        help="ipfslog: stores and writers of logs, from now on; none drops the file in force.",
+        show_default=False,
+    ),
+]
+
 
 def known_dialect(name: str | None, command: str) -> str:
     """Return the name of a dialect that is there. Raises: UsageError DIALECT_MISSING, DIALECT_UNKNOWN."""

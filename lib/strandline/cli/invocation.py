@@ -90,6 +90,23 @@ class Invocation:
             return Location.parse_schema(options.schema)
         return Location.lake(options.lake if options.lake is not None else DEFAULT_LAKE)
 
+    def on(self, location: Location) -> "Invocation":
+        """Return the call, on the lake that an option of the command's own names.
+
+        Raises: UsageError `LAKE_AND_SCHEMA` if one of the shared options names another.
+        """
+        options = self.options
+        if options.lake is not None or options.schema is not None:
+            named = "--lake" if options.lake is not None else "--schema"
+            raise UsageError(
+                "LAKE_AND_SCHEMA", f"--to and {named} both say where the tables are", "give one of them"
+            )
+        if location.is_path():
+            self.options = replace(options, lake=location.describe())
+        else:
+            self.options = replace(options, schema=location.describe())
+        return self
+
     def elapsed(self) -> float:
         """Return the seconds since the call began."""
         return time.monotonic() - self.began

@@ -9,6 +9,7 @@ from strandline.dialects import authoring_of, names, options_of
 
 if TYPE_CHECKING:
     from strandline.dialects.authoring import OwnRun
+    from strandline.pipelines.told import GivenFile
 
 
 def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
@@ -50,3 +51,18 @@ def own_runs(call: Invocation) -> "dict[str, OwnRun]":
     asked = [name for name in names() if given and {option.name for option in options_of(name)} >= set(given)]
     found = {name: own_run(call, name) for name in asked}
     return {name: own for name, own in found.items() if own is not None}
+
+
+def told_files(log_config: str | None) -> "dict[str, GivenFile | None]":
+    """Return, by option, the files that are kept for later runs; `none` instead of a name drops the one in force.
+
+    Raises: UsageError `OPTION_FILE`.
+    """
+    if log_config is None:
+        return {}
+    from strandline.pipelines.told import GivenFile
+
+    dropped = log_config == "none"
+    return {
+        "log-config": None if dropped else GivenFile(log_config, file_of_option("log-config", log_config))
+    }

@@ -70,7 +70,7 @@ _REGISTRY: Final[Mapping[str, Entry]] = {
         "strandline.dialects.sdmp.reduce.standing",
         options=(
             CommandOption(
-                "nodes", ("ingest", "reduce", "sync"), "FILE",
+                "nodes", ("ingest", "stream", "reduce", "sync"), "FILE",
                 "Own nodes and their connections, a JSON file: their journals are written.", is_file=True,
             ),
             CommandOption(

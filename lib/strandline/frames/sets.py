@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.kernels.sets import bucket_digests, set_digests
@@ -16,15 +16,29 @@ def set_hashes(values: DataFrame) -> DataFrame:
     Rows:   one per namespace.
     One sort per (namespace, first byte) in parallel, then one fold over at most 256 digests a namespace.
     """
-    split = F.substring(F.col("value"), 1, 1)
-    sorted_values = (
-        values.select("namespace", "value").distinct().withColumn("first", split)
-        .repartition("namespace", "first").sortWithinPartitions("namespace", "first", "value")
-    )  # fmt: skip
-    parts = sorted_values.mapInArrow(
-        bucket_digests, "namespace STRING, first BINARY, digest BINARY, size BIGINT"
-    )
     return (
-        parts.repartition("namespace").sortWithinPartitions("namespace", "first")
+        bucket_hashes(values.select("namespace", "value").distinct())
+        .repartition("namespace").sortWithinPartitions("namespace", "first")
         .mapInArrow(set_digests, "namespace STRING, set_hash BINARY, size BIGINT")
     )  # fmt: skip
+
+
+def bucket_hashes(values: DataFrame) -> DataFrame:
+    """Return what a set_hash is made of: the hash of the values of each first byte.
+
+    Reads:  namespace, value (BINARY, 32 bytes, each once in its namespace).
+    Gives:  namespace, first BINARY, digest BINARY, size BIGINT.
+    Rows:   one per (namespace, first byte) that has a value.
+    """
+    sorted_values = (
+        values.select("namespace", first_byte("value").alias("first"), "value")
+        .repartition("namespace", "first").sortWithinPartitions("namespace", "first", "value")
+    )  # fmt: skip
+    return sorted_values.mapInArrow(
+        bucket_digests, "namespace STRING, first BINARY, digest BINARY, size BIGINT"
+    )
+
+
+def first_byte(value: str) -> Column:
+    """The first byte of a BINARY column, which says in which of the 256 parts of a set_hash its value is."""
+    return F.substring(F.col(value), 1, 1)

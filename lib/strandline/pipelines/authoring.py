@@ -96,13 +96,11 @@ def write_peers(store: TableStore, own: OwnRun, version: int, context: RunContex
             context.progress.stage(name)
             rows = stage.settle(given, name)
             key = ["bucket", *contract(name).key]
-            buckets = stage.one(rows.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-            if buckets:
-                done[name] = store.replace(name, rows, tuple(buckets))
             strays = stage.settle(store.read(name).select(*key).join(rows, key, "left_anti"), "stray rows")
-            buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+            touched = rows.select("bucket").unionByName(strays.select("bucket"))
+            buckets = stage.one(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
             if buckets:
-                inserted = done[name].inserted if name in done else 0
-                done[name] = Written(store.delete(name, strays, tuple(buckets)).version, inserted)
+                gone = strays if stage.has_rows(strays) else None
+                done[name] = store.replace(name, rows, tuple(buckets), gone)
             context.faults.reach(f"authoring.{name}")
     return done

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
-from strandline.contracts.load import contract
 from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Admission, AdmitRequest, Dialect, Union
-from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
-from strandline.kernels.reading import ReadOptions
+from strandline.dialects.base import Admission, Dialect
 from strandline.pipelines import init
+from strandline.pipelines.admitting import Admitting, Merged, counts_of, keep_limits
 from strandline.pipelines.authoring import Authored, write_own
-from strandline.pipelines.init import InitOptions
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
-from strandline.pipelines.rejects import QUARANTINE, Rejects
+from strandline.pipelines.rejects import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import finished
@@ -68,23 +63,16 @@ def run(
     WRITE_CONFLICT.
     """
     found = select(request.sources, most=settings.limits.files, within=request.within)
-    selection, manifests = load_manifests(found, dialect=dialect.name, keep=_keep_limits(settings))
+    selection, manifests = load_manifests(found, dialect=dialect.name, keep=keep_limits(settings))
     selection = with_formats(selection, dialect.formats, request.format)
     if request.require_manifest:
         require_manifests(selection, manifests)
-    made_with = InitOptions(
-        default_buckets=settings.tables.buckets, deletion_vectors=settings.tables.deletion_vectors
-    )
-    lake.require(store, init.design(made_with, (dialect,)))
+    lake.require(store, init.design_by(settings, (dialect,)))
     work_bytes = sum(file.size for file in selection.files)
     if request.from_quarantine or request.drop_rejected_before is not None:
         work_bytes += store.stored_bytes(QUARANTINE)
     with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
         return _Ingest(store, dialect, request, settings, context, stage, selection, manifests).run()
-
-
-def _keep_limits(settings: Settings) -> KeepLimits:
-    return KeepLimits(settings.limits.quarantine_raw_bytes, settings.limits.quarantine_raw_head)
 
 
 class _Ingest:
@@ -102,15 +90,15 @@ class _Ingest:
         self._stage = stage
         self._selection = selection
         self._manifests = manifests
-        self._rejects = Rejects(store, dialect, context, stage)
-        self._written: dict[str, Written] = {}
+        self._admitting = Admitting(store, dialect, settings, context, stage)
+        self._rejects = self._admitting.rejects
         self._authored: Authored | None = None
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
         day = self._request.drop_rejected_before
         dropped = {} if day is None else {"dropped": self._rejects.drop_before(day)}
-        options = self._read_options()
+        options = self._admitting.options()
         selection = self._selection
         replay = None
         if self._request.from_quarantine:
@@ -120,18 +108,14 @@ class _Ingest:
         own = self._request.own
         has_input = selection.files or selection.refused or selection.manifests or replay is not None
         if not has_input and own is None:
-            return self._report(_counts(None, _Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
+            return self._report(counts_of(None, Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
         plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
         reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
-        limit = self._settings.limits.deferred_per_namespace
-        admit_request = AdmitRequest(
-            self._context.run_id, limit, replay, None if own is None else own.choices
-        )
         admission = None
         if selection.files or replay is not None:
-            admission = self._dialect.admit(reading, self._store, self._stage, admit_request)
+            admission = self._admitting.admit(reading, own, replay)
         self._context.faults.reach("ingest.read")
-        merged = self._merge(admission)
+        merged = Merged() if admission is None else self._admitting.merge(admission)
         self._context.faults.reach("ingest.records")
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
@@ -139,7 +123,7 @@ class _Ingest:
         if own is not None:
             self._authored = write_own(self._store, self._dialect.record_table, own, self._context)
         counts = {
-            **_counts(admission, merged, len(selection.refused)),
+            **counts_of(admission, merged, len(selection.refused)),
             **manifests.counts,
             **dropped,
         }
@@ -150,49 +134,6 @@ class _Ingest:
         if replay is not None:
             members["replayed"] = self._rejects.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
-
-    def _read_options(self) -> ReadOptions:
-        limits = self._settings.limits
-        return ReadOptions(
-            choices={
-                option.name: self._store.properties(option.table).get(option.property, option.values[0])
-                for option in self._dialect.lake_options
-            },
-            stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
-            keep=_keep_limits(self._settings),
-        )
-
-    def _merge(self, admission: Admission | None) -> _Merged:
-        """Union the accepted records, a table after the other. Return what of them was new."""
-        merged = _Merged()
-        if admission is None:
-            return merged
-        for union in admission.unions:
-            self._context.progress.stage(f"union merge of {union.table}")
-            written = self._store.merge_new(
-                union.table, union.rows, union.buckets, union.bounds, lies_ready=union.lies_ready
-            )
-            self._written[union.table] = written
-            undelivered = readmitted = 0
-            if written.inserted:
-                undelivered = self._inserted_of(union, written, union.undelivered)
-                waited = admission.settled if union.table == self._dialect.record_table else None
-                readmitted = self._inserted_of(union, written, waited)
-            merged.new += written.inserted - undelivered - readmitted
-            merged.readmitted += readmitted
-            if union.undelivered_as is not None:
-                merged.beside[union.undelivered_as] = undelivered
-            self._context.faults.reach(f"ingest.{union.table}")
-        return merged
-
-    def _inserted_of(self, union: Union, written: Written, keys: DataFrame | None) -> int:
-        """Return how many of the rows just inserted have one of these keys."""
-        if keys is None:
-            return 0
-        added = self._store.changes(union.table, written.version, written.version)
-        found = added.join(keys, list(contract(union.table).key), "left_semi")
-        rows: int = self._stage.one(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
-        return rows
 
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
@@ -220,9 +161,9 @@ class _Ingest:
         members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
         authored = self._authored
-        written = {**self._written, QUARANTINE: self._rejects.written}
+        written = self._admitting.written()
         if authored is not None and authored.written is not None:
-            received = self._written.get(self._dialect.record_table, Written(0))
+            received = written.get(self._dialect.record_table, Written(0))
             written[self._dialect.record_table] = replace(
                 authored.written, inserted=received.inserted + authored.written.inserted
             )
@@ -236,30 +177,5 @@ class _Ingest:
         return finished(
             self._store, self._context, outcome=outcome, dialect=self._dialect.name, counts=counts, reasons=reasons,
             namespaces=0 if admission is None else admission.namespaces,
-            written={table: done for table, done in written.items() if done is not None}, members=members,
+            written=written, members=members,
         )  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Merged:
-    """Rows that the union merges inserted: new records, records that had waited, and rows that nobody delivered."""
-
-    new: int = 0
-    readmitted: int = 0
-    beside: dict[str, int] = field(default_factory=dict)
-
-
-def _counts(admission: Admission | None, merged: _Merged, refused: int) -> dict[str, int]:
-    """Return what became of the records read: each is new, known, rejected or deferred."""
-    found = {} if admission is None else dict(admission.counts)
-    accepted = found.pop("accepted", 0)
-    return {
-        "read": found.pop("read", 0) + refused,
-        "new": merged.new,
-        "known": accepted - merged.new,
-        "rejected": found.pop("rejected", 0) + refused,
-        "deferred": found.pop("deferred", 0),
-        "readmitted": merged.readmitted,
-        **found,
-        **merged.beside,
-    }

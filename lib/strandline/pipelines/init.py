@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from strandline.config.settings import Settings
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
 from strandline.core.errors import UsageError
 from strandline.dialects import every
@@ -63,6 +64,14 @@ def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
     for option in _options(dialects):
         properties.setdefault(option.table, {})[option.property] = _value(option, options)
     return LakeDesign(options.buckets or options.default_buckets, properties)
+
+
+def design_by(settings: Settings, dialects: Iterable[Dialect]) -> LakeDesign:
+    """Return what a lake is made with by a command that lands records where nothing is yet: what the settings say."""
+    tables = settings.tables
+    return design(
+        InitOptions(default_buckets=tables.buckets, deletion_vectors=tables.deletion_vectors), dialects
+    )
 
 
 def _options(dialects: Iterable[Dialect]) -> list[LakeOption]:

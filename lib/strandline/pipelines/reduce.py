@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,7 @@ def run(
     told.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
     done = bring_up(store, dialects, request, context)
-    error = _refused(tuple(done.refused.values()))
+    error = refusal_of(done)
     return finished(
         store, context, outcome="fault" if error else "found" if done.differences else "ok", counts=done.counts,
         namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=done.members,
@@ -73,7 +73,9 @@ def run(
     )  # fmt: skip
 
 
-def _refused(refused: Sequence[Refusal]) -> ReportError | None:
+def refusal_of(done: Done) -> ReportError | None:
+    """Return the error of a run that left namespaces as they are, since a limit forbids to reduce them, or None."""
+    refused = tuple(done.refused.values())
     if not refused:
         return None
     more = f" {len(refused) - 1} more likewise." if len(refused) > 1 else ""

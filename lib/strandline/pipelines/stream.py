@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -14,15 +14,16 @@ from pyspark.errors import StreamingQueryException
 
 from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, UsageError
+from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Dialect
 from strandline.kernels.formats import format_of
-from strandline.pipelines import ingest, init, reduce
+from strandline.pipelines import ingest, init, reduce, told
 from strandline.pipelines.ingest import IngestRequest
-from strandline.pipelines.init import InitOptions
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import finished
+from strandline.pipelines.told import GivenFile
 from strandline.tables import lake
 from strandline.tables.location import Location
 from strandline.tables.paths import path_text
@@ -38,7 +39,8 @@ class StreamRequest:
     """What `stream` was asked for.
 
     `format` overrides what names tell. `every`: seconds between two looks at the folder; None: land what is there and
-    end. `checkpoint`: a folder or URI; None: one in the lake, named after source and dialect.
+    end. `checkpoint`: a folder or URI; None: one in the lake, named after source and dialect. `own` says whose journals
+    are written, if any; `files` are those given for dialects' reducer options, as `reduce` takes them.
     """
 
     source: str
@@ -46,6 +48,8 @@ class StreamRequest:
     every: float | None = None
     max_files: int | None = None
     checkpoint: str | None = None
+    own: OwnRun | None = None
+    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
 
 
 def run(
@@ -59,12 +63,10 @@ def run(
     Raises: UsageError (a source that is no folder, a lake that is not ours, no place for the checkpoint), FaultError
     CHECKPOINT_FOREIGN, SOURCE_GONE, STREAM_STOPPED, and what `ingest` and `reduce` raise.
     """
+    told.check((dialect,), request.files)
     folder = landing_folder(request.source)
     checkpoint = request.checkpoint or _checkpoint(store.location, folder, dialect.name)
-    made_with = InitOptions(
-        default_buckets=settings.tables.buckets, deletion_vectors=settings.tables.deletion_vectors
-    )
-    lake.require(store, init.design(made_with, (dialect,)))
+    lake.require(store, init.design_by(settings, (dialect,)))
     owner = {
         "lake": store.table_id(dialect.record_table),
         "source": path_text(folder),
@@ -75,7 +77,9 @@ def run(
         context.progress.note(
             f"passed over, since its name is not UTF-8: {name}; `strandline ingest` reads it"
         )
-    landing = _Landing(store, dialect, folder, request.format, settings, context, runs)
+    landing = _Landing(store, dialect, folder, request, settings, context, runs)
+    if request.files:
+        landing.tell()
     query = follow_folder(
         store.spark, folder, checkpoint,
         most_files=request.max_files or settings.stream.max_files, every=request.every, land=landing.take,
@@ -97,13 +101,14 @@ class _Landing:
     """What becomes of the micro-batches, and what they were together."""
 
     def __init__(
-        self, store: TableStore, dialect: Dialect, folder: bytes, form: str | None, settings: Settings,
+        self, store: TableStore, dialect: Dialect, folder: bytes, request: StreamRequest, settings: Settings,
         context: RunContext, runs: Callable[[str], RunContext],
     ) -> None:  # fmt: skip
         self._store = store
         self._dialect = dialect
         self._folder = folder
-        self._format = form
+        self._request = request
+        self._stopped: Mapping[str, object] = {}
         self._settings = settings
         self._context = context
         self._runs = runs
@@ -114,6 +119,10 @@ class _Landing:
         self._lag: float | None = None
         self._read = 0
         self.failed: BaseException | None = None
+
+    def tell(self) -> None:
+        """Reduce as the given files say, whether anything lands or not; what they say holds from then on."""
+        self._done(self._reduce(self._request.files))
 
     def take(self, landed: Landed) -> None:
         """Land and reduce one micro-batch; what goes wrong is kept, since Spark tells no more than its text."""
@@ -126,12 +135,15 @@ class _Landing:
     def _take(self, landed: Landed) -> None:
         began = self._context.elapsed()
         there = [path for path in landed.paths if os.path.lexists(path)]
-        paths = [path for path in there if self._format or self._has_format(path)]
+        paths = [path for path in there if self._request.format or self._has_format(path)]
         if paths:
-            request = IngestRequest(tuple(map(os.fsdecode, paths)), format=self._format, within=self._folder)
+            request = IngestRequest(
+                tuple(map(os.fsdecode, paths)), format=self._request.format, within=self._folder,
+                own=self._request.own,
+            )  # fmt: skip
             self._done(self._ingest(request))
             self._context.faults.reach("stream.landed")
-            self._done(self._reduce())
+            self._done(self._reduce({}))
         self._context.faults.reach("stream.reduced")
         gone, formless = len(landed.paths) - len(there), len(there) - len(paths)
         self._counts.update(batches=1, files=len(paths), gone=gone, formless=formless)
@@ -155,11 +167,13 @@ class _Landing:
         self._counts.update(report.counts)
         self._reasons.update(report.reasons)
         self._read = report.counts["read"]
+        self._stopped = report.members.get("stopped", {})
         return report
 
-    def _reduce(self) -> Report:
+    def _reduce(self, files: Mapping[str, GivenFile | None]) -> Report:
         context = self._runs("reduce")
-        request = ReduceRequest(walk_entries=self._settings.limits.walk_entries)
+        own = {} if self._request.own is None else {self._dialect.name: self._request.own}
+        request = ReduceRequest(files=files, walk_entries=self._settings.limits.walk_entries, own=own)
         return reduce.run(self._store.of_run(context.run_id), (self._dialect,), request, context)
 
     def _done(self, report: Report) -> None:
@@ -185,7 +199,8 @@ class _Landing:
         lag = None if self._lag is None else round(self._lag, 3)
         return finished(
             self._store, self._context, outcome=self._outcome, dialect=self._dialect.name, counts=dict(self._counts),
-            reasons=dict(self._reasons), written=self._written, members={"checkpoint": checkpoint, "lag_seconds": lag},
+            reasons=dict(self._reasons), written=self._written,
+            members={"checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped},
         )  # fmt: skip
 
 

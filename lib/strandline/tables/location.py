@@ -66,6 +66,25 @@ class Location:
             )
         return Location.schema(catalog, name)
 
+    @staticmethod
+    def named(text: str) -> "Location":
+        """Return the lake that `text` names: CATALOG.SCHEMA, unless a folder of that name is there, else a path.
+
+        Raises: UsageError `LAKE_PATH_INVALID`.
+        """
+        catalog, _, schema = text.partition(".")
+        if _NAME.fullmatch(catalog) and _NAME.fullmatch(schema) and not Path(text).is_dir():
+            return Location(catalog=catalog, schema_name=schema)
+        return Location.lake(text)
+
+    def is_same(self, other: "Location") -> bool:
+        """Return whether both name one lake, links followed; schemas by their names, which have no case."""
+        if self.path is None or other.path is None:
+            return self.describe().lower() == other.describe().lower()
+        if self.is_local() and other.is_local():
+            return self.local_path().resolve() == other.local_path().resolve()
+        return self.path == other.path
+
     def describe(self) -> str:
         """Return the text that names this lake in reports: its path, or `CATALOG.SCHEMA`."""
         return self.path if self.path is not None else f"{self.catalog}.{self.schema_name}"

@@ -115,7 +115,7 @@ class FileReading:
             return read_files(batches, options, read_content, extra)
 
         listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=_LISTED))
-        return listed.repartition(tasks).mapInArrow(read, _piece_ddl(extra))
+        return listed.repartition(tasks).mapInArrow(read, piece_ddl(extra))
 
     def _task_rows(self) -> Iterator[tuple[int, dict[str, object]]]:
         for route in self._routes:
@@ -211,5 +211,5 @@ def _is_safe(path: bytes) -> bool:
     return _SAFE_PATH.fullmatch(path) is not None and not path.lower().endswith(_CODEC_NAMES)
 
 
-def _piece_ddl(extra: tuple[pa.Field, ...]) -> StructType:
+def piece_ddl(extra: tuple[pa.Field, ...]) -> StructType:
     return from_arrow_schema(pa.schema((*PIECE_FIELDS, *extra)))

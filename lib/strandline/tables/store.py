@@ -67,6 +67,10 @@ class TableStore(TableReads):
         """Return the same tables, for another run."""
         return TableStore(self.spark, self.location, self._retry, run_id=run_id)
 
+    def at(self, location: Location) -> TableStore:
+        """Return the tables of another lake, for the same run."""
+        return TableStore(self.spark, location, self._retry, run_id=self.run_id)
+
     def merge_new(
         self,
         table: str,

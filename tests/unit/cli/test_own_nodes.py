@@ -12,6 +12,7 @@ from support.light_lake import empty_lake, held, state, write
 OWN, PEER, USER = (synthetic_id(*each) for each in (("node", 1), ("node", 2), ("user", 1)))
 OTHER = synthetic_id("node", 3, "0.12")
 INGEST = ("ingest", "in", "--dialect", "sdmp")
+STREAM = ("stream", "in", "--dialect", "sdmp", "--available-now")
 NOT_HELD = "OWN_LINE_NOT_HELD"
 
 
@@ -48,7 +49,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, s
     ],
 )
 @pytest.mark.parametrize(
-    "command", [("ingest", "in", "--dialect", "sdmp"), ("reduce",), ("sync",)], ids=" ".join
+    "command", [INGEST, STREAM, ("reduce",), ("sync",), ("sync", "--from", "other")], ids=" ".join
 )
 def test_a_wrong_file_of_nodes_is_refused_with_its_member_and_nothing_is_written(
     capsys, command, changed, member
@@ -71,6 +72,8 @@ def test_a_node_twice_is_refused(capsys):
     ("words", "code"),
     [
         ([*INGEST, "--nodes", "absent.json"], "OPTION_FILE"),
+        ([*STREAM, "--nodes", "absent.json"], "OPTION_FILE"),
+        ([*STREAM, "--log-config", "absent.json"], "OPTION_FILE"),
         ([*INGEST, "--restore", OWN], "NODE_NOT_OWN"),
         ([*INGEST, "--nodes", "nodes.json", "--restore", PEER], "NODE_NOT_OWN"),
         ([*INGEST, "--nodes", "nodes.json", "--force-write", PEER], "NODE_NOT_OWN"),
@@ -146,6 +149,27 @@ def test_status_check_finds_a_writer_that_stopped_where_nothing_else_is_wrong(ca
     assert main(["status", "--check"]) == 0
     write(Path("lake"), "equivocation", [{"namespace": f"node:{OWN}", "kind": "SDMP_FORK"}])
     assert main(["status", "--check"]) == 1
+
+
+NAME = f"node:{OWN}"
+TROUBLES = {
+    "nothing": [],
+    "forked": [("namespace_state", [state(NAME)]), ("equivocation", [{"namespace": NAME, "kind": "SDMP_FORK"}])],
+    "waiting": [
+        ("quarantine", [held(b"w", namespace=NAME, status="deferred", reasons=["PREDECESSOR_UNKNOWN"])])
+    ],
+    "behind": [("namespace_state", [state(NAME)]), ("wanted_resource", [{"namespace": NAME, "recorded": False}])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_status_check_ends_with_1_for_a_node_with_one_trouble_alone(capsys, trouble):
+    empty_lake(Path("lake"))
+    for table, rows in TROUBLES[trouble]:
+        write(Path("lake"), table, rows)
+    assert main(["status", "--check", "--json"]) == (trouble != "nothing")
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert {health for health, count in counts.items() if count} == {trouble} - {"nothing"}
 
 
 def test_an_option_of_another_dialect_is_refused_by_name(capsys, monkeypatch):

@@ -49,6 +49,27 @@ def test_what_is_no_path_is_refused(path: str) -> None:
         Location.lake(path)
 
 
+def test_a_lake_named_in_one_text_is_a_schema_unless_a_folder_has_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "main.folder").mkdir()
+    assert Location.named("main.ours") == Location.schema("main", "ours")
+    for path in ("lake", "main.folder", "./main.ours", "a.b.c", "s3a://bucket/lake"):
+        assert Location.named(path) == Location.lake(path)
+
+
+def test_two_names_of_one_lake_are_told(tmp_path: Path) -> None:
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "lake")
+    lake = Location.lake(str(tmp_path / "lake"))
+    assert lake.is_same(Location.lake(f"file://{tmp_path}/link/"))
+    assert not lake.is_same(Location.lake(str(tmp_path / "lake2")))
+    assert not lake.is_same(Location.schema("main", "lake"))
+    assert Location.schema("main", "a").is_same(Location.schema("MAIN", "A"))
+    assert Location.lake("s3a://b/x").is_same(Location.lake("s3a://b/x/"))
+
+
 def test_a_commit_that_adds_no_rows_is_no_news() -> None:
     history = [
         (5, "OPTIMIZE"),

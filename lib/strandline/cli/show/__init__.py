@@ -12,6 +12,7 @@ from strandline.cli.show.reports import (
     status,
     stream,
     sync,
+    sync_lakes,
     unpack,
 )
 from strandline.cli.show.rows import sql, table, write_rows
@@ -29,6 +30,7 @@ __all__ = [
     "status",
     "stream",
     "sync",
+    "sync_lakes",
     "table",
     "unpack",
     "write_rows",

@@ -66,6 +66,26 @@ def sync(console: Console, report: Report) -> None:
         next_commands(console, ("strandline status",), report)
 
 
+def sync_lakes(console: Console, report: Report) -> None:
+    """Print what is missing, namespace by namespace, and what became of what came."""
+    head(console, report)
+    counts(console, report)
+    plan = report.members["plan"]
+    if plan:
+        rows = [[row[name] for name in ("namespace", "dialect", "there", "here", "missing")] for row in plan]
+        table(console, ("namespace", "dialect", "there", "here", "missing"), rows)
+        if len(plan) < report.counts["behind"]:
+            console.print(Text(f"{report.counts['behind']:,} namespaces lack records, {len(plan)} shown"))
+    frequent_reasons(console, report)
+    stopped_writers(console, report.members["stopped"])
+    if report.error is not None:
+        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
+    if report.members["dry_run"]:
+        console.print(Text("nothing was written: without --dry-run the missing records are brought"))
+    else:
+        next_commands(console, ("strandline status",), report)
+
+
 def export(console: Console, report: Report) -> None:
     """Print what the file is, where it and its manifest are, and the set of each namespace."""
     found = report.members

@@ -14,6 +14,7 @@ from strandline.dialects.ipfslog.dialect.demo import demo
 from strandline.dialects.ipfslog.dialect.export import export
 from strandline.dialects.ipfslog.dialect.held import ENTRIES
 from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
+from strandline.dialects.ipfslog.dialect.transfer import as_files
 from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
 
@@ -51,6 +52,7 @@ IPFSLOG = Dialect(
     reduce_all=reduce_all,
     export=export,
     demo=demo,
+    as_files=as_files,
     beside=(IDENTITIES, MANIFESTS),
     exports_as="car",
     reducer_option=LOG_CONFIG,

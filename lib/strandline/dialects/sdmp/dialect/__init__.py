@@ -12,6 +12,7 @@ from strandline.dialects.sdmp.dialect.exchange import answers, requests
 from strandline.dialects.sdmp.dialect.export import export
 from strandline.dialects.sdmp.dialect.peers import peers
 from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
+from strandline.dialects.sdmp.dialect.transfer import as_files
 from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
 from strandline.dialects.sdmp.kernels import STRICT, is_strict
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
@@ -59,6 +60,7 @@ SDMP = Dialect(
     reduce_all=reduce_all,
     export=export,
     demo=demo,
+    as_files=as_files,
 )
 
 SDMP_AUTHORING = Authoring(

@@ -1,6 +1,7 @@
-"""Batches in, batches out: files to elements, elements to line facts, heads to positions. No Spark, no JVM."""
+"""Batches in, batches out: files to elements, elements to facts, heads to positions, lines to chains. No JVM."""
 
 from strandline.dialects.sdmp.kernels.branches import BRANCH_SCHEMA, branches
+from strandline.dialects.sdmp.kernels.chaining import CHAIN_DDL, chains
 from strandline.dialects.sdmp.kernels.elements import (
     ANNOUNCED,
     ELEMENT_FIELDS,
@@ -29,6 +30,7 @@ from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
 __all__ = [
     "ANNOUNCED",
     "BRANCH_SCHEMA",
+    "CHAIN_DDL",
     "ELEMENT_FIELDS",
     "LINE_FACTS_DDL",
     "MALFORMED",
@@ -45,6 +47,7 @@ __all__ = [
     "WRITTEN_DDL",
     "Columns",
     "branches",
+    "chains",
     "is_strict",
     "line_facts",
     "off_trunk",

@@ -159,14 +159,39 @@ def add_announced(
     frame_hash = hashlib.sha256(line.kept.raw).hexdigest()
     judged = verify.judge_announcement(announcement, rules.own, strict=rules.strict)
     for pos, element in enumerate(judged):
-        if isinstance(element, Damage):
-            _add_damage(pieces, file_no, part, number, line.offset, _kept(element.raw, rules.keep), element)
-            continue
-        raw = codec.announced_element(*element)
-        pieces.add(
-            file_no, part, number, line.offset, 0, Kept(raw, len(raw)), node=announcement.node, damage=ANNOUNCED,
-            evidence=_place(element, frame_no, frame_hash, announcement.seq, pos),
-        )  # fmt: skip
+        place = (frame_no, frame_hash, announcement.seq, pos)
+        _add_element(pieces, file_no, part, number, line.offset, element, announcement.node, place, rules)
+
+
+def add_announced_again(
+    pieces: Pieces, file_no: int, node: str, raw: bytes, position: int, rules: FrameRules
+) -> None:
+    """Add an element that was refused since its node was not own, judged anew.
+
+    Its frame is gone: its position there stands for the place of a frame in its file, its own bytes for the frame's.
+    """
+    value = json.loads(raw)
+    profile = codec.profile_of(node)
+    if profile is None:
+        raise ValueError(f"{node} is stored as a node and is none")
+    announcement = Announcement(node, profile, ((value["author"], value["resource"]),), None)
+    [element] = verify.judge_announcement(announcement, rules.own, strict=rules.strict, first=position)
+    place = (position - 1, hashlib.sha256(raw).hexdigest(), None, 0)
+    _add_element(pieces, file_no, 0, 0, 0, element, node, place, rules)
+
+
+def _add_element(
+    pieces: Pieces, file_no: int, part: int, number: int, offset: int, element: Pair | Damage, node: str,
+    place: tuple[int, str, int | None, int], rules: FrameRules,
+) -> None:  # fmt: skip
+    if isinstance(element, Damage):
+        _add_damage(pieces, file_no, part, number, offset, _kept(element.raw, rules.keep), element)
+        return
+    raw = codec.announced_element(*element)
+    pieces.add(
+        file_no, part, number, offset, 0, Kept(raw, len(raw)), node=node, damage=ANNOUNCED,
+        evidence=_place(element, *place),
+    )  # fmt: skip
 
 
 def _place(pair: Pair, frame_no: int, frame_hash: str, seq: int | None, pos: int) -> str:

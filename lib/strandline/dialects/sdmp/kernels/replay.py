@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Final
@@ -12,6 +13,7 @@ from strandline.dialects.sdmp.kernels.elements import (
     ELEMENT_FIELDS,
     FrameRules,
     add_announced,
+    add_announced_again,
     add_frame,
     is_strict,
     read_content,
@@ -42,8 +44,11 @@ def replayed(
                 announcement = add_frame(pieces, file_no, 0, 0, line, rules)
                 if announcement is not None:
                     add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
+            elif NOT_OWN in codes:
+                position = json.loads(evidence)[NOT_OWN]["position"]
+                add_announced_again(pieces, file_no, node, raw, position, rules)
             elif codes & ANNOUNCEMENT_REASONS:
-                # What the frame said beside the element is gone, so that nothing can be judged anew.
+                # Nothing that was wrong with the element has changed.
                 pieces.add(
                     file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
                 )
@@ -57,5 +62,6 @@ def replayed(
 FRAME_REASONS: Final = frozenset(
     {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
 )
-ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID", "NOT_OWN_NODE"})
+NOT_OWN: Final = "NOT_OWN_NODE"
+ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
 """Reasons of announced elements; lines with the third one come another way."""

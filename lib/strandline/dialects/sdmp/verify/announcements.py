@@ -11,7 +11,7 @@ NO_NODES: frozenset[str] = frozenset()
 
 
 def judge_announcement(
-    announcement: Announcement, own: Collection[str] = NO_NODES, *, strict: bool = False
+    announcement: Announcement, own: Collection[str] = NO_NODES, *, strict: bool = False, first: int = 1
 ) -> tuple[Pair | Damage, ...]:
     """Return, per element in frame order, the pair that it announces, or the rejected record that it is.
 
@@ -20,10 +20,12 @@ def judge_announcement(
     - author and resource have the id form of the node's profile: `BAD_AUTHOR`, `BAD_RESOURCE`, both reported;
     - `strict`, no id of the line to be, nor the node, ends with an impossible character: `NON_CANONICAL_ID`.
       A lake must not write what it would refuse to read.
+
+    `first` is the position of the first element in the frame that it came in.
     """
     return tuple(
         _judged(announcement, element, position, own, strict)
-        for position, element in enumerate(announcement.elements, start=1)
+        for position, element in enumerate(announcement.elements, start=first)
     )
 
 

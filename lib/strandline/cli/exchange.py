@@ -1,0 +1,144 @@
+"""The command that exchanges with others: sync, with peers by files and with another lake."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.given import LogConfig
+from strandline.cli.invocation import Invocation
+from strandline.cli.own import own_runs, told_files
+from strandline.core.errors import UsageError
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    command(
+        app,
+        "sync",
+        panel="Bring in",
+        examples=(
+            "strandline sync --from /backup/lake",
+            "strandline sync --from main.theirs --schema main.ours --dry-run",
+            "strandline sync --nodes nodes.json",
+            "strandline sync --nodes nodes.json --requests ask.jsonl",
+            "strandline sync --nodes nodes.json --answer ask.jsonl --out answers.jsonl",
+        ),
+    )(_sync)
+
+
+def _sync(
+    call: Invocation,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="LAKE",
+            help="Bring what this other lake, a path or CATALOG.SCHEMA, holds.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="LAKE",
+            help="With --from: the lake that is written, instead of --lake or --schema.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --from: only tell what is missing; nothing is written.")
+    ] = False,
+    log_config: LogConfig = None,
+    requests: Annotated[
+        Path | None,
+        typer.Option(
+            "--requests", metavar="FILE", help="Then write there what own nodes ask of their peers."
+        ),
+    ] = None,
+    answer: Annotated[
+        Path | None,
+        typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file, into --out."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --answer: the file of the answers.")
+    ] = None,
+) -> Result:
+    """Bring what another lake holds; append to own journals what peers name; exchange requests and answers by files.
+
+    What comes from another lake is verified like any input. Only what is missing is moved.
+    """
+    if source is not None:
+        if requests is not None or answer is not None or out is not None:
+            raise UsageError(
+                "SYNC_OPTIONS",
+                "--from brings from a lake, --requests and --answer exchange files",
+                "call sync once for each",
+            )
+        return _from_lake(call, source, to, dry_run, log_config)
+    alone = {"--to": to is not None, "--dry-run": dry_run, "--log-config": log_config is not None}
+    for option, given in alone.items():
+        if given:
+            raise UsageError(
+                "OPTION_ALONE",
+                f"{option} says nothing without --from",
+                "add --from with the lake to bring from",
+            )
+    return _by_files(call, requests, answer, out)
+
+
+def _from_lake(
+    call: Invocation, source: str, to: str | None, dry_run: bool, log_config: str | None
+) -> Result:
+    from strandline.tables.location import Location
+
+    if to is not None:
+        call = call.on(Location.named(to))
+    other, runs, files = Location.named(source), own_runs(call), told_files(log_config)
+    if call.options.of_dialects and not runs:
+        raise _nodes_missing()
+    from strandline.dialects import every
+    from strandline.pipelines import replicas
+
+    replicas.check_two(call.location, other)
+    with call.progress() as progress:
+        settings, store = call.settings, call.store()
+        request = replicas.BringRequest(dry_run, runs, files, settings.limits.walk_entries)
+        report = replicas.run(store, store.at(other), every(), request, settings, call.context(progress))
+    return Result(report, lambda console: show.sync_lakes(console, report))
+
+
+def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out: Path | None) -> Result:
+    if (answer is None) != (out is None) or (answer is not None and requests is not None):
+        raise UsageError(
+            "SYNC_OPTIONS",
+            "--answer FILE and --out FILE go together, and without --requests",
+            "answer requests in a call of its own, as `strandline sync --nodes nodes.json --answer IN --out OUT`",
+        )
+    if answer is not None and not answer.is_file():
+        raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")
+    runs = own_runs(call)
+    if not call.options.of_dialects.get("nodes") or len(runs) != 1:
+        raise _nodes_missing()
+    [(name, own)] = runs.items()
+    from strandline.dialects import dialect as dialect_named
+    from strandline.pipelines import sync
+
+    with call.progress() as progress:
+        store, context = call.store(), call.context(progress)
+        if answer is not None and out is not None:
+            asked = sync.AnswerRequest(own, answer.absolute(), out.absolute())
+            report = sync.answer(store, dialect_named(name), asked, context)
+        else:
+            request = sync.SyncRequest(own, None if requests is None else requests.absolute())
+            report = sync.run(store, dialect_named(name), request, context)
+    return Result(report, lambda console: show.sync(console, report))
+
+
+def _nodes_missing() -> UsageError:
+    return UsageError(
+        "NODES_MISSING", "sync needs to know the own nodes and their connections, or another lake",
+        "add --nodes FILE, or --from LAKE",
+    )  # fmt: skip

@@ -1,0 +1,18 @@
+"""Lines that one lake holds, as files for another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+
+from strandline.dialects.base import Stage, Tables
+from strandline.dialects.sdmp.dialect.positions import LINES
+from strandline.dialects.sdmp.frames import transfer
+
+
+def as_files(rows: Mapping[str, DataFrame], tables: Tables, stage: Stage) -> DataFrame:
+    """Return the lines as frames, each a chain: a frame that is no chain would be a false statement of order."""
+    chained = stage.settle(transfer.chains(rows[LINES]), "frames")
+    before = stage.settle(transfer.lines_before(chained, tables.read(LINES)), "lines before")
+    return transfer.frames_of(chained, before)

@@ -1,0 +1,57 @@
+"""Stored lines as frames, so that another lake judges them like any that come."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.frames import reduction as rd
+
+SPAN_LINES = 50_000
+"""Positions of one journal that one task chains: a long journal is cut, and the cut is the start of a frame."""
+
+
+def chains(lines: DataFrame) -> DataFrame:
+    """Put lines together to chains.
+
+    Reads:  the columns of `node_journal_line`.
+    Gives:  namespace, number and n of a chain's first line, entries (its lines, members of a JSON array).
+    Rows:   one per chain; each line is in one.
+    """
+    span = F.floor((F.col("n") - 1) / SPAN_LINES)
+    ready = lines.select(
+        "namespace", "n", "record_id", "line_number", "line_hash", rd.exact_line().alias("text")
+    )
+    placed = ready.repartition(F.col("namespace"), span).sortWithinPartitions("namespace", "n", "record_id")
+    return placed.mapInArrow(kernels.chains, kernels.CHAIN_DDL)
+
+
+def lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
+    """Find the numbers of the lines that chains follow, where these have one of their own: behind line 2.
+
+    Reads:  chains; the columns of `node_journal_line`, of their namespaces.
+    Gives:  namespace, number, since.
+    Rows:   one per line that chains follow.
+    """
+    followed = chained.where("n > 2").select("namespace", "number").distinct()
+    stored = lines.where("n > 1").select(
+        "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("since")
+    )
+    return stored.join(followed, ["namespace", "number"])
+
+
+def frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
+    """Write each chain as a file of one frame.
+
+    Reads:  chains; what `lines_before` gives.
+    Gives:  format (null: the content tells), content (BINARY).
+    Rows:   one per chain. Before line 1, and before line 2, the fingerprint stands in for the number.
+    """
+    node = F.substring_index("namespace", ":", -1)
+    content = F.concat(
+        F.lit('{"node":"'), node, F.lit('","journal":{"since":"'), F.coalesce("since", node),
+        F.lit('","entries":['), F.col("entries"), F.lit("]}}"),
+    )  # fmt: skip
+    told = chained.join(before, ["namespace", "number"], "left")
+    return told.select(F.lit(None).cast("string").alias("format"), content.cast("binary").alias("content"))

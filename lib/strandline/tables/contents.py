@@ -1,0 +1,63 @@
+"""Files whose bytes are rows of a frame, as the input of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.kernels.reading import ReadContent, ReadOptions, read_files
+from strandline.tables.reading import piece_ddl
+
+
+class ContentReading:
+    """The input of one run (`dialects.base.Reading`) where its bytes are at hand: nothing of it is a file.
+
+    `files` has file_no, format and content (BINARY), and stays as it is; `source` is what findings call all of them.
+    """
+
+    def __init__(self, files: DataFrame, options: ReadOptions, source: str) -> None:
+        self._files = files
+        self._options = options
+        self._source = source
+
+    @property
+    def options(self) -> ReadOptions:
+        """The lake's choices and limits."""
+        return self._options
+
+    @property
+    def has_text(self) -> bool:
+        """False: Spark's splitting reader takes paths alone."""
+        return False
+
+    def lines(self) -> DataFrame:
+        """Raise ValueError: there are no files of large plain text."""
+        raise ValueError("contents are read as pieces")
+
+    def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
+        """Return the pieces of all files."""
+        options = self._options
+
+        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return read_files(batches, options, read_content, extra)
+
+        listed = self._files.select(
+            "file_no",
+            "format",
+            F.lit(b"").alias("path"),
+            "content",
+            F.lit(0).cast("bigint").alias("part"),
+            F.lit(None).cast("bigint").alias("until"),
+        )
+        return listed.mapInArrow(read, piece_ddl(extra))
+
+    def sources(self) -> DataFrame:
+        """Return file_no and source."""
+        return self._files.select("file_no", F.lit(self._source).alias("source"))
+
+    def rerouted(self, read_bytes: DataFrame) -> ContentReading | None:  # noqa: ARG002 - asked of every reading
+        """Return None: no line is lost here."""
+        return None

@@ -1,0 +1,190 @@
+"""`sync --from`: two lakes of both dialects that bring what each other holds end equal; what comes is judged."""
+
+import shutil
+
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.dialects.ipfslog.author import to_blocks
+from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import batch, render
+from strandline.pipelines.faults import Faults
+from support.ipfslog_cases import entry, who
+from support.lakes import Lake, write_files
+from support.own_cases import journal_of, node_of, own_node
+from support.own_runs import own_run
+from support.pruning import pruned_row
+from support.random_deliveries import corpus as logs
+from support.random_deliveries import packed
+from support.random_journals import corpus as journals
+
+RECORDS = ("node_journal_line", "ipfs_log_entry", "ipfs_log_identity", "ipfs_log_manifest")
+REDUCED = (
+    "node_journal", "equivocation", "namespace_state", "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view",
+    "ipfs_log_document",
+)  # fmt: skip
+
+
+def held(lake, tables=(*RECORDS, *REDUCED)):
+    """The rows of tables by name, without the bucket, which follows the number of buckets of the lake."""
+    from strandline.contracts.load import contract
+
+    return {
+        table: lake.rows(table, *(name for name in contract(table).compared if name != "bucket"))
+        for table in tables
+    }
+
+
+def set_hashes(lake):
+    """The set_hash of each namespace, computed from all ids anew."""
+    from functools import reduce
+
+    from pyspark.sql import DataFrame
+
+    from strandline.frames.sets import set_hashes as hashed
+
+    store = lake.store()
+    ids = (store.read(table).selectExpr("namespace", "record_id AS value") for table in RECORDS)
+    return {
+        row["namespace"]: bytes(row["set_hash"])
+        for row in hashed(reduce(DataFrame.unionByName, ids)).collect()
+    }
+
+
+def logs_of(lake):
+    """The same lake, for files of logs."""
+    return Lake(lake.spark, lake.settings, lake.path, dialect="ipfslog")
+
+
+def test_two_lakes_bring_from_each_other_until_nothing_moves_and_end_with_equal_sets_and_states(
+    new_lake, tmp_path
+):
+    ours, theirs = new_lake("ours"), new_lake("theirs", buckets=3)
+    parts = zip((ours, theirs), journals(41, 120, 2), logs(42, 120, 2), strict=True)
+    for number, (lake, lines, blocks) in enumerate(parts):
+        lake.ingest(write_files(tmp_path / f"lines{number}", lines))
+        logs_of(lake).ingest(write_files(tmp_path / f"blocks{number}", packed(blocks)))
+
+    # What waited there for what came from here is here only after another turn.
+    for report in (ours.bring(theirs), theirs.bring(ours), ours.bring(theirs)):
+        counts = report.counts
+        assert counts["read"] == counts["missing"] == counts["new"] + counts["known"] > 0
+        # Known is only what came and had waited here, too.
+        assert counts["known"] <= counts["readmitted"]
+        assert (report.reasons, counts.get("since_mismatch", 0), report.exit) == ({}, 0, 0)
+    nothing = theirs.bring(ours, dry_run=True)
+    assert (nothing.counts["missing"], nothing.counts["equal"]) == (0, nothing.namespaces)
+
+    assert set_hashes(ours) == set_hashes(theirs)
+    assert held(ours) == held(theirs)
+    assert (ours.store().buckets, theirs.store().buckets) == (16, 3)
+    # Nothing waits for what is held now; forks and what is not accepted were there to begin with.
+    assert ours.rows("equivocation")
+    assert {row[0] for row in ours.rows("quarantine", "status")} == {"rejected", "deferred"}
+
+
+class Killed(BaseException):
+    """The process is dead; nothing of it runs on."""
+
+
+def killed_at(point, nth=1):
+    def die():
+        raise Killed
+
+    return Faults(point, nth, die)
+
+
+KILLS = ("ingest.node_journal_line", "ingest.ipfs_log_identity")
+"""Each dies behind the one before, which had moved the run on: lines are held that wait, then an identity is."""
+
+
+def test_a_run_killed_and_called_again_leaves_nothing_waiting_for_what_is_held_and_moves_nothing_twice(
+    new_lake, tmp_path
+):
+    theirs, ours = new_lake("theirs"), new_lake("ours")
+    lines = [list(synthetic(number, 9)) for number in range(4)]
+    fork = [*lines[3][:5], *append(lines[3][4], [(synthetic_id("author", 1), synthetic_id("resource", 1))])]
+    alice = who("alice", "core2")
+    waits, comes = entry("waits", "core2", log_id="theirs no more"), entry("comes", "core2", time=7)
+    files = {f"{number}.journal": render(each) for number, each in enumerate([*lines, fork])}
+    theirs.ingest(write_files(tmp_path / "lines", files))
+    logs_of(theirs).ingest(write_files(tmp_path / "blocks", {"a.jsonl": to_blocks([comes], [alice.record])}))
+    # Here lines wait for others, and an entry for its identity, which comes alone: they do not hold the entry.
+    node, number = lines[0][0].decode(), lines[0][6].partition(b"@")[0].decode()
+    ours.ingest(write_files(tmp_path / "later", {"later.jsonl": batch(node, number, lines[0][6:8])}))
+    logs_of(ours).ingest(write_files(tmp_path / "waits", {"waits.jsonl": to_blocks([waits])}))
+    assert len(ours.rows("quarantine")) == 3
+
+    planned = ours.bring(theirs, dry_run=True)
+    assert len(ours.rows("quarantine")) == 3
+    for point in KILLS:
+        with pytest.raises(Killed):
+            ours.bring(theirs, faults=killed_at(point))
+    assert held(ours, ["node_journal_line"]) == held(theirs, ["node_journal_line"])
+    report = ours.bring(theirs)
+    assert planned.counts["missing"] == 4 * 9 + 1 + 2
+    assert (report.counts["missing"], report.counts["read"], report.counts["readmitted"]) == (1, 1, 1)
+    assert ours.rows("quarantine") == []
+    assert {row[0] for row in ours.rows("ipfs_log_entry", "record_id")} == {waits.record_id, comes.record_id}
+    assert held(ours, ["ipfs_log_identity"]) == held(theirs, ["ipfs_log_identity"])
+    assert len(ours.rows("namespace_state")) == 4 + 2
+
+    # Of what is there nothing moves: one more line is one record.
+    more = next(append(lines[1][-1], [(synthetic_id("author", 2), synthetic_id("resource", 2))]))
+    theirs.ingest(write_files(tmp_path / "more", {"more.journal": render([*lines[1], more])}))
+    report = ours.bring(theirs)
+    assert (report.counts["missing"], report.counts["read"], report.counts["known"]) == (1, 1, 0)
+    assert report.members["plan"] == [
+        {
+            "dialect": "sdmp",
+            "namespace": f"node:{lines[1][0].decode()}",
+            "there": 10,
+            "here": 9,
+            "missing": 1,
+        },
+    ]
+
+
+def test_what_comes_is_judged_by_the_strictness_of_this_lake_and_by_its_own_nodes(new_lake, tmp_path):
+    theirs, strict = new_lake("theirs"), new_lake("strict", strict=True)
+    long = list(synthetic(1, 4, "0.12"))
+    # The last character of an id spells 4 bits beside the hash: only one of 16 spellings is canonical.
+    odd = long[1][:-1] + (b"B" if long[1][-1:] != b"B" else b"C")
+    x = node_of("X")
+    shown = journal_of(x, [[0, k] for k in range(3)])
+    theirs.ingest(
+        write_files(tmp_path / "in", {"odd.journal": render([long[0], odd]), "x.journal": render(shown)})
+    )
+    own = own_run([own_node(x)])
+    report = strict.bring(theirs, own={"sdmp": own})
+    assert (report.exit, report.members["stopped"]) == (1, {x: ["OWN_JOURNAL_BEHIND"]})
+    assert report.reasons == {"NON_CANONICAL_ID": 1, "OWN_LINE_NOT_HELD": 3}
+    assert report.counts["missing"] == 6
+    assert {row[0] for row in strict.rows("quarantine", "namespace")} == {
+        f"node:{x}", f"node:{long[0].decode()}",
+    }  # fmt: skip
+    assert report.members["examples"]["NON_CANONICAL_ID"]
+    [source] = {row[0] for row in strict.rows("quarantine", "source")}
+    assert source == str(theirs.path)
+
+
+def test_one_lake_on_both_sides_and_a_lake_that_is_none_are_refused_and_nothing_is_made(new_lake, tmp_path):
+    lake = new_lake()
+    (tmp_path / "link").symlink_to(lake.path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("of others")
+    absent = Lake(lake.spark, lake.settings, tmp_path / "absent")
+    for other, code in (("lake", "SYNC_SAME_LAKE"), ("link", "SYNC_SAME_LAKE"), ("absent", "LAKE_NOT_FOUND"),
+                        ("other", "LAKE_FOREIGN")):  # fmt: skip
+        with pytest.raises(UsageError) as refused:
+            lake.bring(Lake(lake.spark, lake.settings, tmp_path / other))
+        assert refused.value.code == code
+    assert absent.bring(lake, dry_run=True).counts["missing"] == 0
+    assert not (tmp_path / "absent").exists()
+    shutil.copytree(lake.path, tmp_path / "pruned")
+    pruned = Lake(lake.spark, lake.settings, tmp_path / "pruned")
+    pruned.store().append_rows("pruned_record", [pruned_row(entry(), 1)])
+    for here, other in ((lake, pruned), (pruned, lake)):
+        with pytest.raises(UsageError) as refused:
+            here.bring(other)
+        assert refused.value.code == "SYNC_PRUNED"

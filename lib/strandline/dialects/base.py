@@ -267,8 +267,8 @@ class Dialect:
     content and its format; `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of
     namespaces that are held, in the format `exports_as` where names of files tell it; `as_files` spells rows, given by
     table, as files for another lake to judge: format, content (BINARY, a few MiB at most); `demo` makes the same files
-    on every call. A dialect with a `reducer_option` is asked to reduce without news too: what it is told may have changed.
-    `table_functions` are Arrow UDTFs by name: class and columns.
+    on every call. A dialect with a `reducer_option` is asked to reduce without news too: what it is told may have
+    changed. `table_functions` are Arrow UDTFs by name: class and columns.
     """
 
     name: str

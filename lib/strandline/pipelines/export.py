@@ -32,6 +32,7 @@ HEADS_STATED: Final = 10_000
 """Most heads that a manifest states; with more it states nothing of namespaces."""
 
 RUNS_OFFERED: Final = 1_000
+PRUNED: Final = "pruned_record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ def run(
     """Write the accepted records of namespaces of one dialect; `ingest` of the file gives the same sets.
 
     The manifest appears right before the file, so that a file that is there is complete and vouched for. `counts` has
-    `records` (what the file adds to `read`) and the dialect's own. Members: `form`, `dialect`, `out`, `manifest`,
+    `records` (what the file adds to `read`), `pruned` (what it lacks since it was pruned: then the outcome is `found`)
+    and the dialect's own. Members: `form`, `dialect`, `out`, `manifest`,
     `bytes`, `read_versions`, `as_of` and `sets`, per namespace its records and their set_hash.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
@@ -82,16 +84,18 @@ def run(
         found = dialect.export(held, stage, namespaces)
         stated = _stated(found, stage)
         heads = _with_heads(stated, found, stage)
+        pruned = _pruned(store, namespaces, found, stage)
         context.progress.stage(found.form)
         file.write(found.head)
         records = write_contents(found.rows, file)
         manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
         context.faults.reach("export.manifest")
         written = file.appear()
-    read = {table: versions[table] for table in (dialect.record_table, *dialect.beside)}
+    read = {table: versions[table] for table in dialect.landed}
     return context.report(
         store.location.describe(),
-        counts={"records": records, **found.counts},
+        outcome="found" if pruned else "ok",
+        counts={"records": records, **found.counts, "pruned": pruned},
         namespaces=len(namespaces),
         members={
             "form": found.form, "dialect": name, "out": str(written.path), "manifest": str(manifest),
@@ -109,7 +113,7 @@ def _versions(
 ) -> tuple[dict[str, int], dict[str, Dialect]]:
     """Return the versions to read, and the dialects whose tables are all among them."""
     if as_of is None:
-        tables = [table for each in dialects.values() for table in (each.record_table, *each.beside)]
+        tables = [table for each in dialects.values() for table in each.landed]
         return {table: store.version(table) for table in tables}, dict(dialects)
     runs = store.read("run")
     rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
@@ -124,9 +128,7 @@ def _versions(
         )
     [row] = rows
     versions: dict[str, int] = dict(row["read_versions"] or {})
-    known = {
-        name: each for name, each in dialects.items() if {each.record_table, *each.beside} <= versions.keys()
-    }
+    known = {name: each for name, each in dialects.items() if versions.keys() >= set(each.landed)}
     if not known:
         raise UsageError(
             "RUN_READ_NOTHING",
@@ -170,6 +172,15 @@ def _stated(found: Exported, stage: RunStage) -> list[StatedNamespace]:
     listed = F.collect_list(F.struct("namespace", "size", F.lower(F.hex("set_hash")).alias("hash")))
     rows = stage.one(set_hashes(values).agg(F.array_sort(listed).alias("sets")))["sets"]
     return [StatedNamespace(row["namespace"], row["size"], row["hash"], ()) for row in rows]
+
+
+def _pruned(store: TableStore, namespaces: Sequence[str], found: Exported, stage: RunStage) -> int:
+    """Return how many records of the namespaces are not in the file since they were pruned."""
+    if not store.stored_bytes(PRUNED):
+        return 0
+    rows = store.read(PRUNED).where(F.col("namespace").isin(*namespaces))
+    lacking = rows.join(found.ids.select("record_id"), "record_id", "left_anti")
+    return int(stage.one(lacking.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 
 
 def _with_heads(stated: Sequence[StatedNamespace], found: Exported, stage: RunStage) -> list[StatedNamespace]:

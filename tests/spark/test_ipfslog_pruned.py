@@ -83,7 +83,8 @@ def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(
     assert lake_tables(lake) == before
     # A file of the log says that it is not all of it.
     exported = lake.export(tmp_path / "rest.car", LOG)
-    assert (exported.exit, exported.counts["records"], exported.counts["pruned"]) == (1, held, len(gone))
+    [there] = exported.members["sets"]
+    assert (exported.exit, there["records"], exported.counts["pruned"]) == (1, held, len(gone))
     with pytest.raises(UsageError) as refused:
         lake.reduce(files=told("feed"))
     assert refused.value.code == "LOG_CONFIG_PRUNED"

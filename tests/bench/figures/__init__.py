@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.bench import Bench
-from bench.figures import admission, ingest, large, tip
+from bench.figures import admission, ingest, large, moving, own, tip
 from bench.sizes import CHUNKS, WARM, WARM_LARGE, Sizes
 
 
@@ -24,8 +24,10 @@ class Group:
 
 GROUPS: Final = (
     # First, so that the workers whose memory is watched have done little before.
-    Group(frozenset({7, 8, 9, 12}), large.measure, CHUNKS, False, WARM_LARGE),
+    Group(frozenset({7, 8, 9, 12, 16}), large.measure, CHUNKS, False, WARM_LARGE),
     Group(frozenset({1, 6, 10, 11, 13}), ingest.measure, 2, True, WARM),
     Group(frozenset({2, 3, 4}), admission.measure, 1, True, WARM),
     Group(frozenset({5}), tip.measure, 1, True, WARM_LARGE),
+    Group(frozenset({14, 18}), own.measure, 1, False, WARM_LARGE),
+    Group(frozenset({15, 17}), moving.measure, CHUNKS // 2, False, WARM_LARGE),
 )

@@ -207,5 +207,44 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             Bar(most=0.5, aim=0.2),
             "The same files again, into the lake that has just taken them.",
         ),
+        23: Described(
+            "own-journals",
+            "writing own journals: the rows of one commit, no Delta write",
+            "`append` in pure Python of the same lines",
+            Bar(most=6, aim=3),
+            "What own nodes hold lies in `node_resource`, nothing of it is written. The rows are computed whole and "
+            "thrown away; the run that writes them to Delta is shown beside. The other side has its pairs as values.",
+        ),
+        24: Described(
+            "stream",
+            "`stream --available-now` in four batches",
+            "four batch runs of the same files, `ingest` and `reduce` each",
+            Bar(most=1.5, aim=1.1),
+            "Both start with a lake whose tables are there and empty.",
+        ),
+        25: Described(
+            "one-file",
+            "one more file into a large lake, from the file to the reduced state",
+            "one append of its rows to a Delta table of the same size and layout",
+            Bar(most=6, aim=4),
+            "`ingest` and `reduce` of one frame that follows the tip of a journal. The rows to append lie in Parquet.",
+        ),
+        26: Described(
+            "sync",
+            "`sync --from` with 1 % missing",
+            "`ingest` of all into an empty lake",
+            Bar(most=0.3, aim=0.1),
+            "What is missing are lines at the tips of 1 % of the journals. `sync` compares the lakes, moves, judges, "
+            "writes and reduces; the other side reads the files of which the lakes were made, and is not reduced.",
+        ),
+        27: Described(
+            "sync-own",
+            "`sync` for own nodes and their peers",
+            "the same for half of the peers of each",
+            Bar(most=2.2, aim=2.0),
+            "Each own node has a tenth of the journals as its peers, each journal is a peer of a tenth of the own "
+            "nodes: every line is a named pair of each of them, and is written on their journals. Memory as in "
+            "figure 12.",
+        ),
     }
 )

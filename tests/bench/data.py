@@ -92,16 +92,38 @@ class Data:
 
         return _kept(self.folder / name, make)
 
-    def touched(self) -> range:
-        """Return the journals of news of 1 %, spread over all chunks."""
-        every = self.sizes.journals * CHUNKS
-        return range(1, every + 1, every // self.sizes.touched)[: self.sizes.touched]
+    def touched(self, chunks: int = CHUNKS) -> range:
+        """Return the journals of news of 1 %, spread over so many chunks."""
+        every = self.sizes.journals * chunks
+        wanted = max(1, every // 100)
+        return range(1, every + 1, every // wanted)[:wanted]
+
+    def announced(self) -> Path:
+        """Return a folder of frames in which the nodes of one chunk announce what their journals say."""
+
+        def make(folder: Path) -> None:
+            for number in range(1, self.sizes.journals + 1):
+                frame = codec.announce(synthetic_id("node", number), self.pairs(number))
+                (folder / f"{number:07d}.frames").write_bytes(frame + b"\n")
+
+        return _kept(self.folder / "announced", make)
+
+    def pairs(self, number: int) -> list[tuple[str, str]]:
+        """Return the pairs of the lines of journal `number`, in their order."""
+        lines = islice(synthetic(number, self.sizes.length), 1, None)
+        return [(pair[65:129].decode("ascii"), pair[130:].decode("ascii")) for pair in lines]
 
     def in_tip_buckets(self) -> list[int]:
         """Return as many journals as news of 1 % touch, all of two buckets."""
         every = range(1, self.sizes.journals * CHUNKS + 1)
         inside = (number for number in every if bucket_of(namespace_of(number), BUCKETS) < TIP_BUCKETS)
         return list(islice(inside, self.sizes.touched))
+
+    def rows_of_more(self, number: int) -> Path:
+        """Return the Parquet file of the rows that follow the tip of journal `number`, as many as it has."""
+        length = self.sizes.length
+        more = islice(synthetic(number, 2 * length), length, None)
+        return self._rows(f"rows-more-{number}", (Stretch(namespace_of(number), length + 1, more),))
 
     def rows_of_new_journals(self) -> Path:
         """Return the Parquet file of the rows of whole journals, as many lines as news of 1 %, none of them held."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import count
@@ -19,12 +21,15 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.data import text_bytes
 from bench.measure import Run, Stages, timed
 from strandline.config import Settings
-from strandline.dialects import dialect, every
+from strandline.dialects import authoring_of, dialect, every
+from strandline.dialects.authoring import AuthorScope, GivenOption, OwnRun
 from strandline.dialects.base import AdmitRequest, Dialect
+from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import KeepLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines import ingest, init, reduce
+from strandline.pipelines import ingest, init, reduce, replicas, stream, sync
+from strandline.pipelines.faults import Faults
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.pipelines.stage import RunStage
@@ -106,6 +111,91 @@ class Engine:
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
         return Reported(run, report)
 
+    def own(self, peers: Mapping[int, Iterable[int]]) -> OwnRun:
+        """Return the choices of own nodes: made-up nodes with their peers, by their numbers."""
+        authoring = authoring_of("sdmp")
+        if authoring is None:
+            raise RuntimeError("node journals are written")
+        nodes = [
+            {
+                "node": synthetic_id("node", number), "user": synthetic_id("user", number),
+                "connections": [
+                    {"user": synthetic_id("user", number), "nodes": [synthetic_id("node", peer) for peer in each]}
+                ],
+            }
+            for number, each in peers.items()
+        ]  # fmt: skip
+        given = GivenOption("nodes.json", json.dumps({"nodes": nodes}).encode("ascii"))
+        return OwnRun(authoring, authoring.read({"nodes": (given,)}))
+
+    def announce(self, lake: Path, sources: Iterable[str | Path], own: OwnRun) -> None:
+        """Land what own nodes hold, and write none of it: the run ends before its writer begins."""
+        request = ingest.IngestRequest(sources=tuple(map(str, sources)), own=own)
+        store = self.store(lake)
+        context = replace(_context("ingest", store), faults=Faults("ingest.quarantine", fire=_end))
+        with suppress(_EndedError):
+            ingest.run(store, SDMP, request, self.settings, context)
+
+    def next_commit(self, lake: Path, own: OwnRun, *, lines: int) -> Run:
+        """Compute the rows of the writer's next commit, and write nothing."""
+        store, stages = self.store(lake), Stages()
+        began = time.perf_counter()
+        with store.sized(store.stored_bytes("node_resource")), RunStage(stages) as stage:
+            scope = AuthorScope(store.run_id, store.version("node_journal_line"), ())
+            commit = own.authoring.next_commit(own.choices, store, stage, scope)
+            if commit is None or commit.count != lines:
+                raise RuntimeError(f"the writer has other than {lines} lines to write")
+            stages.stage("rows")
+            compute(commit.rows)
+        return Run(time.perf_counter() - began, stages.ended())
+
+    def write(self, lake: Path, own: OwnRun, *, lines: int) -> Run:
+        """Write what own nodes hold. Raises: RuntimeError if other than `lines` lines were written."""
+        store, stages = self.store(lake), Stages()
+        began = time.perf_counter()
+        request = ingest.IngestRequest(own=own)
+        report = ingest.run(store, SDMP, request, self.settings, _context("ingest", store, stages))
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.exit or report.counts.get("authored") != lines:
+            raise RuntimeError(f"the writer ended with {dict(report.counts)}, expected {lines} lines")
+        return run
+
+    def sync(self, lake: Path, own: OwnRun, *, lines: int) -> Run:
+        """Write what peers name. Raises: RuntimeError if other than `lines` lines were written."""
+        store, stages = self.store(lake), Stages()
+        began = time.perf_counter()
+        report = sync.run(store, SDMP, sync.SyncRequest(own), _context("sync", store, stages))
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.exit or report.counts.get("authored") != lines:
+            raise RuntimeError(f"sync ended with {dict(report.counts)}, expected {lines} lines")
+        return run
+
+    def bring(self, lake: Path, other: Path, *, new: int) -> Run:
+        """Bring what another lake holds. Raises: RuntimeError if other than `new` lines were missing."""
+        store, stages = self.store(lake), Stages()
+        there = store.at(Location.lake(str(other)))
+        began = time.perf_counter()
+        context = _context("sync", store, stages)
+        report = replicas.run(store, there, every(), replicas.BringRequest(), self.settings, context)
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.exit or (report.counts["missing"], report.counts["new"]) != (new, new):
+            raise RuntimeError(f"sync ended with {dict(report.counts)}, expected {new} new lines")
+        return run
+
+    def stream(self, lake: Path, folder: Path, *, max_files: int, batches: int) -> Run:
+        """Follow a folder until all is landed. Raises: RuntimeError if it took other than `batches` batches."""
+        store, stages = self.store(lake), Stages()
+        began = time.perf_counter()
+        request = stream.StreamRequest(str(folder), max_files=max_files)
+        report = stream.run(
+            store, SDMP, request, self.settings, _context("stream", store, stages),
+            lambda command: _context(command, self.store(lake), stages),
+        )  # fmt: skip
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.exit or report.counts["batches"] != batches:
+            raise RuntimeError(f"stream ended with {dict(report.counts)}, expected {batches} batches")
+        return run
+
     def admit(self, lake: Path, sources: Sequence[str | Path], *, lines: int) -> Run:
         """Judge the sources as `ingest` does, compute the rows it would merge, and write nothing."""
         store, stages = self.store(lake), Stages()
@@ -161,6 +251,14 @@ def _context(command: str, store: TableStore, progress: Progress | None = None) 
         progress=progress or NoProgress(),
         elapsed=lambda: time.monotonic() - began,
     )
+
+
+class _EndedError(Exception):
+    """A run that is to end early, ends."""
+
+
+def _end() -> None:
+    raise _EndedError
 
 
 def _link(source: str, target: str) -> None:

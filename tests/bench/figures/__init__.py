@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.bench import Bench
-from bench.figures import admission, ingest, large, logs, orders, signatures, tip
+from bench.figures import admission, ingest, large, logs, moving, orders, own, signatures, tip
 from bench.sizes import CHUNKS, WARM, WARM_LARGE, Sizes
 
 
@@ -24,11 +24,13 @@ class Group:
 
 GROUPS: Final = (
     # First, so that the workers whose memory is watched have done little before.
-    Group(frozenset({7, 8, 9, 12}), large.measure, CHUNKS, False, WARM_LARGE),
+    Group(frozenset({7, 8, 9, 12, 25}), large.measure, CHUNKS, False, WARM_LARGE),
     Group(frozenset({1, 6, 10, 11, 13}), ingest.measure, 2, True, WARM),
     Group(frozenset({2, 3, 4}), admission.measure, 1, True, WARM),
     Group(frozenset({5}), tip.measure, 1, True, WARM_LARGE),
     Group(frozenset({14, 15}), signatures.measure, 0, False, WARM),
     Group(frozenset({17, 18, 19, 21}), orders.measure, 0, False, WARM),
     Group(frozenset({16, 20, 22}), logs.measure, 0, False, WARM_LARGE),
+    Group(frozenset({23, 27}), own.measure, 1, False, WARM_LARGE),
+    Group(frozenset({24, 26}), moving.measure, CHUNKS // 2, False, WARM_LARGE),
 )

@@ -1,4 +1,4 @@
-"""Figures on ten million lines: 7, 8, 9, 12. The large lake is built once, by an ingest that figure 12 watches."""
+"""Figures on ten million lines: 7, 8, 9, 12, 25. The large lake is built once, by an ingest that figure 12 watches."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from pathlib import Path
 
 from bench.bench import Bench
 from bench.figures.merges import naive_copy, tip_merges, union_merges
-from bench.measure import Run, alternate, median_run, seconds_case, seconds_side
+from bench.measure import Run, alternate, median_run, seconds_case, seconds_side, timed
 from bench.results import Case, Side
 from bench.rows import TABLE
 from bench.sizes import CHUNKS
 from bench.workers import PeakOfWorkers, is_readable
 
 MIB = 2**20
+LANDED, APPENDED = "ingest and reduce of the file", "append to Delta"
 NEWS, FULL, ONE_LINE = "reduce of the news", "reduce --full", "reduce of one line"
 
 
@@ -26,8 +27,12 @@ def measure(bench: Bench) -> None:
         naive = naive_copy(engine, lake / TABLE)
         tip_merges(bench, lake / TABLE, naive)
         engine.drop(naive)
-    if bench.wants(9):
-        _reductions(bench, lake)
+    if bench.wants(9, 25):
+        first = engine.reduce(lake, new=None).run
+        if bench.wants(9):
+            _reductions(bench, lake, first)
+        if bench.wants(25):
+            _one_file(bench, lake)
     engine.drop(lake)
 
 
@@ -59,9 +64,34 @@ def _watched_build(bench: Bench) -> Path:
     return lake
 
 
-def _reductions(bench: Bench, lake: Path) -> None:
+def _one_file(bench: Bench, lake: Path) -> None:
     engine, data, sizes = bench.engine, bench.data, bench.data.sizes
-    first = engine.reduce(lake, new=None).run
+    more, rows = data.more_of((2,), "more-of-two"), str(data.rows_of_more(2))
+
+    def landed() -> Run:
+        here = engine.copy(lake)
+        ingested = engine.ingest(here, (more,), new=sizes.length).run
+        reduced = engine.reduce(here, new=sizes.length).run
+        engine.drop(here)
+        stages = {f"ingest: {name}": took for name, took in ingested.stages.items()}
+        stages |= {f"reduce: {name}": took for name, took in reduced.stages.items()}
+        return Run(ingested.seconds + reduced.seconds, stages)
+
+    def appended() -> Run:
+        table = engine.copy(lake / TABLE)
+        source = engine.spark.read.parquet(rows)
+        done = timed(lambda: source.write.format("delta").mode("append").save(str(table)))
+        engine.drop(table)
+        return done
+
+    runs = alternate({LANDED: landed, APPENDED: appended}, bench.large_repetitions)
+    what = f"{sizes.length:,} lines into {sizes.many(CHUNKS)}"
+    case = seconds_case(what, (LANDED, runs[LANDED]), (APPENDED, runs[APPENDED]))
+    bench.keep(25, (case,), bench.large_repetitions, ())
+
+
+def _reductions(bench: Bench, lake: Path, first: Run) -> None:
+    engine, data, sizes = bench.engine, bench.data, bench.data.sizes
     grown = engine.copy(lake)
     engine.ingest(grown, (data.more_of(data.touched(), "news"),), new=sizes.news_lines)
     touched_once = engine.copy(lake)

@@ -49,7 +49,7 @@ def settings():
 @pytest.fixture(scope="session")
 def spark(settings, tmp_path_factory):
     from strandline.session import open_session
-    from strandline.session.jars import cached_jars
+    from strandline.session.jars import cached_jars, kafka
 
     # Tests run many small plans once: the second compiler and a parallel collector cost more than they give.
     # With the second compiler off Java keeps 48 MB of compiled code, which a session of many tests fills: then it
@@ -58,8 +58,9 @@ def spark(settings, tmp_path_factory):
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=256m"
     )
     cache = Path(settings.spark.cache)
-    with nullcontext() if cached_jars(cache) else _one_at_a_time(cache / "tests.lock"):
-        session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}")
+    kept = cached_jars(cache) and cached_jars(cache, kafka())
+    with nullcontext() if kept else _one_at_a_time(cache / "tests.lock"):
+        session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}", with_kafka=True)
     yield session
     session.stop()
 

@@ -27,6 +27,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline stream landing/ --dialect sdmp --available-now",
             "strandline stream landing/ --dialect sdmp --every 30s --max-files 200 --lake /data/lake",
             "strandline stream outbox/ --dialect sdmp --every 30s --nodes nodes.json",
+            "strandline stream kafka://localhost:9092/journals --dialect sdmp --every 30s --max-records 50000",
             "strandline stream logs/ --dialect ipfslog --available-now --log-config logs.json",
             "strandline stream landing/ --dialect sdmp --every 5m --schema main.logs --checkpoint /data/seen",
         ),
@@ -36,7 +37,12 @@ def add_to(app: typer.Typer) -> None:
 def _stream(
     call: Invocation,
     source: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="Folder in which files land.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Folder in which files land, or a topic: kafka://HOST:PORT/TOPIC.",
+            show_default=False,
+        ),
     ],
     dialect: DialectName = None,
     form: FormatName = None,
@@ -50,16 +56,20 @@ def _stream(
     max_files: Annotated[
         int | None, typer.Option("--max-files", metavar="N", min=1, help="Most files of one batch.")
     ] = None,
+    max_records: Annotated[
+        int | None,
+        typer.Option("--max-records", metavar="N", min=1, help="Most messages of one batch of a topic."),
+    ] = None,
     checkpoint: Annotated[
         str | None,
         typer.Option("--checkpoint", metavar="PATH", help="Where the stream notes what it has seen."),
     ] = None,
     log_config: LogConfig = None,
 ) -> Result:
-    """Follow a folder: land each file that comes into it as `ingest` does, and reduce.
+    """Follow a folder or a topic: land each file or message that comes as `ingest` does, and reduce.
 
-    Files are to appear whole, by a rename. Killed and started again, it goes on where it was; nothing is lost and
-    nothing comes twice.
+    Files are to appear whole, by a rename; a message is one line of the dialect (sdmp: one frame). Killed and started
+    again, it goes on where it was; nothing is lost and nothing comes twice.
     """
     name = known_dialect(dialect, "stream")
     if available_now == (every is not None):
@@ -73,10 +83,13 @@ def _stream(
     from strandline.dialects import dialect as dialect_named
     from strandline.pipelines import stream
 
+    request = stream.StreamRequest(
+        source, form, seconds, max_files, max_records, checkpoint, own, files
+    )  # fmt: skip
+    with_kafka = stream.is_of_topic(request)
     with call.progress() as progress:
-        settings, store = call.settings, call.store()
+        settings, store = call.settings, call.store(with_kafka=with_kafka)
         context = call.context(progress)
-        request = stream.StreamRequest(source, form, seconds, max_files, checkpoint, own, files)
         runs = partial(call.context_of, like=context)
         report = stream.run(store, dialect_named(name), request, settings, context, runs)
     return Result(report, lambda console: show.stream(console, report))

@@ -136,19 +136,19 @@ class Invocation:
             session_seconds=0.0,
         )
 
-    def session(self) -> "SparkSession":
+    def session(self, *, with_kafka: bool = False) -> "SparkSession":
         """Return the Spark session, started or found. Raises: FaultError, see `strandline.session.open_session`."""
         from strandline.session import open_session
 
         began = time.monotonic()
-        spark = open_session(self.settings, environ=self.environ, run_id=self.run_id)
+        spark = open_session(self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka)
         self.session_seconds += time.monotonic() - began
         return spark
 
-    def store(self) -> "TableStore":
+    def store(self, *, with_kafka: bool = False) -> "TableStore":
         """Return the lake's tables through Spark; wrong usage is told before Spark starts."""
         location, _ = self.location, self.settings
-        spark = self.session()
+        spark = self.session(with_kafka=with_kafka)
         from strandline.tables.commits import Retry
         from strandline.tables.store import TableStore
 

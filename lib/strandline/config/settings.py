@@ -36,9 +36,10 @@ class Read(Section):
 
 
 class Stream(Section):
-    """How `stream` follows a folder."""
+    """How `stream` follows a folder or a topic."""
 
     max_files: Count
+    max_records: Count
 
 
 class Tables(Section):

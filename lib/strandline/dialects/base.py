@@ -263,11 +263,12 @@ class Dialect:
     `record_table` is its table of accepted records, `beside` the tables of what records need beside them, `reduced`
     its reduced tables in the order of writing (without `namespace_state`), `kinds` the kinds of its namespaces.
     `formats` are the formats of its files by name, each with the endings of names that tell it; empty where the content
-    tells. `plain` says how a large file may be split; `records_in` counts the records of a file, given its decompressed
-    content and its format; `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of
-    namespaces that are held, in the format `exports_as` where names of files tell it; `as_files` spells rows, given by
-    table, as files for another lake to judge: format, content (BINARY, a few MiB at most); `demo` makes the same files
-    on every call. A dialect with a `reducer_option` is asked to reduce without news too: what it is told may have
+    tells. `message_as` is the format of a message of Kafka, one line, where names tell formats. `plain` says how a
+    large file may be split; `records_in` counts the records of a file, given its decompressed content and its format;
+    `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of namespaces that are held, in
+    the format `exports_as` where names of files tell it; `as_files` spells rows, given by table, as files for another
+    lake to judge: format, content (BINARY, a few MiB at most); `demo` makes the same files on every call. A dialect
+    with a `reducer_option` is asked to reduce without news too: what it is told may have
     changed. `table_functions` are Arrow UDTFs by name: class and columns.
     """
 
@@ -288,6 +289,7 @@ class Dialect:
     as_files: Callable[[Mapping[str, DataFrame], Tables, Stage], DataFrame]
     beside: tuple[str, ...] = ()
     exports_as: str | None = None
+    message_as: str | None = None
     reducer_option: ReducerOption | None = None
     table_functions: Mapping[str, tuple[type, str]] = field(default_factory=dict)
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Admission, Dialect
+from strandline.dialects.base import Admission, Dialect, Reading
+from strandline.frames.differences import numbered
+from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import init
 from strandline.pipelines.admitting import Admitting, Merged, counts_of, keep_limits
 from strandline.pipelines.authoring import Authored, write_own
@@ -21,12 +24,14 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import finished
 from strandline.pipelines.stage import RunStage
 from strandline.tables import lake
+from strandline.tables.contents import ContentReading
 from strandline.tables.findings import as_findings, refused_links
 from strandline.tables.formats import with_formats
 from strandline.tables.manifests import Manifest, load_manifests
 from strandline.tables.reading import FileReading, ReadPlan
 from strandline.tables.sources import Selection, select
 from strandline.tables.store import TableStore, Written
+from strandline.tables.topics import Messages
 
 DAMAGED_FILES_SHOWN = 20
 
@@ -36,7 +41,7 @@ class IngestRequest:
     """What `ingest` was asked for.
 
     `format` overrides what names tell; links may not lead out of the folder `within`; `drop_rejected_before` is in UTC.
-    `own` says whose journals are written, if any.
+    `own` says whose journals are written, if any. `messages` are messages of a topic, in the place of sources.
     """
 
     sources: tuple[str, ...] = ()
@@ -49,6 +54,7 @@ class IngestRequest:
     namespace: str | None = None
     drop_rejected_before: datetime | None = None
     own: OwnRun | None = None
+    messages: Messages | None = None
 
 
 def run(
@@ -69,6 +75,8 @@ def run(
         require_manifests(selection, manifests)
     lake.require(store, init.design_by(settings, (dialect,)))
     work_bytes = sum(file.size for file in selection.files)
+    if request.messages is not None:
+        work_bytes += request.messages.size
     if request.from_quarantine or request.drop_rejected_before is not None:
         work_bytes += store.stored_bytes(QUARANTINE)
     with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
@@ -106,14 +114,11 @@ class _Ingest:
                 reason=self._request.reason, namespace=self._request.namespace
             )
         own = self._request.own
-        has_input = selection.files or selection.refused or selection.manifests or replay is not None
+        has_records = selection.files or self._request.messages is not None or replay is not None
+        has_input = has_records or selection.refused or selection.manifests
         if not has_input and own is None:
             return self._report(counts_of(None, Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
-        plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
-        reading = FileReading(self._store.spark, selection.files, options, plan, self._dialect.plain)
-        admission = None
-        if selection.files or replay is not None:
-            admission = self._admitting.admit(reading, own, replay)
+        admission = self._admitting.admit(self._reading(options), own, replay) if has_records else None
         self._context.faults.reach("ingest.read")
         merged = Merged() if admission is None else self._admitting.merge(admission)
         self._context.faults.reach("ingest.records")
@@ -134,6 +139,14 @@ class _Ingest:
         if replay is not None:
             members["replayed"] = self._rejects.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
+
+    def _reading(self, options: ReadOptions) -> Reading:
+        spark, messages = self._store.spark, self._request.messages
+        if messages is None:
+            plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
+            return FileReading(spark, self._selection.files, options, plan, self._dialect.plain)
+        rows = messages.read(spark).withColumn("format", F.lit(self._dialect.message_as).cast("string"))
+        return ContentReading(self._stage.settle(numbered(rows), "messages"), options)
 
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None

@@ -187,7 +187,8 @@ def _bring(
     else:
         brought.add(admitting.written())
         return
-    admission = admitting.admit(ContentReading(files, admitting.options(), there.location.describe()), own)
+    named = files.withColumn("source", F.lit(there.location.describe()))
+    admission = admitting.admit(ContentReading(named, admitting.options()), own)
     context.faults.reach("ingest.read")
     merged = admitting.merge(admission)
     context.faults.reach("ingest.records")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from strandline.config import Settings
-from strandline.session.jars import EXCLUDES, coordinate, ivy_folder
+from strandline.session.jars import Bundle, delta, ivy_folder
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -46,20 +46,26 @@ _LAPTOP: Mapping[str, str] = {
 
 
 def spark_conf(
-    settings: Settings, *, temporary: Path, jars: Iterable[Path], java: Iterable[str] = ()
-) -> dict[str, str]:
+    settings: Settings, *, temporary: Path, jars: Iterable[Path], java: Iterable[str] = (),
+    fetched: Iterable[Bundle] = (),
+) -> dict[str, str]:  # fmt: skip
     """Return the configuration of our own session; `java` are more options of its JVM.
 
-    Nothing of it writes outside `temporary` and the cache. With `jars` no network is needed; without any,
-    Spark's own Ivy fetches them into the cache.
+    Nothing of it writes outside `temporary` and the cache. With `jars` no network is needed; what is `fetched` Spark's
+    own Ivy brings into the cache, Delta where there are no jars at all.
     """
     files = tuple(jars)
     cache = Path(settings.spark.cache)
-    packages = {
-        "spark.jars.packages": coordinate(),
-        "spark.jars.ivy": str(ivy_folder(cache)),
-        "spark.jars.excludes": ",".join(EXCLUDES),
-    }
+    bundles = tuple(fetched) or (() if files else (delta(),))
+    of_jars = {"spark.jars": ",".join(str(file) for file in files)} if files else {}
+    if bundles:
+        # What one of them asks for and another excludes is fetched.
+        excludes = set.intersection(*(set(bundle.excludes) for bundle in bundles))
+        of_jars |= {
+            "spark.jars.packages": ",".join(bundle.coordinate for bundle in bundles),
+            "spark.jars.ivy": str(ivy_folder(cache)),
+            "spark.jars.excludes": ",".join(sorted(excludes)),
+        }
     return {
         "spark.master": settings.spark.master,
         "spark.app.name": "strandline",
@@ -76,7 +82,7 @@ def spark_conf(
                 *(f'"{option}"' for option in java),
             )
         ),
-        **({"spark.jars": ",".join(str(file) for file in files)} if files else packages),
+        **of_jars,
         **MEANING,
         **_LAPTOP,
     }

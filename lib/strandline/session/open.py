@@ -13,7 +13,7 @@ from strandline.config import Settings
 from strandline.core.errors import FaultError
 from strandline.session.classes import archive_options
 from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, MEANING, log_config, spark_conf
-from strandline.session.jars import cached_jars, coordinate, keep_jars, resolved_jars
+from strandline.session.jars import Bundle, cached_jars, coordinate, delta, kafka, keep_jars, resolved_jars
 from strandline.session.java import check_java, find_java
 from strandline.session.ship import ship_package
 
@@ -38,10 +38,13 @@ def log_path(settings: Settings, run_id: str) -> Path:
     return Path(settings.spark.state) / f"spark-{run_id}.log"
 
 
-def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_id: str) -> "SparkSession":
+def open_session(
+    settings: Settings, *, environ: MutableMapping[str, str], run_id: str, with_kafka: bool = False
+) -> "SparkSession":
     """Return a session with Delta and the dialects' table functions, in UTC, that reads strictly.
 
-    On a laptop it is started, with the jar from the cache (fetched on the first run); `environ` then gets the
+    On a laptop it is started, with the jars from the cache (fetched when first used; those of Kafka only where
+    topics are read); `environ` then gets the
     interpreter that runs Python workers. Where a session or its owner is there already, that one is used. From then
     on pyspark prints nothing of its own about errors: whoever catches one tells it.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_NOT_FETCHED`, `SPARK_NOT_STARTED`,
@@ -57,7 +60,7 @@ def open_session(settings: Settings, *, environ: MutableMapping[str, str], run_i
     if SparkSession.getActiveSession() is not None or is_hosted(environ):
         session = _existing(SparkSession.builder.getOrCreate())
     else:
-        session = _start(settings, environ, log_path(settings, run_id), java)
+        session = _start(settings, environ, log_path(settings, run_id), java, with_kafka=with_kafka)
     register(session)
     return session
 
@@ -114,7 +117,9 @@ def _set_by_owner(context: "SparkContext | None") -> frozenset[str]:
     return frozenset(MEANING if context is None else (key for key, _ in context.getConf().getAll()))
 
 
-def _start(settings: Settings, environ: MutableMapping[str, str], log: Path, java: str) -> "SparkSession":
+def _start(
+    settings: Settings, environ: MutableMapping[str, str], log: Path, java: str, *, with_kafka: bool
+) -> "SparkSession":
     """Return a new session of our own, on a Java of the version `java`."""
     import pyspark
     from pyspark import SparkConf, SparkContext
@@ -126,7 +131,9 @@ def _start(settings: Settings, environ: MutableMapping[str, str], log: Path, jav
     environ["PYSPARK_PYTHON"] = environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     _drop_foreign_spark(environ)
     cache = Path(settings.spark.cache)
-    jars = cached_jars(cache)
+    bundles = (delta(), kafka()) if with_kafka else (delta(),)
+    missing = tuple(bundle for bundle in bundles if not cached_jars(cache, bundle))
+    jars = tuple(jar for bundle in bundles for jar in cached_jars(cache, bundle))
     _make_folder(log.parent)
     _prune_logs(log.parent)
     _make_folder(cache)
@@ -135,9 +142,10 @@ def _start(settings: Settings, environ: MutableMapping[str, str], log: Path, jav
     (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
     installed = (java, str(find_java(environ)), pyspark.__version__, str(Path(pyspark.__file__).parent))
     # The first session of all loads the jars from elsewhere.
-    archive = archive_options(cache, installed) if jars else ()
+    archive = () if missing else archive_options(cache, installed)
     conf = SparkConf(loadDefaults=False)
-    conf.setAll(list(spark_conf(settings, temporary=temporary, jars=jars, java=archive).items()))
+    ours = spark_conf(settings, temporary=temporary, jars=jars, java=archive, fetched=missing)
+    conf.setAll(list(ours.items()))
     try:
         with log.open("ab") as out:
             # Spark's scripts, the JVM and Ivy write to both streams: neither may reach our standard output.
@@ -145,22 +153,22 @@ def _start(settings: Settings, environ: MutableMapping[str, str], log: Path, jav
             gateway = launch(conf, {"stdout": out, "stderr": out})
         session = SparkSession(SparkContext(conf=conf, gateway=gateway))
     except PySparkRuntimeError:
-        raise _not_started(log, fetching=not jars) from None
-    if not jars:
-        keep_jars(cache, resolved_jars(cache))
+        raise _not_started(log, missing) from None
+    for bundle in missing:
+        keep_jars(cache, resolved_jars(cache), bundle)
     return session
 
 
-def _not_started(log: Path, *, fetching: bool) -> FaultError:
+def _not_started(log: Path, fetched: tuple[Bundle, ...]) -> FaultError:
     """Return why the JVM ended before it answered, as far as its log tells."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    if fetching and any(word in text for word in ("unresolved dependency", "download failed", "UNRESOLVED")):
+    if fetched and any(word in text for word in ("unresolved dependency", "download failed", "UNRESOLVED")):
         return FaultError(
             "JAR_NOT_FETCHED",
-            f"the Delta jar {coordinate()} is not in the cache yet and could not be fetched",
+            f"not in the cache yet and could not be fetched: {', '.join(each.coordinate for each in fetched)}",
             "connect to the network once (https://repo1.maven.org/maven2, or the mirror that "
             f"DEFAULT_ARTIFACT_REPOSITORY in the environment names) and run the command again; the log is {log}",
         )

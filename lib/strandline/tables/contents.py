@@ -15,13 +15,12 @@ from strandline.tables.reading import piece_ddl
 class ContentReading:
     """The input of one run (`dialects.base.Reading`) where its bytes are at hand: nothing of it is a file.
 
-    `files` has file_no, format and content (BINARY), and stays as it is; `source` is what findings call all of them.
+    `files` has file_no, source (what findings call it), format and content (BINARY), and stays as it is.
     """
 
-    def __init__(self, files: DataFrame, options: ReadOptions, source: str) -> None:
+    def __init__(self, files: DataFrame, options: ReadOptions) -> None:
         self._files = files
         self._options = options
-        self._source = source
 
     @property
     def options(self) -> ReadOptions:
@@ -56,7 +55,7 @@ class ContentReading:
 
     def sources(self) -> DataFrame:
         """Return file_no and source."""
-        return self._files.select("file_no", F.lit(self._source).alias("source"))
+        return self._files.select("file_no", "source")
 
     def rerouted(self, read_bytes: DataFrame) -> ContentReading | None:  # noqa: ARG002 - asked of every reading
         """Return None: no line is lost here."""

@@ -1,4 +1,4 @@
-"""A landing folder as a stream of paths: which files are new is Spark's own bookkeeping, kept in a checkpoint."""
+"""A folder or a topic as a stream of what is new in it: that is Spark's own bookkeeping, kept in a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from strandline.core.errors import FaultError, UsageError
 from strandline.tables.paths import path_text, walk
 from strandline.tables.sources import MANIFEST_SUFFIX
+from strandline.tables.topics import Messages, Topic, messages_in, topic_frame
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -34,11 +35,12 @@ _PATTERN: Final = re.compile(r"[*?\[\]{}\\]")
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """The files of one micro-batch: its number, their paths, when the first of them was changed last (UTC)."""
+    """One micro-batch: its number, the paths of its files or its messages, how old the oldest of them is (UTC)."""
 
     number: int
-    paths: tuple[bytes, ...]
     oldest: datetime | None
+    paths: tuple[bytes, ...] = ()
+    messages: Messages | None = None
 
 
 def landing_folder(source: str) -> bytes:
@@ -102,8 +104,13 @@ def bind(spark: SparkSession, checkpoint: str, owner: Mapping[str, str]) -> None
         raise FaultError(
             "CHECKPOINT_FOREIGN",
             f"The checkpoint {checkpoint} belongs to another stream: it differs in {', '.join(differing)}",
-            "name another with --checkpoint, or delete it: then every file is landed again, and records are known",
+            "name another with --checkpoint, or delete it: then all is landed again, and records are known",
         )
+
+
+def is_bound(spark: SparkSession, checkpoint: str) -> bool:
+    """Return whether a checkpoint is that of some stream."""
+    return _text(spark, f"{checkpoint}/{BINDING}") is not None
 
 
 def _text(spark: SparkSession, place: str) -> str | None:
@@ -152,12 +159,36 @@ def follow_folder(
         land(
             Landed(
                 number,
-                tuple(path for path in paths if not path.endswith(MANIFEST_SUFFIX)),
                 None if oldest is None else oldest.astimezone(UTC),
+                paths=tuple(path for path in paths if not path.endswith(MANIFEST_SUFFIX)),
             )
         )
 
-    writer = files.writeStream.foreachBatch(batch).option("checkpointLocation", checkpoint)
+    return _start(files, batch, checkpoint, every)
+
+
+def follow_topic(
+    spark: SparkSession,
+    topic: Topic,
+    checkpoint: str,
+    *,
+    most_records: int,
+    every: float | None,
+    land: Callable[[Landed], None],
+) -> StreamingQuery:
+    """Start to follow a topic as `follow_folder` does a folder: the stream carries offsets, `land` reads messages."""
+
+    def batch(frame: DataFrame, number: int) -> None:
+        messages, oldest = messages_in(frame, topic)
+        land(Landed(number, oldest, messages=messages))
+
+    return _start(topic_frame(spark, topic, most_records), batch, checkpoint, every)
+
+
+def _start(
+    frame: DataFrame, batch: Callable[[DataFrame, int], None], checkpoint: str, every: float | None
+) -> StreamingQuery:
+    writer = frame.writeStream.foreachBatch(batch).option("checkpointLocation", checkpoint)
     if every is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{round(every * 1000)} milliseconds").start()

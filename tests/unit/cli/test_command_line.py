@@ -99,7 +99,7 @@ def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
 def test_a_lake_with_deletion_vectors_is_left_to_spark(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
-    def no_spark(call: Invocation) -> None:
+    def no_spark(call: Invocation, **_: object) -> None:
         raise FaultError("SPARK_ASKED", "Spark was asked for", "nothing")
 
     monkeypatch.setattr(Invocation, "session", no_spark)
@@ -445,7 +445,7 @@ def test_a_file_that_export_cannot_make_is_refused_before_spark_starts(
     words: list[str],
     code: str,
 ) -> None:
-    def no_spark(call: Invocation) -> None:
+    def no_spark(call: Invocation, **_: object) -> None:
         raise FaultError("SPARK_ASKED", "Spark was asked for", "nothing")
 
     monkeypatch.setattr(Invocation, "session", no_spark)

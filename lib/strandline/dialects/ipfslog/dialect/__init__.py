@@ -55,6 +55,7 @@ IPFSLOG = Dialect(
     as_files=as_files,
     beside=(IDENTITIES, MANIFESTS),
     exports_as="car",
+    message_as="lines",
     reducer_option=LOG_CONFIG,
     table_functions={
         "ipfs_log_iterate": (kernels.Iterate, kernels.PART_DDL),

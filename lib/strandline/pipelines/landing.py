@@ -1,0 +1,151 @@
+"""What a stream does with its micro-batches: each is landed by `ingest` and folded by `reduce`."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from strandline.config.settings import Settings
+from strandline.dialects.authoring import OwnRun
+from strandline.dialects.base import Dialect
+from strandline.kernels.formats import format_of
+from strandline.pipelines import ingest, reduce
+from strandline.pipelines.ingest import IngestRequest
+from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.report import EXIT_CODES, Outcome, Report
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.runs import finished
+from strandline.pipelines.told import GivenFile
+from strandline.tables.paths import path_text
+from strandline.tables.store import TableStore, Written
+from strandline.tables.stream import Landed
+
+
+@dataclass(frozen=True, slots=True)
+class LandingRequest:
+    """What holds for all batches: the followed `folder`, or None for a topic; else as in `stream.StreamRequest`."""
+
+    folder: bytes | None
+    format: str | None = None
+    own: OwnRun | None = None
+    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
+
+
+class Landing:
+    """What becomes of the micro-batches, and what they were together."""
+
+    def __init__(
+        self, store: TableStore, dialect: Dialect, request: LandingRequest, settings: Settings, context: RunContext,
+        runs: Callable[[str], RunContext],
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._dialect = dialect
+        self._request = request
+        self._stopped: Mapping[str, object] = {}
+        self._settings = settings
+        self._context = context
+        self._runs = runs
+        self._counts: Counter[str] = Counter(batches=0, read=0, new=0)
+        self._reasons: Counter[str] = Counter()
+        self._written: dict[str, Written] = {}
+        self._outcome: Outcome = "ok"
+        self._lag: float | None = None
+        self._read = 0
+        self.failed: BaseException | None = None
+
+    def tell(self) -> None:
+        """Reduce as the given files say, whether anything lands or not; what they say holds from then on."""
+        self._done(self._reduce(self._request.files))
+
+    def take(self, landed: Landed) -> None:
+        """Land and reduce one micro-batch; what goes wrong is kept, since Spark tells no more than its text."""
+        try:
+            self._take(landed)
+        except BaseException as error:
+            self.failed = error
+            raise
+
+    def _take(self, landed: Landed) -> None:
+        began = self._context.elapsed()
+        if landed.messages is None:
+            asked, come = self._files(landed.paths)
+        else:
+            asked = IngestRequest(messages=landed.messages, own=self._request.own)
+            come = {"messages": landed.messages.count}
+        if asked is not None:
+            self._done(self._ingest(asked))
+            self._context.faults.reach("stream.landed")
+            self._done(self._reduce({}))
+        self._context.faults.reach("stream.reduced")
+        self._counts.update({"batches": 1, **come})
+        self._tell(landed, come, self._context.elapsed() - began)
+
+    def _files(self, landed: tuple[bytes, ...]) -> tuple[IngestRequest | None, Mapping[str, int]]:
+        """Return what is to be landed of a batch of files, if anything is, and the counts of them."""
+        there = [path for path in landed if os.path.lexists(path)]
+        paths = [path for path in there if self._request.format or self._has_format(path)]
+        come = {"files": len(paths), "gone": len(landed) - len(there), "formless": len(there) - len(paths)}
+        if not paths:
+            return None, come
+        names = tuple(map(os.fsdecode, paths))
+        return IngestRequest(
+            names, format=self._request.format, within=self._request.folder, own=self._request.own
+        ), come
+
+    def _has_format(self, path: bytes) -> bool:
+        """Return whether the name tells what the file holds; one that does not is named and stays where it is."""
+        formats = self._dialect.formats
+        if not formats or format_of(os.fsdecode(os.path.basename(path)), formats) is not None:
+            return True
+        self._context.progress.note(
+            f"passed over, since its name does not tell what it holds: {path_text(path)}; "
+            f"`strandline ingest --format` reads it"
+        )
+        return False
+
+    def _ingest(self, request: IngestRequest) -> Report:
+        context = self._runs("ingest")
+        store = self._store.of_run(context.run_id)
+        report = ingest.run(store, self._dialect, request, self._settings, context)
+        self._counts.update(report.counts)
+        self._reasons.update(report.reasons)
+        self._read = report.counts["read"]
+        self._stopped = report.members.get("stopped", {})
+        return report
+
+    def _reduce(self, files: Mapping[str, GivenFile | None]) -> Report:
+        context = self._runs("reduce")
+        own = {} if self._request.own is None else {self._dialect.name: self._request.own}
+        request = ReduceRequest(files=files, walk_entries=self._settings.limits.walk_entries, own=own)
+        return reduce.run(self._store.of_run(context.run_id), (self._dialect,), request, context)
+
+    def _done(self, report: Report) -> None:
+        if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:
+            self._outcome = report.outcome
+        for table, change in report.tables.items():
+            before = self._written.get(table, Written(0))
+            self._written[table] = Written(change.version, before.inserted + change.inserted)
+
+    def _tell(self, landed: Landed, come: Mapping[str, int], seconds: float) -> None:
+        """Say what the batch was: files or messages, records a second, and how long the first had waited in the end."""
+        now = self._context.started_at + timedelta(seconds=self._context.elapsed())
+        self._lag = None if landed.oldest is None else max((now - landed.oldest).total_seconds(), 0.0)
+        lag = "" if self._lag is None else f", lag {self._lag:,.0f} s"
+        name, amount = next(iter(come.items()))
+        rate = self._read / max(seconds, 0.001) if amount else 0
+        self._context.progress.note(
+            f"batch {landed.number}: {amount:,} {name}, {rate:,.0f} records/s{lag}; so far {self._counts['read']:,} "
+            f"read, {self._counts['new']:,} new, {self._counts['rejected']:,} rejected"
+        )
+
+    def report(self, checkpoint: str) -> Report:
+        """Write the stream's own row and return its report."""
+        lag = None if self._lag is None else round(self._lag, 3)
+        return finished(
+            self._store, self._context, outcome=self._outcome, dialect=self._dialect.name, counts=dict(self._counts),
+            reasons=dict(self._reasons), written=self._written,
+            members={"checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped},
+        )  # fmt: skip

@@ -1,0 +1,207 @@
+"""A topic of Kafka as a stream of offsets: which messages are new is Spark's own bookkeeping, kept in a checkpoint."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from strandline.core.errors import FaultError, UsageError
+
+SCHEME: Final = "kafka://"
+SECONDS: Final = 20
+"""How long a broker is asked whether a topic is there."""
+_SOURCE: Final = re.compile(
+    r"kafka://((?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
+    r"(?:,(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})*)/([A-Za-z0-9._-]{1,249})"
+)
+_MISSING: Final = "UnknownTopicOrPartitionException"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic: `brokers` as clients are told them (host:port, divided by commas), and its name."""
+
+    brokers: str
+    name: str
+
+    @property
+    def source(self) -> str:
+        """How the command line spells it."""
+        return f"{SCHEME}{self.brokers}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Messages of a topic: for each partition the first offset and that behind the last.
+
+    `count` and `size` (bytes of their values) are what they were when they were found.
+    """
+
+    topic: Topic
+    offsets: Mapping[int, tuple[int, int]]
+    count: int
+    size: int
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return the messages, each as a file of one line.
+
+        Gives:  source (the topic's, then `/partition@offset`), content (BINARY; the value and the line feed that it
+                lacks; a message without a value has no bytes).
+        Rows:   one per message.
+        """
+        topic = self.topic
+
+        def ends(at: int) -> str:
+            return json.dumps({topic.name: {str(part): each[at] for part, each in self.offsets.items()}})
+
+        rows = (
+            spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", topic.brokers)
+            .option("assign", json.dumps({topic.name: sorted(self.offsets)}))
+            .option("startingOffsets", ends(0))
+            .option("endingOffsets", ends(1))
+            .option("failOnDataLoss", "true")
+            .load()
+        )
+        value, end = F.coalesce("value", F.lit(b"")), F.lit(b"\n")
+        is_whole = (F.length(value) == 0) | F.endswith(value, end)
+        place = (
+            F.lit(f"{topic.source}/"),
+            F.col("partition").cast("string"),
+            F.lit("@"),
+            F.col("offset").cast("string"),
+        )
+        return rows.select(
+            F.concat(*place).alias("source"),
+            F.when(is_whole, value).otherwise(F.concat(value, end)).alias("content"),
+        )
+
+
+def topic_of(source: str) -> Topic | None:
+    """Return the topic that `kafka://HOST:PORT[,HOST:PORT…]/TOPIC` names, None if it names a folder.
+
+    Raises: UsageError TOPIC_INVALID.
+    """
+    if not source.startswith(SCHEME):
+        return None
+    found = _SOURCE.fullmatch(source)
+    if found is None or found[2] in (".", ".."):
+        raise UsageError(
+            "TOPIC_INVALID",
+            f"{source} names no topic",
+            "write kafka://HOST:PORT/TOPIC, several brokers as kafka://HOST:PORT,HOST:PORT/TOPIC",
+        )
+    return Topic(found[1], found[2])
+
+
+class TopicWatch:
+    """Asks the brokers whether a topic is there. To be closed.
+
+    Where the session has no JVM of its own, or Kafka's classes under other names, nobody is asked.
+    """
+
+    def __init__(self, spark: SparkSession, topic: Topic) -> None:
+        self._topic = topic
+        self._jvm: Any = None
+        self._admin: Any = None
+        try:
+            self._jvm = spark.sparkContext._jvm  # noqa: SLF001 - pyspark has no other way to Kafka's own client
+        except (PySparkException, AttributeError):
+            return
+        client = self._jvm.org.apache.kafka.clients.admin.AdminClient
+        if not hasattr(client, "create"):
+            return
+        told = self._jvm.java.util.Properties()
+        told.put("bootstrap.servers", topic.brokers)
+        told.put("default.api.timeout.ms", str(SECONDS * 1000))
+        told.put("request.timeout.ms", str(SECONDS * 500))
+        try:
+            self._admin = client.create(told)
+        except Py4JJavaError:
+            raise unreachable(topic) from None
+
+    def topic_id(self) -> str | None:
+        """Return the id that the brokers gave to the topic, None if there is no such topic; "" if nobody can be asked.
+
+        Raises: FaultError SOURCE_UNREACHABLE.
+        """
+        if self._admin is None:
+            return ""
+        asked = self._admin.describeTopics([self._topic.name]).allTopicNames()
+        try:
+            found = asked.get(SECONDS, self._jvm.java.util.concurrent.TimeUnit.SECONDS)
+        except Py4JJavaError as error:
+            if _MISSING in str(error.java_exception.toString()):
+                return None
+            raise unreachable(self._topic) from None
+        return str(found.get(self._topic.name).topicId().toString())
+
+    def close(self) -> None:
+        """Let the brokers go."""
+        if self._admin is not None:
+            self._admin.close(self._jvm.java.time.Duration.ofSeconds(1))
+
+
+def unreachable(topic: Topic) -> FaultError:
+    """Return the error of brokers that do not answer."""
+    return FaultError(
+        "SOURCE_UNREACHABLE",
+        f"No broker of {topic.source} answers",
+        "see that it runs and that this machine reaches it, then start the stream again: it goes on where it was",
+    )
+
+
+def check_connector(spark: SparkSession, coordinate: str) -> None:
+    """See that the session has Spark's connector to Kafka. Raises: FaultError KAFKA_MISSING."""
+    try:
+        spark.readStream.format("kafka").option("kafka.bootstrap.servers", "-").option(
+            "subscribe", "-"
+        ).load()
+    except AnalysisException:
+        raise FaultError(
+            "KAFKA_MISSING",
+            "this Spark session has no connector to Kafka, and a running session takes no jar",
+            f"submit with `--packages {coordinate}` beside what is there",
+        ) from None
+
+
+def topic_frame(spark: SparkSession, topic: Topic, most: int) -> DataFrame:
+    """Return the messages of a topic as they come, from the oldest that is there, `most` in a micro-batch."""
+    return (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", topic.brokers)
+        .option("subscribe", topic.name)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", most)
+        # What was removed before it was read is missing: that is to be told.
+        .option("failOnDataLoss", "true")
+        .load()
+    )
+
+
+def messages_in(frame: DataFrame, topic: Topic) -> tuple[Messages, datetime | None]:
+    """Return where the messages of a micro-batch are, and when the first of them was sent (UTC)."""
+    rows = (
+        frame.groupBy("partition")
+        .agg(
+            F.min("offset").alias("first"),
+            F.max("offset").alias("last"),
+            F.count(F.lit(1)).alias("messages"),
+            F.sum(F.length("value")).alias("bytes"),
+            F.min("timestamp").alias("oldest"),
+        )
+        .collect()
+    )
+    offsets = {row["partition"]: (row["first"], row["last"] + 1) for row in rows}
+    count, size = sum(row["messages"] for row in rows), sum(row["bytes"] or 0 for row in rows)
+    oldest = min((row["oldest"] for row in rows), default=None)
+    return Messages(topic, offsets, count, size), None if oldest is None else oldest.astimezone(UTC)

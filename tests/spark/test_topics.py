@@ -1,0 +1,169 @@
+"""A topic of a real broker is followed like a folder: with the tables of batch runs, however it was cut or killed."""
+
+import random
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import FaultError, UsageError
+from strandline.dialects.sdmp.author import synthetic
+from strandline.dialects.sdmp.codec import batch, node_of_line
+from strandline.pipelines.faults import Faults
+from strandline.tables import topics
+from support.broker import broker
+from support.lakes import write_files
+from support.random_deliveries import corpus as logs
+from support.random_journals import corpus as journals
+
+PARTS = 3
+
+
+class StoppedError(Exception):
+    """What a test does in the place of a kill."""
+
+
+def stop() -> None:
+    raise StoppedError
+
+
+@pytest.fixture(scope="module")
+def brokers(settings, tmp_path_factory):
+    with broker(Path(settings.spark.cache), tmp_path_factory.mktemp("broker") / "node") as address:
+        yield address
+
+
+class Cluster:
+    """The broker, as somebody who makes topics and sends messages."""
+
+    def __init__(self, spark, address: str) -> None:
+        self._spark = spark
+        self.address = address
+        self._jvm = spark.sparkContext._jvm
+        told = self._jvm.java.util.Properties()
+        told.put("bootstrap.servers", address)
+        self._admin = self._jvm.org.apache.kafka.clients.admin.AdminClient.create(told)
+
+    def topic(self, name: str) -> str:
+        new = self._jvm.org.apache.kafka.clients.admin.NewTopic(name, PARTS, 1)
+        self._admin.createTopics([new]).all().get()
+        return f"kafka://{self.address}/{name}"
+
+    def delete(self, name: str) -> None:
+        self._admin.deleteTopics([name]).all().get()
+
+    def send(self, source: str, values: Iterable[bytes | None]) -> None:
+        rows = [(number % PARTS, b"key", value) for number, value in enumerate(values)]
+        frame = self._spark.createDataFrame(rows, "partition INT, key BINARY, value BINARY").coalesce(1)
+        writer = frame.write.format("kafka").option("kafka.bootstrap.servers", self.address)
+        writer.option("topic", source.rpartition("/")[2]).save()
+
+    def close(self) -> None:
+        self._admin.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(spark, brokers):
+    made = Cluster(spark, brokers)
+    yield made
+    made.close()
+
+
+def lines_of(files: dict[str, bytes]) -> list[bytes]:
+    """The lines of all files of lines, in any order."""
+    found = [
+        line for name, data in sorted(files.items()) if name.endswith(".jsonl") for line in data.split(b"\n")
+    ]
+    random.Random(1).shuffle(found)
+    return [line for line in found if line]
+
+
+FILES = {
+    "sdmp": lambda: journals(seed=71, journals=30, runs=2),
+    "ipfslog": lambda: logs(72, 20, 2),
+}
+
+
+@pytest.mark.parametrize("dialect", FILES)
+def test_a_topic_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(
+    dialect, cluster, new_lake, tmp_path
+):
+    first, second = map(lines_of, FILES[dialect]())
+    source = cluster.topic(f"followed.{dialect}")
+    streamed, whole = new_lake("streamed", dialect=dialect), new_lake("batch", dialect=dialect)
+    cluster.send(source, first)
+    most = -(-len(first) // 2)
+    report = streamed.stream(source, max_records=most)
+    assert (report.outcome, report.counts["messages"]) == ("ok", len(first))
+    assert report.counts["batches"] >= 2
+    cluster.send(source, [*second, None, b""])
+    for point in ("ingest.records", "stream.landed"):
+        with pytest.raises(StoppedError):
+            streamed.stream(source, faults=Faults(point, fire=stop))
+    report = streamed.stream(source)
+    assert report.counts["messages"] >= len(second)
+
+    for name, lines in (("1.jsonl", first), ("2.jsonl", second)):
+        whole.ingest(write_files(tmp_path / name, {name: b"\n".join(lines) + b"\n"}))
+    whole.reduce()
+    assert streamed.tables() == whole.tables()
+
+    assert streamed.stream(source).counts["batches"] == 0
+    shutil.rmtree(streamed.path / "_checkpoints")
+    replayed = streamed.stream(source)
+    assert replayed.counts["messages"] == len(first) + len(second) + 2
+    assert replayed.counts["new"] == 0
+    assert streamed.tables() == whole.tables()
+
+
+def test_messages_of_another_dialect_are_rejected_and_named_by_partition_and_offset(cluster, new_lake):
+    source = cluster.topic("mixed")
+    lines = synthetic(5, 3)
+    frame = batch(node_of_line(lines[0]), node_of_line(lines[0]), lines[1:])
+    cluster.send(source, [frame, b'{"cid":"x","data":"y"}', b"\xff\xfe", b"{"])
+    lake = new_lake()
+    report = lake.stream(source)
+    assert (report.counts["read"], report.counts["rejected"]) == (len(lines) - 1 + 3, 3)
+    assert {place for [place] in lake.rows("quarantine", "source")} >= {
+        f"{source}/1@0",
+        f"{source}/2@0",
+        f"{source}/0@1",
+    }
+    assert all("TRUNCATED" not in reasons for [reasons] in lake.rows("quarantine", "reasons"))
+
+
+def test_a_topic_that_goes_ends_its_stream_and_one_made_anew_is_another(cluster, new_lake, tmp_path):
+    source, checkpoint = cluster.topic("gone"), str(tmp_path / "checkpoint")
+    lines = synthetic(6, 3)
+    cluster.send(source, [batch(node_of_line(lines[0]), node_of_line(lines[0]), lines[1:])])
+    lake, other = new_lake("one"), new_lake("other")
+    shutil.rmtree(other.path)
+    lake.stream(source, checkpoint=checkpoint)
+    with pytest.raises(FaultError) as refused:
+        other.stream(source, checkpoint=checkpoint)
+    assert refused.value.code == "CHECKPOINT_FOREIGN"
+    cluster.send(source, [batch(node_of_line(lines[0]), node_of_line(lines[0]), lines[1:])])
+    going = Faults("stream.reduced", fire=lambda: cluster.delete("gone"))
+    for faults in (going, Faults()):
+        with pytest.raises(FaultError) as stopped:
+            lake.stream(source, every=0.2, checkpoint=checkpoint, faults=faults)
+        assert stopped.value.code == "SOURCE_GONE"
+        assert source in stopped.value.message
+    with pytest.raises(UsageError) as refused:
+        lake.stream(source, checkpoint=str(tmp_path / "fresh"))
+    assert refused.value.code == "SOURCE_MISSING"
+    cluster.topic("gone")
+    with pytest.raises(FaultError) as refused:
+        lake.stream(source, checkpoint=checkpoint)
+    assert refused.value.code == "CHECKPOINT_FOREIGN"
+
+
+def test_brokers_that_do_not_answer_are_named(new_lake, monkeypatch):
+    monkeypatch.setattr(topics, "SECONDS", 2)
+    lake = new_lake()
+    with pytest.raises(FaultError) as refused:
+        lake.stream("kafka://127.0.0.1:9/journals")
+    assert (refused.value.code, refused.value.exit_code) == ("SOURCE_UNREACHABLE", 3)
+    assert "kafka://127.0.0.1:9/journals" in refused.value.message
+    assert lake.rows("run") == []

@@ -1,0 +1,136 @@
+"""A real Kafka broker on this machine: one node, KRaft, loopback alone, its jars fetched once by hash.
+
+By hand: `PYTHONPATH=tests .venv/bin/python -m support.broker` starts one and says where it is; Ctrl-C ends it.
+"""
+
+import hashlib
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LOCK = Path(__file__).with_name("broker.lock")
+"""SHA-256 and path of each jar, as `sha256sum` writes them: org.apache.kafka:kafka_2.13 4.1.0 and what it needs."""
+MAVEN = "https://repo1.maven.org/maven2"
+HEAP = "-Xms256m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+SECONDS = 60
+_CLUSTER = "c3RyYW5kbGluZS10ZXN0cw"
+_CONFIG = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={folder}/data
+num.partitions=1
+auto.create.topics.enable={creates}
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+"""
+
+
+def jars(cache: Path) -> tuple[Path, ...]:
+    """Return the broker's jars in `cache`; those that lack are fetched, and refused if their bytes are others."""
+    folder = cache / "broker"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for line in LOCK.read_text(encoding="utf-8").splitlines():
+        expected, path = line.split()
+        jar = folder / path.rpartition("/")[2]
+        if not jar.exists():
+            _fetch(path, expected, jar)
+        found.append(jar)
+    return tuple(found)
+
+
+def _fetch(path: str, expected: str, jar: Path) -> None:
+    mirror = os.environ.get("DEFAULT_ARTIFACT_REPOSITORY") or MAVEN
+    with urllib.request.urlopen(f"{mirror.rstrip('/')}/{path}", timeout=SECONDS) as answer:
+        content = answer.read()
+    actual = hashlib.sha256(content).hexdigest()
+    assert actual == expected, f"{path} has the SHA-256 {actual}, {LOCK.name} says {expected}"
+    fresh = jar.with_name(f".{jar.name}-{os.getpid()}")
+    fresh.write_bytes(content)
+    fresh.rename(jar)
+
+
+@contextmanager
+def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[str]:
+    """Run a broker while the block runs; gives its host:port. It keeps its data in `folder`, a new one.
+
+    `creates`: a topic is made when a message is sent to it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    port, controller = _free_ports()
+    config = folder / "server.properties"
+    config.write_text(
+        _CONFIG.format(port=port, controller=controller, folder=folder, creates=str(creates).lower())
+    )
+    program = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
+    java = [str(program), *HEAP.split(), "-cp", os.pathsep.join(map(str, jars(cache)))]
+    quiet = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
+    with (folder / "broker.log").open("ab") as log:
+        told = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, "cwd": folder, "env": quiet}
+        subprocess.run(
+            [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(config)],
+            check=True,
+            **told,
+        )
+        process = subprocess.Popen([*java, "kafka.Kafka", str(config)], **told)
+        try:
+            _wait(process, port, folder)
+            yield f"127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError((folder / "broker.log").read_text(errors="replace")[-3000:])
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
+
+
+def main() -> None:
+    """Run a broker until Ctrl-C."""
+    cache = Path.home() / ".cache" / "strandline"
+    with (
+        tempfile.TemporaryDirectory(prefix="strandline-broker-") as folder,
+        broker(cache, Path(folder), creates=True) as address,
+    ):
+        print(f"a broker runs at {address}; follow kafka://{address}/TOPIC; Ctrl-C ends it", flush=True)
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            print("ended")
+
+
+if __name__ == "__main__":
+    main()

@@ -59,6 +59,17 @@ class Cluster:
         writer = frame.write.format("kafka").option("kafka.bootstrap.servers", self.address)
         writer.option("topic", source.rpartition("/")[2]).save()
 
+    def remove(self, name: str, before: int) -> None:
+        """Remove messages from each partition, as retention does."""
+        kafka = self._jvm.org.apache.kafka
+        removed = self._jvm.java.util.HashMap()
+        for part in range(PARTS):
+            removed.put(
+                kafka.common.TopicPartition(name, part),
+                kafka.clients.admin.RecordsToDelete.beforeOffset(before),
+            )
+        self._admin.deleteRecords(removed).all().get()
+
     def close(self) -> None:
         self._admin.close()
 
@@ -157,6 +168,20 @@ def test_a_topic_that_goes_ends_its_stream_and_one_made_anew_is_another(cluster,
     with pytest.raises(FaultError) as refused:
         lake.stream(source, checkpoint=checkpoint)
     assert refused.value.code == "CHECKPOINT_FOREIGN"
+
+
+def test_messages_that_were_removed_before_they_were_landed_are_missed(cluster, new_lake):
+    source = cluster.topic("removed")
+    lines = synthetic(7, 3)
+    frame = batch(node_of_line(lines[0]), node_of_line(lines[0]), lines[1:])
+    lake = new_lake()
+    cluster.send(source, [frame] * PARTS)
+    assert lake.stream(source).counts["messages"] == PARTS
+    cluster.send(source, [frame] * (3 * PARTS))
+    cluster.remove("removed", 3)
+    with pytest.raises(FaultError) as stopped:
+        lake.stream(source)
+    assert stopped.value.code == "MESSAGES_GONE"
 
 
 def test_brokers_that_do_not_answer_are_named(new_lake, monkeypatch):

@@ -73,8 +73,11 @@ class Landing:
         if landed.messages is None:
             asked, come = self._files(landed.paths)
         else:
-            asked = IngestRequest(messages=landed.messages, own=self._request.own)
             come = {"messages": landed.messages.count}
+            # A batch may have offsets without messages: those of transactions.
+            asked = (
+                IngestRequest(messages=landed.messages, own=self._request.own) if come["messages"] else None
+            )
         if asked is not None:
             self._done(self._ingest(asked))
             self._context.faults.reach("stream.landed")

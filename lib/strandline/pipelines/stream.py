@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.errors import StreamingQueryException
 
 from strandline.config.settings import Settings
-from strandline.core.errors import FaultError, UsageError
+from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.dialects.authoring import OwnRun
 from strandline.dialects.base import Dialect
 from strandline.pipelines import init, told
@@ -115,7 +115,7 @@ def _follow(
     except KeyboardInterrupt:
         context.progress.note("stopped: what was landed stands, the next start goes on behind it")
     except StreamingQueryException as stopped:
-        raise landing.failed or _why(stopped, followed) from None
+        raise _why(stopped, landing.failed, followed) from None
     finally:
         query.stop()
     return landing.report(checkpoint)
@@ -142,8 +142,10 @@ def _checkpoint(location: Location, key: bytes, dialect: str) -> str:
     return location.table_path(f"_checkpoints/{name}")
 
 
-def _why(stopped: StreamingQueryException, followed: Followed) -> BaseException:
-    """Return what ended the stream, if it was none of our runs."""
+def _why(stopped: StreamingQueryException, failed: BaseException | None, followed: Followed) -> BaseException:
+    """Return what ended the stream: what one of our runs told, if it did, else what there is to see."""
+    if isinstance(failed, StrandlineError):
+        return failed
     if not followed.is_there():
         return followed.gone()
     if "KAFKA_DATA_LOSS" in str(stopped):
@@ -152,6 +154,8 @@ def _why(stopped: StreamingQueryException, followed: Followed) -> BaseException:
             "The topic no longer has messages that were not landed yet: they were removed before",
             "name a new --checkpoint: it begins with the oldest message that is there; then see what is waiting",
         )
+    if failed is not None:
+        return failed
     first = next((line for line in str(stopped).splitlines() if line.strip()), "no message")
     return FaultError(
         "STREAM_STOPPED",

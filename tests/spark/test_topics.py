@@ -187,8 +187,9 @@ def test_messages_that_were_removed_before_they_were_landed_are_missed(cluster, 
 def test_brokers_that_do_not_answer_are_named(new_lake, monkeypatch):
     monkeypatch.setattr(topics, "SECONDS", 2)
     lake = new_lake()
+    before = lake.rows("run", "run_id")
     with pytest.raises(FaultError) as refused:
         lake.stream("kafka://127.0.0.1:9/journals")
     assert (refused.value.code, refused.value.exit_code) == ("SOURCE_UNREACHABLE", 3)
     assert "kafka://127.0.0.1:9/journals" in refused.value.message
-    assert lake.rows("run") == []
+    assert lake.rows("run", "run_id") == before

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -118,7 +119,7 @@ class TopicWatch:
         except (PySparkException, AttributeError):
             return
         client = self._jvm.org.apache.kafka.clients.admin.AdminClient
-        if not hasattr(client, "create"):
+        if not isinstance(client, JavaClass):
             return
         told = self._jvm.java.util.Properties()
         told.put("bootstrap.servers", topic.brokers)

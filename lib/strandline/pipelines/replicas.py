@@ -164,7 +164,7 @@ def _check(store: TableStore, there: TableStore) -> None:
     if state.missing:
         raise table_missing(there.location, state.missing[0])
     for each in (store, there):
-        if each.stored_bytes(PRUNED):
+        if PRUNED in lake.inspect(each).tables and each.stored_bytes(PRUNED):
             raise UsageError(
                 "SYNC_PRUNED",
                 f"{each.location.describe()} has pruned records, and this version does not sync lakes that have",

@@ -53,7 +53,8 @@ def versions(lake):
 
 def asked(lake, query):
     """The rows of a query over views and tables."""
-    with bare_names(lake.store()):
+    store = lake.store()
+    with store.sized(0), bare_names(store):
         return [plain(row) for row in lake.spark.sql(query).collect()]
 
 
@@ -171,7 +172,8 @@ def assert_parts_agree(lake, reference):
         places = (pa.array([at] * each.num_rows, pa.int64()) for at, each in enumerate(found))
         return pa.concat_tables(map(pa.Table.append_column, found, repeat("at"), places))
 
-    with bare_names(lake.store()):
+    store = lake.store()
+    with store.sized(0), bare_names(store):
         rows = lake.spark.table("ipfs_log_dag")
         found = rows.groupBy("namespace").applyInArrow(read_all, kernels.PART_DDL + ", at BIGINT").collect()
     assert {(row.namespace, row.at, row.step, row.record_id) for row in found} == expected
@@ -180,7 +182,7 @@ def assert_parts_agree(lake, reference):
     everywhere = "TABLE(SELECT * FROM ipfs_log_dag) PARTITION BY (namespace)"
     for name, arguments in (("iterate", {"amount": 3}), ("traverse", {"amount": 2}), ("traverse", {})):
         queries.append((name, arguments, everywhere, drawn))
-    for namespace in sorted(drawn)[:12]:
+    for namespace in sorted(drawn)[:4]:
         one = everywhere.replace("_dag", f"_dag WHERE namespace = '{namespace}'")
         name, arguments = drawn[namespace][2 if len(queries) % 3 else -1]
         queries.append((name, arguments, one, [namespace]))

@@ -183,7 +183,7 @@ def test_one_lake_on_both_sides_and_a_lake_that_is_none_are_refused_and_nothing_
     assert not (tmp_path / "absent").exists()
     shutil.copytree(lake.path, tmp_path / "pruned")
     pruned = Lake(lake.spark, lake.settings, tmp_path / "pruned")
-    pruned.store().append_rows("pruned_record", [pruned_row(entry(), 1)])
+    pruned.store().append_rows("pruned_record", [pruned_row(entry("gone"), 1)])
     for here, other in ((lake, pruned), (pruned, lake)):
         with pytest.raises(UsageError) as refused:
             here.bring(other)

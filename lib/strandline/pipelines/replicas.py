@@ -70,6 +70,8 @@ def run(
     else:
         lake.require(store, init.design_by(settings, dialects))
         here = store
+    if here is not None:
+        _check_unpruned(here)
     brought = _Brought(there.location.describe())
     if not request.dry_run:
         brought.counts.update(counts_of(None, Merged()))
@@ -163,13 +165,16 @@ def _check(store: TableStore, there: TableStore) -> None:
         raise lake_not_found(there.location)
     if state.missing:
         raise table_missing(there.location, state.missing[0])
-    for each in (store, there):
-        if each.stored_bytes(PRUNED):
-            raise UsageError(
-                "SYNC_PRUNED",
-                f"{each.location.describe()} has pruned records, and this version does not sync lakes that have",
-                "bring the files of its nodes with `strandline ingest`",
-            )
+    _check_unpruned(there)
+
+
+def _check_unpruned(store: TableStore) -> None:
+    if store.stored_bytes(PRUNED):
+        raise UsageError(
+            "SYNC_PRUNED",
+            f"{store.location.describe()} has pruned records, and this version does not sync lakes that have",
+            "bring the files of its nodes with `strandline ingest`",
+        )
 
 
 def _bring(

@@ -22,6 +22,8 @@ from strandline.tables.location import Location
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+COMMITS_LOOKED_AT: Final = 20
+"""Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 """Of a list of more values Spark tells Parquet the least and the greatest alone, which skips nothing."""
@@ -100,6 +102,16 @@ class TableReads:
             return int(light.version())
         [row] = self.spark.sql(history_sql(self.target(table))).select("version").head(1)
         return int(row["version"])
+
+    def merged_by(self, table: str) -> str | None:
+        """Return the id of the run that last merged into the table, None if none of its newest commits is a merge."""
+        light = self._light(table)
+        if light is None:
+            asked = self.spark.sql(history_sql(self.target(table), commits=COMMITS_LOOKED_AT))
+            commits = [row.asDict() for row in asked.select("operation", "userMetadata").collect()]
+        else:
+            commits = light.history(COMMITS_LOOKED_AT)
+        return next((each.get("userMetadata") for each in commits if each["operation"] == "MERGE"), None)
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""

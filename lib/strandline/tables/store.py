@@ -23,7 +23,7 @@ from strandline.contracts.model import Contract
 from strandline.frames.layout import laid_out
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
 from strandline.tables.location import Location
-from strandline.tables.reads import TableReads, history_sql
+from strandline.tables.reads import TableReads
 
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_LYING_READY: Final = 4
@@ -33,10 +33,6 @@ ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
 
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 """Delta sets it in the session after each commit; what another writer committed meanwhile does not move it."""
-
-WRITES_LOOKED_AT: Final = 20
-"""Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
-
 
 Bounds = Mapping[str, tuple[int, int]]
 
@@ -153,13 +149,10 @@ class TableStore(TableReads):
 
     def is_torn(self, tables: tuple[str, ...]) -> bool:
         """Return whether the run that last wrote one of the tables has no row in `run`: killed, or under way."""
-        writers = {
-            row["userMetadata"]
-            for table in tables
-            for row in self.spark.sql(history_sql(self.target(table), commits=WRITES_LOOKED_AT))
-            .where("operation = 'MERGE'").select("userMetadata").head(1)
-        }  # fmt: skip
-        named = sorted(writers - {None, self.run_id})
+        writers = (self.merged_by(table) for table in tables)
+        named = sorted({each for each in writers if each is not None} - {self.run_id})
+        if not named:
+            return False
         told = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
         return told < len(named)
 

@@ -116,7 +116,7 @@ WHEN MATCHED THEN UPDATE SET
   waits_for = s.waits_for,
   evidence = least(t.evidence, s.evidence),
   rules_version = s.rules_version,
-  last_seen = s.last_seen,
+  last_seen = greatest(t.last_seen, s.last_seen),
   times_seen = t.times_seen + CASE WHEN t.last_run = s.last_run THEN 0 ELSE 1 END,
   last_run = s.last_run
 """

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,8 @@ from support.lakes import Lake
 from support.packaged import Program
 
 # What stands when the process is dead: the tables that got a new version.
-POINTS = {
-    "ingest.read": set(),
-    "ingest.records": {"node_journal_line"},
-    "ingest.quarantine": {"node_journal_line", "quarantine"},
-    "reduce.before_state": {"node_journal", "equivocation"},
-}
+POINTS = {"ingest.records": {"node_journal_line"}, "reduce.before_state": {"node_journal", "equivocation"}}
+MORE = {"ingest.read": set(), "ingest.quarantine": {"node_journal_line", "quarantine"}}
 IN_A_COMMIT = "in the commit of records"
 TRIES = 4
 
@@ -45,9 +41,12 @@ def data_files(lake: Path) -> set[Path]:
 
 
 @pytest.fixture(scope="module")
-def killed(undisturbed, program: Program, tmp_path_factory) -> dict[str, Dead]:
-    """A process killed at each point, two of them at a time."""
+def kill_at(undisturbed, program: Program, tmp_path_factory) -> Callable[[str], Dead]:
+    """Lets a process run until it is killed at a point."""
     root, folder = undisturbed.root, tmp_path_factory.mktemp("killed")
+
+    def kill(point: str) -> Dead:
+        return in_a_commit() if point == IN_A_COMMIT else at(point)
 
     def at(point: str) -> Dead:
         command = point.partition(".")[0]
@@ -59,9 +58,9 @@ def killed(undisturbed, program: Program, tmp_path_factory) -> dict[str, Dead]:
         ).returncode
         return dead(lake, ended, before, files)
 
-    def in_a_commit(name: str) -> Dead:
+    def in_a_commit() -> Dead:
         for number in range(TRIES):
-            lake = shutil.copytree(root / "ingest", folder / f"{name} {number}")
+            lake = shutil.copytree(root / "ingest", folder / f"commit {number}")
             before, files = versions(lake), data_files(lake)
             process = program.start(
                 "ingest", str(root / "second"), "--dialect", "sdmp", "--lake", str(lake), cwd=folder
@@ -81,19 +80,19 @@ def killed(undisturbed, program: Program, tmp_path_factory) -> dict[str, Dead]:
         advanced = {table for table in tables() if after[table] > before[table]}
         return Dead(lake, ended, advanced, data_files(lake) - files)
 
-    with ThreadPoolExecutor(2) as pool:
-        tried = {point: pool.submit(at, point) for point in POINTS}
-        tried[IN_A_COMMIT] = pool.submit(in_a_commit, IN_A_COMMIT)
-        return {point: done.result() for point, done in tried.items()}
+    return kill
 
 
-@pytest.mark.parametrize("point", [*POINTS, IN_A_COMMIT])
+SLOW = [pytest.param(point, marks=pytest.mark.slow) for point in MORE]
+
+
+@pytest.mark.parametrize("point", [*POINTS, IN_A_COMMIT, *SLOW])
 def test_a_process_killed_here_and_run_again_ends_as_if_it_had_not_been(
-    spark, settings, undisturbed, killed, point
+    spark, settings, undisturbed, kill_at, point
 ):
-    left = killed[point]
+    left = kill_at(point)
     assert left.ended == -signal.SIGKILL
-    assert left.advanced == POINTS.get(point, set())
+    assert left.advanced == (POINTS | MORE).get(point, set())
     assert bool(left.loose) == (point in (IN_A_COMMIT, "ingest.records", "ingest.quarantine"))
     lake = Lake(spark, settings, left.lake)
     if not point.startswith("reduce"):

@@ -32,7 +32,7 @@ from support.log_lakes import REDUCED, ReferenceLogs, enter, enter_identities, l
 from support.log_parts import drawn_reads, taken
 from support.random_logs import random_log
 
-LOGS, BATCHES = 150, 3
+LOGS, BATCHES = 150, 2
 HASHES = document()["dag"]["hashes"]
 ALL, TWO = ("*",), tuple(sorted([who("bob").id, who("carol").id]))
 
@@ -81,15 +81,15 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
         report = lake.reduce(files=files if number == 0 else {})
         assert report.outcome == "ok"
         assert lake_tables(lake) == reference.tables()
-        if number == 1:
+        if number == 0:
             # Some entries go: that changes no row. What comes in the next batch may be one of them.
             pruned = prune(lake, reference, random.Random(0))
             assert len(pruned) > LOGS // 10
             assert reference.tables() == lake_tables(lake)
     # Nothing is new: nothing is written.
     before = versions(lake)
-    assert lake.reduce().counts["reduced"] == 0
-    assert lake.reduce(full=True).members["differences"] == {}
+    again = lake.reduce(full=True)
+    assert (again.counts["reduced"], again.members["differences"]) == (0, {})
     assert versions(lake) == before
     # Manifests come late, and the operator thinks again: only logs that are told otherwise are reduced.
     enter(lake, manifests=late)
@@ -228,8 +228,6 @@ def health(reference, log_id):
 def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_file_says(new_lake):
     lake, made, lie = new_lake(), dag("v2"), lies("v2")
     enter_identities(lake)
-    enter(lake, list(made.values())[:5])
-    lake.reduce(files=file_of({LOG: told("keyvalue")}))
     enter(lake, made.values())
 
     def reduced(**request):
@@ -240,17 +238,20 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_fi
     versions_told = {
         (store, tuple(write)): version for store, write, version in document()["reducer_versions"]
     }
-    assert reduced() == (HASHES["v2 keyvalue"], versions_told["keyvalue", ("*",)], 9)
+    assert reduced(files=file_of({LOG: told("keyvalue")})) == (
+        HASHES["v2 keyvalue"],
+        versions_told["keyvalue", ("*",)],
+        9,
+    )
     heads = sorted(lake.rows("ipfs_log_head", "rank", "record_id"))
     assert names(made, [row[1] for row in heads]) == document()["dag"]["reads"]["v2"]["heads"]
-    only = file_of({LOG: told("keyvalue", TWO)})
-    assert reduced(files=only) == (
+    assert reduced(files=file_of({LOG: told("keyvalue", TWO)})) == (
         HASHES["v2 only bob, carol"], versions_told["keyvalue", ("bob", "carol")], 9,
     )  # fmt: skip
     assert len(lake.rows("ipfs_log_view")) == 5
     assert reduced(files={"log-config": None})[0] == HASHES["v2 none"]
     assert lake.rows("ipfs_log_document") == []
-    # A lie turns the log to the walk; a list without the liar would turn it back.
+    # A lie turns the log to the walk.
     enter(lake, lie.values())
     lake.reduce()
     reference = ReferenceLogs()
@@ -258,8 +259,6 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_fi
     assert lake_tables(lake) == reference.tables()
     [shown] = asked(lake, "SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health")
     assert shown == ("walk", lie["B"].cid, who("alice").id)
-    lake.reduce(files=only)
-    assert set(lake.rows("ipfs_log_view", "mode")) == {("sort",)}
 
 
 class KilledError(Exception):

@@ -15,7 +15,7 @@ NAMES = [field.name for field in fields(Counts)]
 CASES = [
     pytest.param(7, 250, {}, id="250 journals, whole files"),
     pytest.param(
-        8, 12, {"read": {"lines_min_bytes": 1, "split_bytes": 256}}, id="12 journals, splits of 256 bytes"
+        8, 6, {"read": {"lines_min_bytes": 1, "split_bytes": 512}}, id="6 journals, splits of 512 bytes"
     ),
 ]
 

@@ -31,6 +31,8 @@ _LAPTOP: Mapping[str, str] = {
     "spark.memory.fraction": "0.5",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Of each query Spark spells the plan, for pages that are not shown: in short then.
+    "spark.sql.ui.explainMode": "simple",
     # Nobody outside this machine may talk to the driver, and nothing asks a name server for its name.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

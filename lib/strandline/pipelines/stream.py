@@ -27,6 +27,8 @@ from strandline.tables.topics import topic_of
 
 WATCH_SECONDS: Final = 2
 """How often the source is looked for while nothing comes."""
+LOST: Final = ("KAFKA_DATA_LOSS", "KafkaIllegalStateException")
+"""What Spark's connector says of messages that are no longer there: its condition, and from tasks its exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def _why(stopped: StreamingQueryException, failed: BaseException | None, followe
         return failed
     if not followed.is_there():
         return followed.gone()
-    if "KAFKA_DATA_LOSS" in str(stopped):
+    if any(name in str(stopped) for name in LOST):
         return FaultError(
             "MESSAGES_GONE",
             "The topic no longer has messages that were not landed yet: they were removed before",

@@ -19,6 +19,7 @@ LOCK = Path(__file__).with_name("broker.lock")
 MAVEN = "https://repo1.maven.org/maven2"
 HEAP = "-Xms256m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 SECONDS = 60
+TRIES = 4
 _CLUSTER = "c3RyYW5kbGluZS10ZXN0cw"
 _CONFIG = """\
 process.roles=broker,controller
@@ -54,8 +55,15 @@ def jars(cache: Path) -> tuple[Path, ...]:
 
 def _fetch(path: str, expected: str, jar: Path) -> None:
     mirror = os.environ.get("DEFAULT_ARTIFACT_REPOSITORY") or MAVEN
-    with urllib.request.urlopen(f"{mirror.rstrip('/')}/{path}", timeout=SECONDS) as answer:
-        content = answer.read()
+    for left in reversed(range(TRIES)):
+        try:
+            with urllib.request.urlopen(f"{mirror.rstrip('/')}/{path}", timeout=SECONDS) as answer:
+                content = answer.read()
+            break
+        except OSError:
+            if not left:
+                raise
+            time.sleep(5)
     actual = hashlib.sha256(content).hexdigest()
     assert actual == expected, f"{path} has the SHA-256 {actual}, {LOCK.name} says {expected}"
     fresh = jar.with_name(f".{jar.name}-{os.getpid()}")

@@ -163,13 +163,12 @@ class Lake:
 
         Of what is known to be empty Spark leaves whole parts of a query out.
         """
-        schema = store.schema(table)
-        if not is_written:
-            return self.spark.createDataFrame([], schema)
-        opened = self._opened(table)
-        if opened is None:
+        schema, opened = store.schema(table), self._opened(table)
+        if is_written and opened is None:
             return store.read(table)
-        return self.spark.createDataFrame(opened.to_pyarrow_table().select(schema.names), schema)
+        rows = opened.to_pyarrow_table().select(schema.names) if is_written else None
+        # pyspark makes no frame of an Arrow table without rows.
+        return self.spark.createDataFrame(rows if rows is not None and rows.num_rows else [], schema)
 
     def never_written(self, table: str) -> bool:
         """True if the table of a folder has no data file: then nothing need be asked of it."""

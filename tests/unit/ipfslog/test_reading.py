@@ -109,6 +109,7 @@ def head(document, block):
     return block.record_id if isinstance(block, Refused) else record_id(block.block)
 
 
+@pytest.mark.large
 def test_files_of_random_logs_are_read_as_the_reference_reads_them():
     read = 0
     for files in corpus(5, 400, 2):
@@ -121,7 +122,7 @@ def test_files_of_random_logs_are_read_as_the_reference_reads_them():
     assert read > 3000
 
 
-@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.large), 7, 300, 5000])
+@pytest.mark.parametrize("size", [pytest.param(7, marks=pytest.mark.large), 300, 5000])
 def test_splits_of_a_file_of_lines_hold_each_line_once(size):
     data = b"\xef\xbb\xbf" + to_lines(V2) + to_blocks(V2) + b"\r\n{\n" + to_lines(V2)[:-9]
     whole = told(pieces(data, "lines"))
@@ -134,6 +135,7 @@ def a_car():
     return to_car(V2[-1:], V2[:2], [who("alice").record])
 
 
+@pytest.mark.large
 def test_a_car_cut_at_any_byte_costs_its_last_section_alone():
     data = a_car()
     for end in range(len(data) + 1):

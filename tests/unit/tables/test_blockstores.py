@@ -212,6 +212,7 @@ def test_a_locked_leveldb_is_a_fault_that_names_it(tmp_path, capsys):
     unpacked(capsys, tmp_path / "node", tmp_path / "x.car")
 
 
+@pytest.mark.large
 def test_a_damaged_leveldb_is_a_fault_that_names_it(tmp_path, capsys):
     rng = random.Random(4)
     for number in range(12):

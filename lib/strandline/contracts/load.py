@@ -5,8 +5,6 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
-import yaml
-
 from strandline.contracts import resources
 from strandline.contracts.model import Column, Contract, Merge
 from strandline.contracts.quoting import is_legal_name
@@ -61,7 +59,7 @@ def parse_contract(source: str, table: str) -> Contract:
     Raises:
         FaultError: One of these does not hold.
     """
-    document = yaml.safe_load(source)
+    document = resources.parsed(source)
     [described] = document["schema"]
     custom = _custom(described)
     found = Contract(

@@ -6,8 +6,6 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
-import yaml
-
 from strandline.contracts import resources
 
 Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork", "refused_call"]
@@ -46,7 +44,7 @@ def rules_version() -> int:
 
 @cache
 def _registry() -> tuple[int, Mapping[str, Reason]]:
-    document = yaml.safe_load(resources.text("schemas", "reasons.yaml"))
+    document = resources.parsed(resources.text("schemas", "reasons.yaml"))
     every = [_reason(each) for each in document["codes"]]
     return int(document["rules_version"]), MappingProxyType({reason.code: reason for reason in every})
 

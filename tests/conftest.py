@@ -1,15 +1,15 @@
 """One Spark session a process for all tests that need one, one empty lake made once and copied."""
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from support.lakes import Lake, choose, choose_buckets
+from support.locks import one_at_a_time
 
 SPARK_TIERS = ("spark", "delta", "jobs")
 
@@ -25,15 +25,6 @@ def pytest_collection_modifyitems(items):
 
 def _spark_tier(item) -> str | None:
     return next((tier for tier in SPARK_TIERS if f"/tests/{tier}/" in str(item.path)), None)
-
-
-@contextmanager
-def _one_at_a_time(path: Path):
-    """Only one process is in the block: the first session of all fetches the jars, and two must not at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +50,8 @@ def spark(settings, tmp_path_factory):
     )
     cache = Path(settings.spark.cache)
     kept = cached_jars(cache) and cached_jars(cache, kafka())
-    with nullcontext() if kept else _one_at_a_time(cache / "tests.lock"):
+    # The first session of all fetches the jars, and two must not at once.
+    with nullcontext() if kept else one_at_a_time(cache / "tests.lock"):
         session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}", with_kafka=True)
     yield session
     session.stop()

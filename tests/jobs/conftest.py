@@ -1,5 +1,7 @@
 """The wheel, built once; a program that was installed from it; a lake to which nothing bad happened."""
 
+import os
+import pickle
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from strandline.pipelines.report import Report
 from strandline.session.jars import cached_jars
 from support.lakes import Lake, write_files
+from support.locks import one_at_a_time
 from support.packaged import Program, build_wheel, install, make_python
 from support.random_journals import corpus
 
@@ -50,10 +53,22 @@ class Undisturbed:
 
 @pytest.fixture(scope="session")
 def undisturbed(spark, settings, empty_lakes, tmp_path_factory) -> Undisturbed:
-    root = tmp_path_factory.mktemp("undisturbed")
+    """Made once: of the processes that share the tests out, the first makes it and the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    kept = shared / "undisturbed.pickle"
+    with one_at_a_time(shared / "undisturbed.lock"):
+        if not kept.exists():
+            kept.write_bytes(
+                pickle.dumps(_undisturbed(spark, settings, empty_lakes[False], shared / "undisturbed"))
+            )
+        return pickle.loads(kept.read_bytes())
+
+
+def _undisturbed(spark, settings, empty: Path, root: Path) -> Undisturbed:
     # With forks, and with waiting lines that the second run lets in.
     first, second = corpus(seed=57, journals=10, runs=2)
-    shutil.copytree(empty_lakes[False], root / "lake")
+    shutil.copytree(empty, root / "lake")
     lake = Lake(spark, settings, root / "lake")
     reports = [lake.ingest(write_files(root / "first", first)), lake.reduce()]
     shutil.copytree(root / "lake", root / "ingest")

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from strandline.tables.commits import session_settings
+
 _SCAN = re.compile(r"^\(\d+\) (?:Scan|BatchScan|FileScan)[^\n]*\n(?:[^\n]+\n?)*", re.MULTILINE)
 _LOCATION = re.compile(r"^Location: (?P<index>\w+) ?\[(?P<paths>[^\]]*)", re.MULTILINE)
 _SCHEMA = re.compile(r"^ReadSchema: struct<(?P<columns>.*)>", re.MULTILINE)
@@ -46,6 +48,12 @@ class Plans:
 @contextmanager
 def executed_plans(spark) -> Iterator[Plans]:
     """Gather the plans of all queries of the block: Spark's own record of what it executed, not what was asked."""
+    # Our own session lets Spark spell plans in short.
+    with session_settings(spark, {"spark.sql.ui.explainMode": "formatted"}):
+        yield from _gathered(spark)
+
+
+def _gathered(spark) -> Iterator[Plans]:
     first = max((number for number, _ in _executed(spark)), default=-1) + 1
     plans = Plans()
     yield plans

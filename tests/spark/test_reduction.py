@@ -16,6 +16,7 @@ from support.plans import executed_plans
 from support.reference import ReferenceLake
 
 LINES = "node_journal_line"
+REDUCED = ("node_journal", "equivocation", "namespace_state")
 NEWS = 1_000
 BIG, FORKED, GAPPED, LATE, QUIET = 0, 1, 2, 3, range(4, 12)
 SMALL_LINES = 60
@@ -89,6 +90,17 @@ def assert_reduced_as_in_full(lake: Lake, reference: ReferenceLake) -> None:
     assert versions(lake) == before
 
 
+def assert_reduced_as_from_nothing(lake: Lake, rebuilt: Path, empty: Path) -> None:
+    """The reduced rows are those of a lake that holds nothing but the records."""
+    shutil.copytree(empty, rebuilt)
+    for table in (LINES, "quarantine"):
+        shutil.rmtree(rebuilt / table)
+        shutil.copytree(lake.path / table, rebuilt / table)
+    anew = Lake(lake.spark, lake.settings, rebuilt)
+    anew.reduce()
+    assert {table: anew.rows(table) for table in REDUCED} == {table: lake.rows(table) for table in REDUCED}
+
+
 def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_at_once(
     spark, settings, empty_lakes, tmp_path
 ):
@@ -116,6 +128,7 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
         lake.ingest(write_files(tmp_path / f"year{number}", files))
         lake.reduce()
     assert_reduced_as_in_full(lake, reference)
+    assert_reduced_as_from_nothing(lake, tmp_path / "rebuilt", empty_lakes[False])
     lake.assert_sound()
     states = {node: reference.state(node) for node in map(node_of, (FORKED, GAPPED, LATE))}
     assert [state.journal.fork_count for state in states.values()] == [1, 2, 2]

@@ -122,7 +122,9 @@ def test_files_of_random_logs_are_read_as_the_reference_reads_them():
     assert read > 3000
 
 
-@pytest.mark.parametrize("size", [pytest.param(7, marks=pytest.mark.large), 300, 5000])
+@pytest.mark.parametrize(
+    "size", [*(pytest.param(size, marks=pytest.mark.large) for size in (1, 7)), 300, 5000]
+)
 def test_splits_of_a_file_of_lines_hold_each_line_once(size):
     data = b"\xef\xbb\xbf" + to_lines(V2) + to_blocks(V2) + b"\r\n{\n" + to_lines(V2)[:-9]
     whole = told(pieces(data, "lines"))

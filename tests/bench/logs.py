@@ -21,6 +21,9 @@ TABLE: Final = "ipfs_log_entry"
 KEYS: Final = 100
 """Keys of the store that each log is."""
 
+CID_CHARACTERS: Final = 45
+"""Of a CID of CBOR in base 58, behind the `zdpu` that it begins with."""
+
 TYPES: Final = {"v2": "orbitdb", "core2": "publickey"}
 
 
@@ -86,7 +89,7 @@ def entry_rows(spark: SparkSession, logs: int, first: int, last: int) -> DataFra
     )  # fmt: skip
     return each.select(
         "namespace", bucket_of(F.col("namespace"), BUCKETS).alias("bucket"), digest.alias("record_id"),
-        F.concat(F.lit("zdpu"), F.hex(digest)).alias("cid"), F.lit("v2").alias("variant"),
+        F.concat(F.lit("zdpu"), F.hex(digest).substr(1, CID_CHARACTERS)).alias("cid"), F.lit("v2").alias("variant"),
         F.format_string("/log/%d", F.col("log")).alias("log_id"), key.alias("key"), F.lit("").alias("sig"),
         F.col("time").cast("bigint").alias("clock_time"), key.alias("clock_id"), key.alias("writer"),
         digest.alias("identity_digest"), digest.alias("block"),

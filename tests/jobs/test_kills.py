@@ -16,8 +16,12 @@ from support.lakes import Lake
 from support.packaged import Program
 
 # What stands when the process is dead: the tables that got a new version.
-POINTS = {"ingest.records": {"node_journal_line"}, "reduce.before_state": {"node_journal", "equivocation"}}
-MORE = {"ingest.read": set(), "ingest.quarantine": {"node_journal_line", "quarantine"}}
+POINTS = {"reduce.before_state": {"node_journal", "equivocation"}}
+MORE = {
+    "ingest.read": set(),
+    "ingest.records": {"node_journal_line"},
+    "ingest.quarantine": {"node_journal_line", "quarantine"},
+}
 IN_A_COMMIT = "in the commit of records"
 TRIES = 4
 

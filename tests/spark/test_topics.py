@@ -2,7 +2,6 @@
 
 import random
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ from support.broker import broker
 from support.lakes import write_files
 from support.random_deliveries import corpus as logs
 from support.random_journals import corpus as journals
-
-PARTS = 3
-ADMIN = "org.apache.kafka.clients.admin"
+from support.topics import PARTS, Topics
 
 
 class StoppedError(Exception):
@@ -35,53 +32,9 @@ def brokers(settings, tmp_path_factory):
         yield address
 
 
-class Cluster:
-    """The broker, as somebody who makes topics and sends messages."""
-
-    def __init__(self, spark, address: str) -> None:
-        self._spark = spark
-        self.address = address
-        self._jvm = spark.sparkContext._jvm
-        told = self._jvm.java.util.Properties()
-        told.put("bootstrap.servers", address)
-        self._admin = self._jvm.org.apache.kafka.clients.admin.AdminClient.create(told)
-
-    def topic(self, name: str) -> str:
-        new = self._jvm.org.apache.kafka.clients.admin.NewTopic(name, PARTS, 1)
-        self._admin.createTopics([new]).all().get()
-        return f"kafka://{self.address}/{name}"
-
-    def delete(self, name: str) -> None:
-        self._admin.deleteTopics([name]).all().get()
-
-    def send(self, source: str, values: Iterable[bytes | None]) -> None:
-        rows = [(number % PARTS, b"key", value) for number, value in enumerate(values)]
-        frame = self._spark.createDataFrame(rows, "partition INT, key BINARY, value BINARY").coalesce(1)
-        writer = frame.write.format("kafka").option("kafka.bootstrap.servers", self.address)
-        writer.option("topic", source.rpartition("/")[2]).save()
-
-    def remove(self, name: str, before: int) -> None:
-        """Remove messages from each partition, as retention does."""
-        jvm, gateway = self._jvm, self._spark.sparkContext._gateway
-        kafka = jvm.org.apache.kafka
-        # The bridge does not tell the static method from the other of that name.
-        known_to = self._admin.getClass().getClassLoader()
-        records = jvm.java.lang.Class.forName(f"{ADMIN}.RecordsToDelete", True, known_to)
-        types, given = gateway.new_array(jvm.java.lang.Class, 1), gateway.new_array(jvm.java.lang.Object, 1)
-        types[0], given[0] = jvm.java.lang.Long.TYPE, jvm.java.lang.Long.valueOf(before)
-        bound = records.getMethod("beforeOffset", types).invoke(None, given)
-        removed = jvm.java.util.HashMap()
-        for part in range(PARTS):
-            removed.put(kafka.common.TopicPartition(name, part), bound)
-        self._admin.deleteRecords(removed).all().get()
-
-    def close(self) -> None:
-        self._admin.close()
-
-
 @pytest.fixture(scope="module")
 def cluster(spark, brokers):
-    made = Cluster(spark, brokers)
+    made = Topics(spark, brokers)
     yield made
     made.close()
 
@@ -109,14 +62,14 @@ def test_a_topic_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(clu
     assert (report.outcome, report.counts["messages"]) == ("ok", len(first))
     assert report.counts["batches"] == 2
     cluster.send(source, [*second, None, b""])
-    for point in ("ingest.records", "stream.landed"):
-        with pytest.raises(StoppedError):
-            streamed.stream(source, faults=Faults(point, fire=stop))
+    with pytest.raises(StoppedError):
+        streamed.stream(source, faults=Faults("stream.landed", fire=stop))
     report = streamed.stream(source)
     assert report.counts["messages"] >= len(second)
 
-    for name, lines in (("1.jsonl", first), ("2.jsonl", second)):
-        whole.ingest(write_files(tmp_path / name, {name: b"\n".join(lines) + b"\n"}))
+    files = {"1.jsonl": first, "2.jsonl": second}
+    together = {name: b"\n".join(lines) + b"\n" for name, lines in files.items()}
+    whole.ingest(write_files(tmp_path / "in", together))
     whole.reduce()
     assert streamed.tables() == whole.tables()
 
@@ -128,6 +81,7 @@ def test_a_topic_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(clu
     assert streamed.tables() == whole.tables()
 
 
+@pytest.mark.slow
 def test_a_topic_of_entries_ends_with_the_tables_of_a_batch_run(cluster, new_lake, tmp_path):
     [lines] = map(lines_of, logs(72, 20, 1))
     source = cluster.topic("followed.entries")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -56,9 +58,11 @@ class TableReads:
 
     def read(self, table: str) -> DataFrame:
         """Return the table as it is now; the frame stays at this version."""
-        if self.location.is_path():
-            return self.spark.read.format("delta").load(self.location.table_path(table))
-        return self.spark.read.table(self.target(table))
+        if not self.location.is_path():
+            return self.spark.read.table(self.target(table))
+        rows = self.spark.read.format("delta").load(self.location.table_path(table))
+        # Delta looks for files with a job at each scan; of what is known to be empty Spark leaves whole plans out.
+        return rows.limit(0) if self._is_known_empty(table) else rows
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """Return the table as of a version."""
@@ -124,6 +128,17 @@ class TableReads:
         if light is None:
             return int(self._detail(table, "sizeInBytes") or 0)
         return sum(light.get_add_actions().column("size_bytes").to_pylist())
+
+    def _is_known_empty(self, table: str) -> bool:
+        """Return True if the newest commit of a local folder says beside it that the table has no file."""
+        if not self.location.is_local():
+            return False
+        log = Path(self.location.table_path(table), "_delta_log")
+        newest = max(log.glob("*.json"), default=log)
+        try:
+            return bool(json.loads(newest.with_suffix(".crc").read_bytes())["numFiles"] == 0)
+        except (OSError, ValueError, KeyError):
+            return False
 
     def _light(self, table: str) -> DeltaTable | None:
         """Return the table of a local folder as delta-rs opens it, or None.

@@ -42,12 +42,9 @@ def spark(settings, tmp_path_factory):
     from strandline.session import open_session
     from strandline.session.jars import cached_jars, kafka
 
-    # Tests run many small plans once: the second compiler and a parallel collector cost more than they give.
-    # With the second compiler off Java keeps 48 MB of compiled code, which a session of many tests fills: then it
-    # throws code away and compiles it again, all the time.
-    os.environ["JDK_JAVA_OPTIONS"] = (
-        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=256m"
-    )
+    # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
+    # compiled code: then it throws code away and compiles it again, all the time.
+    os.environ["JDK_JAVA_OPTIONS"] = "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m"
     cache = Path(settings.spark.cache)
     kept = cached_jars(cache) and cached_jars(cache, kafka())
     # The first session of all fetches the jars, and two must not at once.

@@ -1,6 +1,7 @@
 """The union merge: insert-only by the commit's own metrics, blind to other buckets, readable by delta-rs."""
 
 import json
+import uuid
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,31 @@ def plain_arrow(value):
     if isinstance(value, dict):
         return tuple(plain_arrow(each) for each in value.values())
     return tuple(plain_arrow(each) for each in value) if isinstance(value, list) else value
+
+
+def test_only_a_table_that_says_so_itself_is_taken_for_empty(new_lake, tmp_path):
+    lake = new_lake()
+    log = lake.path / "node_journal_line" / "_delta_log"
+
+    def is_left_out() -> bool:
+        plan = lake.store().read("node_journal_line")._jdf.queryExecution().optimizedPlan().toString()
+        return "LocalRelation <empty>" in plan
+
+    assert is_left_out()
+    # Another writer may leave no checksum behind, or a catalog may hold the newest commit.
+    checksum = log / f"{0:020}.crc"
+    told = checksum.read_bytes()
+    checksum.unlink()
+    assert not is_left_out()
+    checksum.write_bytes(told)
+    staged = log / "_staged_commits" / f"{1:020}.{uuid.uuid4()}.json"
+    staged.write_bytes(b"")
+    assert not is_left_out()
+    staged.unlink()
+    assert is_left_out()
+    lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 3)}))
+    assert not is_left_out()
+    assert lake.store().read("node_journal_line").count() == 3
 
 
 def test_a_row_that_breaks_a_constraint_is_refused_by_the_table(new_lake, tmp_path):

@@ -98,6 +98,7 @@ KILLS = ("ingest.node_journal_line", "ingest.ipfs_log_identity")
 """Each dies behind the one before, which had moved the run on: lines are held that wait, then an identity is."""
 
 
+@pytest.mark.slow
 def test_a_run_killed_and_called_again_leaves_nothing_waiting_for_what_is_held_and_moves_nothing_twice(
     new_lake, tmp_path
 ):

@@ -12,18 +12,20 @@ from support.reference import Counts, ReferenceLake
 NAMES = [field.name for field in fields(Counts)]
 
 
+SPLITS = {"read": {"lines_min_bytes": 1, "split_bytes": 512}}
 CASES = [
-    pytest.param(7, 250, {}, id="250 journals, whole files"),
-    pytest.param(
-        8, 6, {"read": {"lines_min_bytes": 1, "split_bytes": 512}}, id="6 journals, splits of 512 bytes"
-    ),
+    pytest.param(7, 250, 2, {}, id="250 journals, whole files"),
+    pytest.param(8, 6, 1, SPLITS, id="6 journals, splits of 512 bytes"),
+    pytest.param(9, 12, 2, SPLITS, id="12 journals over runs, splits of 512 bytes", marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("seed", "journals", "changed"), CASES)
-def test_spark_and_reference_agree_on_random_journals_over_runs(new_lake, tmp_path, seed, journals, changed):
+@pytest.mark.parametrize(("seed", "journals", "runs", "changed"), CASES)
+def test_spark_and_reference_agree_on_random_journals_over_runs(
+    new_lake, tmp_path, seed, journals, runs, changed
+):
     lake, reference = new_lake(**changed), ReferenceLake()
-    for number, files in enumerate(corpus(seed, journals, runs=2)):
+    for number, files in enumerate(corpus(seed, journals, runs)):
         counts = reference.ingest(files)
         report = lake.ingest(write_files(tmp_path / f"in{number}", files))
         assert counted(report, NAMES) == dict(zip(NAMES, astuple(counts), strict=True))

@@ -10,6 +10,7 @@ from strandline.contracts.load import tables
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.pipelines import reduce
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import Lake, write_files
 from support.plans import executed_plans
@@ -99,6 +100,28 @@ def assert_reduced_as_from_nothing(lake: Lake, rebuilt: Path, empty: Path) -> No
     anew = Lake(lake.spark, lake.settings, rebuilt)
     anew.reduce()
     assert {table: anew.rows(table) for table in REDUCED} == {table: lake.rows(table) for table in REDUCED}
+
+
+def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_same_rows(
+    new_lake, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(reduce, "LARGE_NEWS", 30)
+    lake, reference = new_lake(), ReferenceLake()
+
+    def reduced(name: str, files: dict[str, bytes]) -> tuple[int, int]:
+        reference.ingest(files)
+        lake.ingest(write_files(tmp_path / name, files))
+        report = lake.reduce()
+        assert_reduced_equal(lake, reference)
+        return report.counts["new_records"], report.counts["reduced"]
+
+    assert reduced("first", {f"{n}.journal": render(synthetic(n, 6)) for n in range(4)}) == (0, 4)
+    # Everything: journals without news, too. Then the news alone, forks among them.
+    more = {f"{n}.journal": render(synthetic(n, 9)) for n in range(2, 8)}
+    assert reduced("more", more) == (2 * 3 + 4 * 9, 8)
+    lines = small_journal(FORKED)
+    forked = branch(lines, 2, 3, author=1)
+    assert reduced("news", {"grown.journal": render(lines[:50]), "forked.jsonl": forked}) == (44 + 3, 1)
 
 
 def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_at_once(

@@ -124,6 +124,7 @@ def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_l
     assert_peers_equal(lake, reference)
 
 
+@pytest.mark.slow
 def test_what_a_stream_is_told_of_logs_holds_for_all_its_batches_and_later_ones(new_lake, tmp_path):
     lake, landing = new_lake(dialect="ipfslog"), tmp_path / "landing"
     told = {"logs": [{"id": "strand", "store": "keyvalue", "write": ["*"]}]}

@@ -86,7 +86,7 @@ def _stream(
     request = stream.StreamRequest(
         source, form, seconds, max_files, max_records, checkpoint, own, files
     )  # fmt: skip
-    with_kafka = stream.is_of_topic(request)
+    with_kafka = stream.topic_in(request) is not None
     with call.progress() as progress:
         settings, store = call.settings, call.store(with_kafka=with_kafka)
         context = call.context(progress)

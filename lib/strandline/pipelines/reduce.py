@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -22,6 +22,9 @@ from strandline.pipelines.stage import RunStage
 from strandline.pipelines.told import GivenFile, Told
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
+
+LARGE_NEWS: Final = 1_000_000
+"""From so many new records on what is kept of them is kept on disk; if they outnumber the others, all is reduced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,10 @@ def _reduce(
     done: Done,
 ) -> None:
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
-    before = stage.one(states.agg(F.max("reduced_version").alias("version")))["version"]
+    stored = stage.one(
+        states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
+    )
+    before = stored["version"]
     beside = {table: store.version(table) for table in dialect.beside}
     done.read_versions.update(beside)
     scope = ReduceScope(
@@ -154,11 +160,16 @@ def _reduce(
             )
             _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
             return
-        news = stage.keep(feed, "change feed")
-        found = stage.one(news.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        context.progress.stage("change feed")
+        found = stage.one(feed.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         done.counts["new_records"] += found
-        if found or asked_anyway:
-            _write(store, dialect.reduce_new(news, store, stage, scope), context, stage, done)
+        if found >= LARGE_NEWS:
+            stage.keep_on_disk()
+        if found >= LARGE_NEWS and found > stored["records"]:
+            context.progress.note(f"{found:,} news are more than there was before: all is reduced")
+            _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
+        elif found or asked_anyway:
+            _write(store, dialect.reduce_new(feed, store, stage, scope), context, stage, done)
     if request.full and before is not None:
         again = dialect.reduce_all(store, stage, scope)
         differing = differences(store, dialect, again)

@@ -19,11 +19,20 @@ class RunStage:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._kept: list[DataFrame] = []
+        self._level = StorageLevel.MEMORY_AND_DISK
+
+    def keep_on_disk(self) -> None:
+        """Keep what is kept from now on on disk alone.
+
+        What went to disk because memory was full Spark brings back into memory when it is read, a partition at a time
+        and whole: of millions of rows that is more than a small heap has left.
+        """
+        self._level = StorageLevel.DISK_ONLY
 
     def keep(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, computed at their first use and kept; what does not fit into memory goes to disk."""
         self._progress.stage(name)
-        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        kept = frame.persist(self._level)
         self._kept.append(kept)
         return kept
 
@@ -33,7 +42,13 @@ class RunStage:
         For frames of steps that build on each other: the text of a plan over kept plans doubles with each step, and
         Spark writes it at every change of plan (measured: minutes, then no memory, at the seventh step).
         """
-        return self.keep(frame.localCheckpoint(eager=False), name)
+        # By default in memory as rows; a level that is named keeps them serialised.
+        cut = (
+            frame.localCheckpoint(eager=False, storageLevel=self._level)
+            if self._level is StorageLevel.DISK_ONLY
+            else frame.localCheckpoint(eager=False)
+        )
+        return self.keep(cut, name)
 
     def one(self, frame: DataFrame) -> Row:
         """Return the single row of an aggregate."""

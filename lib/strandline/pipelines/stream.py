@@ -23,7 +23,7 @@ from strandline.tables import lake
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 from strandline.tables.stream import bind
-from strandline.tables.topics import topic_of
+from strandline.tables.topics import Topic, topic_of
 
 WATCH_SECONDS: Final = 2
 """How often the source is looked for while nothing comes."""
@@ -51,8 +51,11 @@ class StreamRequest:
     files: Mapping[str, GivenFile | None] = field(default_factory=dict)
 
 
-def is_of_topic(request: StreamRequest) -> bool:
-    """Return whether a topic is followed. Raises: UsageError TOPIC_INVALID, OPTION_OF_FOLDER, OPTION_OF_TOPIC."""
+def topic_in(request: StreamRequest) -> Topic | None:
+    """Return the topic that is followed, None where a folder is.
+
+    Raises: UsageError TOPIC_INVALID, OPTION_OF_FOLDER, OPTION_OF_TOPIC.
+    """
     topic = topic_of(request.source)
     if topic is None and request.max_records is not None:
         raise UsageError(
@@ -69,7 +72,7 @@ def is_of_topic(request: StreamRequest) -> bool:
             f"{named} is for folders, and {topic.source} is a topic",
             "leave it out: each message is one line of the dialect; --max-records bounds the batches of a topic",
         )
-    return topic is not None
+    return topic
 
 
 def run(
@@ -124,8 +127,7 @@ def _follow(
 
 
 def _followed(store: TableStore, request: StreamRequest, settings: Settings) -> Followed:
-    is_of_topic(request)
-    topic, spark, every = topic_of(request.source), store.spark, request.every
+    topic, spark, every = topic_in(request), store.spark, request.every
     if topic is None:
         most = request.max_files or settings.stream.max_files
         return FollowedFolder(spark, request.source, every=every, most=most)

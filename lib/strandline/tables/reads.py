@@ -135,6 +135,9 @@ class TableReads:
             return False
         log = Path(self.location.table_path(table), "_delta_log")
         newest = max(log.glob("*.json"), default=log)
+        if next(log.glob("_*commits/*"), None) is not None:
+            # Commits lie there that a catalog knows to be newer.
+            return False
         try:
             return bool(json.loads(newest.with_suffix(".crc").read_bytes())["numFiles"] == 0)
         except (OSError, ValueError, KeyError):

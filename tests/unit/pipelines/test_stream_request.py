@@ -3,14 +3,16 @@
 import pytest
 
 from strandline.core.errors import UsageError
-from strandline.pipelines.stream import StreamRequest, is_of_topic
+from strandline.pipelines.stream import StreamRequest, topic_in
 
 TOPIC = "kafka://localhost:9092/journals"
 
 
 def test_folders_and_topics_have_bounds_of_their_own():
-    assert not is_of_topic(StreamRequest("landing", format="lines", max_files=3))
-    assert is_of_topic(StreamRequest(TOPIC, max_records=3))
+    assert not topic_in(StreamRequest("landing", format="lines", max_files=3))
+    topic = topic_in(StreamRequest(TOPIC, max_records=3))
+    assert topic is not None
+    assert topic.source == TOPIC
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,6 @@ def test_folders_and_topics_have_bounds_of_their_own():
 )
 def test_an_option_of_the_other_kind_of_source_is_refused(request_, code, named):
     with pytest.raises(UsageError) as refused:
-        is_of_topic(request_)
+        topic_in(request_)
     assert (refused.value.code, refused.value.exit_code) == (code, 2)
     assert named in refused.value.message

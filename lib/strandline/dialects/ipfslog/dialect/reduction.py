@@ -21,6 +21,9 @@ STATES = "namespace_state"
 COMMITTED: Final = log_namespace("/orbitdb/")
 """How namespaces of logs begin whose id may commit to manifests."""
 
+UNREAD: Final = ("block", "payload_json", "value_json", "sig", "refs")
+"""Columns of an entry that no reduction reads: what its values are stands in `ops`."""
+
 LOG_CONFIG: Final = ReducerOption("log-config", parse_log_config, {})
 """Stores and write lists of logs, from a file."""
 
@@ -47,6 +50,7 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     if tables.is_torn(folding.REDUCED):
         return reduce_all(tables, stage, scope)
     every = held(tables, stage, scope.last)
+    news = stage.keep(news.drop(*UNREAD), "news")
     touched = stage.settle(_touched(news, every, tables, scope), "logs")
     _check_told(touched, every, stage)
     found = stage.one(

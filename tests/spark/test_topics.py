@@ -62,8 +62,9 @@ def test_a_topic_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(clu
     assert (report.outcome, report.counts["messages"]) == ("ok", len(first))
     assert report.counts["batches"] == 2
     cluster.send(source, [*second, None, b""])
-    with pytest.raises(StoppedError):
-        streamed.stream(source, faults=Faults("stream.landed", fire=stop))
+    for point in ("ingest.records", "stream.landed"):
+        with pytest.raises(StoppedError):
+            streamed.stream(source, faults=Faults(point, fire=stop))
     report = streamed.stream(source)
     assert report.counts["messages"] >= len(second)
 

@@ -27,7 +27,7 @@ quick: $(VENV)/.test ## Run the tests that need no JVM, but the largest (seconds
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
 test: java lint contracts ## Run every check and every test
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 soak: java $(VENV)/.test ## Run the slow tier of the tests
 	$(BIN)/python -m pytest -m slow

@@ -12,15 +12,24 @@ from support.lakes import Lake, choose, choose_buckets
 from support.locks import one_at_a_time
 
 SPARK_TIERS = ("spark", "delta", "jobs")
+LONGEST = (
+    "ipfslog_reduction", "lake_sync", "readme", "stream", "ipfslog_admission", "topics", "own_journals", "jobs",
+    "kills", "export", "faults", "reduction", "ipfslog_pruned", "oracle", "wheel", "tampering", "schema", "writers",
+    "bad_input",
+)  # fmt: skip
+"""Files of tests that take a minute and more, the longest first, by their names without `test_`."""
 
 
 def pytest_collection_modifyitems(items):
-    """Tests without a JVM come first: what they find is told in seconds. The longest files come next.
+    """Tests without a JVM come first: what they find is told in seconds. Then the longest files.
 
-    Two processes share the files out, and each has a session of its own.
+    Two processes share the files out in this order, and each has a session of its own: a long file at the end would
+    leave one of them without work.
     """
-    order = {None: 0, "jobs": 1}
-    items.sort(key=lambda item: order.get(_spark_tier(item), 2))
+    longest = {f"test_{name}": number for number, name in enumerate(LONGEST, 1)}
+    items.sort(
+        key=lambda item: 0 if _spark_tier(item) is None else longest.get(item.path.stem, len(LONGEST) + 1)
+    )
 
 
 def _spark_tier(item) -> str | None:
@@ -43,8 +52,11 @@ def spark(settings, tmp_path_factory):
     from strandline.session.jars import cached_jars, kafka
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
-    # compiled code: then it throws code away and compiles it again, all the time.
-    os.environ["JDK_JAVA_OPTIONS"] = "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m"
+    # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
+    # through the whole heap each time that it grows.
+    os.environ["JDK_JAVA_OPTIONS"] = (
+        "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
+    )
     cache = Path(settings.spark.cache)
     kept = cached_jars(cache) and cached_jars(cache, kafka())
     # The first session of all fetches the jars, and two must not at once.

@@ -11,9 +11,8 @@ from strandline.core.hashing import set_hash
 from strandline.dialects.ipfslog.author import Log, to_lines, to_snapshot
 from strandline.dialects.ipfslog.reduce import LogConfiguration
 from strandline.pipelines.told import GivenFile
-from strandline.tables.views import bare_names
 from support.ipfslog_cases import LOG, dag, lies, who
-from support.lakes import counted, plain, write_files
+from support.lakes import counted, write_files
 from support.log_lakes import ReferenceLogs, lake_tables, prune
 
 NAMESPACE = f"log:{LOG}"
@@ -91,11 +90,8 @@ def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(
     lake.ingest(write_files(tmp_path / "lie", {"lie.jsonl": to_lines(lie)}))
     lake.reduce(files=told("keyvalue"))
     assert lake_tables(lake) == reference.tables()
-    with bare_names(lake.store()):
-        asked = "SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health"
-        assert [plain(row) for row in lake.spark.sql(asked).collect()] == [
-            ("sort", lies("v2")["B"].cid, who("alice").id)
-        ]
-        nodes = lake.spark.sql("SELECT count(*) FROM ipfs_log_node").collect()[0][0]
-        pruned = lake.spark.sql("SELECT record_id FROM ipfs_log_dag WHERE variant IS NULL").collect()
-    assert (nodes, {row.record_id for row in pruned}) == (held + 4, {each.hex() for each in gone})
+    asked = "SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health"
+    assert lake.asked(asked) == [("sort", lies("v2")["B"].cid, who("alice").id)]
+    [(nodes,)] = lake.asked("SELECT count(*) FROM ipfs_log_node")
+    pruned = lake.asked("SELECT record_id FROM ipfs_log_dag WHERE variant IS NULL")
+    assert (nodes, {record_id for (record_id,) in pruned}) == (held + 4, {each.hex() for each in gone})

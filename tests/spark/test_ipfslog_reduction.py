@@ -1,69 +1,42 @@
 """Logs reduced by Spark have the rows that the plain reference gives, however the news came and whatever was told."""
 
-import hashlib
-import json
 import random
 from itertools import repeat
 
 import pyarrow as pa
 import pytest
 
-from strandline.contracts.load import tables
 from strandline.core.errors import UsageError
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.codec import canonical_cid
 from strandline.dialects.ipfslog.reduce import (
     Dag,
-    LogConfiguration,
     counter,
     feed,
     iterate,
     node_of,
     traverse,
 )
-from strandline.dialects.ipfslog.types import Entry, log_namespace
+from strandline.dialects.ipfslog.types import log_namespace
 from strandline.pipelines import sql
 from strandline.pipelines.faults import Faults
-from strandline.pipelines.told import GivenFile
 from strandline.tables.views import bare_names
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
-from support.lakes import plain
-from support.log_lakes import REDUCED, ReferenceLogs, enter, enter_identities, lake_tables, prune
+from support.log_lakes import (
+    REDUCED,
+    ReferenceLogs,
+    enter,
+    enter_identities,
+    file_of,
+    lake_tables,
+    prune,
+    told,
+)
 from support.log_parts import drawn_reads, taken
 from support.random_logs import random_log
 
 LOGS = 150
 HASHES = document()["dag"]["hashes"]
-ALL, TWO = ("*",), tuple(sorted([who("bob").id, who("carol").id]))
-
-
-def file_of(told):
-    """The operator's file that says so."""
-    logs = [{"id": id_, "store": each.store, "write": list(each.write)} for id_, each in told.items()]
-    return {"log-config": GivenFile("logs.json", json.dumps({"logs": logs}).encode())}
-
-
-def told(store, write=ALL):
-    return LogConfiguration(store, write, "config")
-
-
-def versions(lake):
-    return {table: lake.store().version(table) for table in tables() if table != "run"}
-
-
-def asked(lake, query):
-    """The rows of a query over views and tables."""
-    store = lake.store()
-    with store.sized(0), bare_names(store):
-        return [plain(row) for row in lake.spark.sql(query).collect()]
-
-
-def written(lake, table, first):
-    """How many rows the versions of a table from `first` on wrote, inserted or updated."""
-    store = lake.store()
-    feed = lake.spark.read.option("readChangeFeed", "true").option("startingVersion", first)
-    rows = feed.format("delta").load(store.location.table_path(table))
-    return rows.where("_change_type IN ('insert', 'update_postimage')").count()
+TWO = tuple(sorted([who("bob").id, who("carol").id]))
 
 
 @pytest.mark.parametrize("batches", [2, pytest.param(3, marks=pytest.mark.slow)], ids="{} batches".format)
@@ -88,10 +61,10 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
             assert len(pruned) > LOGS // (20 if batches == 2 else 10)
             assert reference.tables() == lake_tables(lake)
     # Nothing is new: nothing is written.
-    before = versions(lake)
+    before = lake.versions()
     again = lake.reduce(full=True)
     assert (again.counts["reduced"], again.members["differences"]) == (0, {})
-    assert versions(lake) == before
+    assert lake.versions() == before
     # Manifests come late, and the operator thinks again: only logs that are told otherwise are reduced.
     enter(lake, manifests=late)
     reference.enter(manifests=late)
@@ -124,21 +97,20 @@ def assert_views_agree(lake, reference):
             fed |= {(log_id, held[record_id].cid) for record_id in feed(in_order)}
         if configuration.store == "counter":
             counted.add((log_id, counter(state.documents)))
-    assert set(asked(lake, "SELECT log_id, position, cid FROM ipfs_log_values")) == values
-    assert set(asked(lake, "SELECT namespace, position, cid, variant, next FROM ipfs_log_dag")) == nodes
-    assert set(asked(lake, "SELECT log_id, cid FROM ipfs_log_denied")) == denied
-    assert set(asked(lake, "SELECT log_id, cid FROM ipfs_log_feed")) == fed
-    assert set(asked(lake, "SELECT log_id, total FROM ipfs_log_counter")) == counted
-    shown = asked(
-        lake,
+    assert set(lake.asked("SELECT log_id, position, cid FROM ipfs_log_values")) == values
+    assert set(lake.asked("SELECT namespace, position, cid, variant, next FROM ipfs_log_dag")) == nodes
+    assert set(lake.asked("SELECT log_id, cid FROM ipfs_log_denied")) == denied
+    assert set(lake.asked("SELECT log_id, cid FROM ipfs_log_feed")) == fed
+    assert set(lake.asked("SELECT log_id, total FROM ipfs_log_counter")) == counted
+    shown = lake.asked(
         "SELECT log_id, mode, entries, denied, heads, tails, missing, forks, store, whence FROM ipfs_log_health",
     )
     assert {row[0]: row[1:] for row in shown} == {
         log_id: health(reference, log_id) for log_id in reference.entries
     }
     for view in ("node", "missing", "eventlog", "keyvalue", "documents"):
-        asked(lake, f"SELECT * FROM ipfs_log_{view}")
-    healths = asked(lake, "SELECT namespace, records FROM namespace_health")
+        lake.asked(f"SELECT * FROM ipfs_log_{view}")
+    healths = lake.asked("SELECT namespace, records FROM namespace_health")
     assert set(healths) == {(log_namespace(log_id), len(held)) for log_id, held in reference.entries.items()}
 
 
@@ -194,7 +166,7 @@ def assert_parts_agree(lake, reference):
         for namespace in namespaces:
             for step, record_id in enumerate(taken(dags[namespace], name, arguments), start=1):
                 wanted.add((at, namespace, step, record_id.hex(), dags[namespace].nodes[record_id].cid))
-    assert set(asked(lake, " UNION ALL ".join(texts))) == wanted
+    assert set(lake.asked(" UNION ALL ".join(texts))) == wanted
     with pytest.raises(UsageError, match="The log holds no entry 'zdpuNone'"):
         query(lake, f"SELECT * FROM ipfs_log_iterate({everywhere}, lte => 'zdpuNone')")
     with pytest.raises(UsageError, match="not one whole log"):
@@ -259,7 +231,7 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_fi
     reference = ReferenceLogs()
     reference.enter([*made.values(), *lie.values()])
     assert lake_tables(lake) == reference.tables()
-    [shown] = asked(lake, "SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health")
+    [shown] = lake.asked("SELECT mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health")
     assert shown == ("walk", lie["B"].cid, who("alice").id)
     lake.reduce(files=only)
     assert set(lake.rows("ipfs_log_view", "mode")) == {("sort",)}
@@ -301,48 +273,3 @@ def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_
     assert lake_tables(lake) == reference.tables()
     with pytest.raises(UsageError, match=r"logs\.json names a store in logs\[0\]\.store"):
         lake.reduce(files=file_of({LOG: told("unheard of")}))
-
-
-def unsigned(log_id, number, time, parents, author):
-    """An entry as a row has it, with a block that nobody signed: what reduces does not look into it."""
-    block = f"{log_id} {number}".encode()
-    digest = hashlib.sha256(block).digest()
-    key = f"{author:066x}"
-    return Entry(
-        digest, canonical_cid(digest, "v0"), "v0", log_id, key, "", time, key, key, None, block,
-        tuple(each.record_id for each in parents), (), None, (),
-    )  # fmt: skip
-
-
-def chain(log_id, length, lie=0):
-    """A chain; the entry at the place `lie` says time 0, if there is one."""
-    made = []
-    for number in range(length):
-        time = 0 if number == lie and lie else number + 1
-        made.append(unsigned(log_id, number, time, made[-1:], 1))
-    return made
-
-
-SIZES = [
-    pytest.param(20_000, 5_000, 3_000, id="20,000 deep, 5,000 heads"),
-    pytest.param(100_000, 50_000, 100_000, id="100,000 deep, 50,000 heads", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("depth", "heads", "walked"), SIZES)
-def test_deep_chains_many_heads_and_a_late_lie_are_reduced_without_a_step_per_generation(
-    new_lake, depth, heads, walked
-):
-    lake, reference = new_lake(), ReferenceLogs()
-    deep, liar = chain("deep", depth), chain("liar", walked, lie=walked - 500)
-    root = [unsigned("wide", 0, 1, [], 0)]
-    wide = [*root, *(unsigned("wide", number, 2, root, number) for number in range(1, heads + 1))]
-    enter(lake, [*deep[:-10], *liar, *wide])
-    lake.reduce()
-    enter(lake, deep)
-    reference.enter([*deep, *liar, *wide])
-    before = versions(lake)
-    lake.reduce()
-    assert lake_tables(lake) == reference.tables()
-    # Ten at the end cost ten rows.
-    assert written(lake, "ipfs_log_view", before["ipfs_log_view"] + 1) == 10

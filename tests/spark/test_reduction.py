@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from strandline.contracts.load import tables
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
@@ -77,19 +76,15 @@ def branch(lines: list[bytes], at: int, length: int, *, author: int | None = Non
     return batch(lines[0].decode(), lines[at].partition(b"@")[0].decode(), append(lines[at], pairs, profile))
 
 
-def versions(lake: Lake) -> dict[str, int]:
-    return {table: lake.store().version(table) for table in tables() if table != "run"}
-
-
 def assert_reduced_as_in_full(lake: Lake, reference: ReferenceLake) -> None:
     """The reduced rows are those of the reference, and `--full` changes none of them."""
     assert_admitted_equal(lake, reference)
     assert_reduced_equal(lake, reference)
-    before = versions(lake)
+    before = lake.versions()
     full = lake.reduce(full=True)
     assert (full.outcome, full.exit, full.counts["reduced"]) == ("ok", 0, 0)
     assert full.members["differences"] == {}
-    assert versions(lake) == before
+    assert lake.versions() == before
 
 
 def assert_reduced_as_from_nothing(lake: Lake, rebuilt: Path, empty: Path) -> None:

@@ -180,6 +180,21 @@ class Lake:
 
         return {table: self.rows(table) for table in tables() if table != "run"}
 
+    def asked(self, query: str) -> list[tuple]:
+        """The rows of a query over views and tables."""
+        from strandline.tables.views import bare_names
+
+        store = self.store()
+        with store.sized(0), bare_names(store):
+            return [plain(row) for row in self.spark.sql(query).collect()]
+
+    def versions(self) -> dict[str, int]:
+        """The version of every table but `run`."""
+        from strandline.contracts.load import tables
+
+        store = self.store()
+        return {table: store.version(table) for table in tables() if table != "run"}
+
     def assert_sound(self) -> None:
         """Every invariant of schemas/checks holds."""
         from strandline.contracts.load import tables

@@ -1,5 +1,6 @@
 """Logs in a lake, entered as accepted rows, beside what the plain reference makes of them."""
 
+import json
 from dataclasses import dataclass, field
 
 from strandline.core.ids import bucket_of
@@ -14,6 +15,7 @@ from strandline.dialects.ipfslog.reduce import (
     value_json,
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
+from strandline.pipelines.told import GivenFile
 from support.ipfslog_cases import AUTHORS, who
 from support.pruning import carry, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
 
@@ -21,6 +23,7 @@ REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
 )  # fmt: skip
 BUCKETS = 16
+ALL = ("*",)
 
 
 def entry_row(entry, buckets=BUCKETS):
@@ -67,6 +70,16 @@ def identity_row(identity, buckets=BUCKETS):
         )},
         "valid": True,
     }  # fmt: skip
+
+
+def file_of(told):
+    """The operator's file that says so."""
+    logs = [{"id": id_, "store": each.store, "write": list(each.write)} for id_, each in told.items()]
+    return {"log-config": GivenFile("logs.json", json.dumps({"logs": logs}).encode())}
+
+
+def told(store, write=ALL):
+    return LogConfiguration(store, write, "config")
 
 
 def enter_identities(lake):
@@ -222,3 +235,11 @@ def log_rows(log_id, held, told, state, found_forks):
 def lake_tables(lake, names=REDUCED):
     """The reduced tables of a lake."""
     return {name: lake.rows(name) for name in names}
+
+
+def written(lake, table, first):
+    """How many rows the versions of a table from `first` on wrote, inserted or updated."""
+    store = lake.store()
+    feed = lake.spark.read.option("readChangeFeed", "true").option("startingVersion", first)
+    rows = feed.format("delta").load(store.location.table_path(table))
+    return rows.where("_change_type IN ('insert', 'update_postimage')").count()

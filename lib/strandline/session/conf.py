@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from strandline.config import Settings
 from strandline.session.jars import Bundle, delta, ivy_folder
@@ -24,6 +25,12 @@ MEANING: Mapping[str, str] = {
 # each piece regions of its own and leaves half of them empty: the heap is full when Spark's books say half (measured
 # with ten million lines in 2 GB). Larger regions take many pieces each.
 REGIONS = "-XX:G1HeapRegionSize=8m"
+
+PAGES: Final = 4096
+"""A heap has so many pages of Spark's own memory; a task may hold 8,192, so that no task runs out of pages first."""
+LEAST_PAGE: Final = 1024 * 1024
+MOST_PAGE: Final = 64 * 1024 * 1024
+_UNITS: Mapping[str, int] = {"k": 1024, "m": 1024**2, "g": 1024**3}
 
 # What keeps a session on one machine quick and quiet.
 _LAPTOP: Mapping[str, str] = {
@@ -72,6 +79,7 @@ def spark_conf(
         "spark.master": settings.spark.master,
         "spark.app.name": "strandline",
         "spark.driver.memory": settings.spark.driver_memory,
+        "spark.buffer.pageSize": str(page_bytes(settings.spark.driver_memory)),
         "spark.sql.shuffle.partitions": str(settings.spark.shuffle_partitions),
         "spark.sql.extensions": DELTA_EXTENSION,
         "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
@@ -88,6 +96,16 @@ def spark_conf(
         **MEANING,
         **_LAPTOP,
     }
+
+
+def page_bytes(heap: str) -> int:
+    """Return the bytes of a page of Spark's memory for a heap as "2g".
+
+    Each hash table of a broadcast keeps a page at least, however few its rows are. By Spark's own rule a page has
+    32 MiB in a heap of 2 GB and two cores: thirty small joins of one plan fill the heap with nothing.
+    """
+    held = int(heap[:-1]) * _UNITS[heap[-1].lower()]
+    return min(max(held // PAGES, LEAST_PAGE), MOST_PAGE)
 
 
 def log_config(log: Path) -> str:

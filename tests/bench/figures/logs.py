@@ -8,7 +8,7 @@ from typing import Final
 from bench.bench import Bench
 from bench.engine import IPFSLOG
 from bench.logs import folders
-from bench.measure import Contender, Run, alternate, seconds_case, seconds_side
+from bench.measure import Contender, Run, alternate, median_run, seconds_case, seconds_side
 from bench.results import Case, Side
 
 FIRST, AGAIN, ONE, TWO = (
@@ -55,8 +55,8 @@ def _ingests(bench: Bench) -> None:
         case = seconds_case(name, (AGAIN, runs[AGAIN]), (FIRST, runs[FIRST]))
         bench.keep(22, (case,), bench.repetitions, ())
     if bench.wants(16):
-        start = engine.session_start()
-        cases = []
+        start, cases = engine.session_start(), []
+        stages = median_run(runs[FIRST]).stages
         for what, added in (("the session is there", 0.0), ("with session start", start.seconds)):
             rates = tuple(entries / (run.seconds + added) for run in runs[FIRST])
             work = Side(FIRST, "1/s", rates)
@@ -68,6 +68,7 @@ def _ingests(bench: Bench) -> None:
                         work,
                         Side(f"{peer}, measured elsewhere", "1/s", (rate,)),
                         beside,
+                        {} if cases else stages,
                     )
                 )
         bench.keep(16, tuple(cases), bench.repetitions, ())

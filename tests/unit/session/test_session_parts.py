@@ -10,7 +10,7 @@ import pytest
 from strandline.config import defaults, effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session import is_hosted, log_path
-from strandline.session.conf import REGIONS, log_config, spark_conf
+from strandline.session.conf import REGIONS, log_config, page_bytes, spark_conf
 from strandline.session.jars import MARKER, cached_jars, coordinate, delta, kafka, keep_jars
 from strandline.session.java import check_java, find_java, major, parse_version
 
@@ -190,6 +190,18 @@ def test_without_jars_ivy_fetches_into_the_cache_and_leaves_out_what_spark_ships
     assert conf["spark.jars.ivy"].startswith(str(tmp_path))
     assert "org.apache.*:*" in conf["spark.jars.excludes"].split(",")
     assert "io.delta" not in conf["spark.jars.excludes"]
+
+
+@pytest.mark.parametrize(
+    ("heap", "bytes_of_a_page"),
+    [("2g", 1 << 20), ("512M", 1 << 20), ("16g", 4 << 20), ("8388608k", 2 << 20), ("900g", 64 << 20)],
+)  # fmt: skip
+def test_pages_are_small_and_yet_a_task_has_more_of_them_than_the_heap_holds(
+    tmp_path: Path, heap: str, bytes_of_a_page: int
+) -> None:
+    settings = effective((options_layer([f"spark.driver_memory={heap}"]),)).settings
+    conf = spark_conf(settings, temporary=tmp_path, jars=[])
+    assert int(conf["spark.buffer.pageSize"]) == page_bytes(heap) == bytes_of_a_page
 
 
 def test_the_log_goes_to_a_file_of_the_run(tmp_path: Path) -> None:

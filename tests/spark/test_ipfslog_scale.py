@@ -1,0 +1,96 @@
+"""Large logs and many logs: the reduction's work follows the entries, and no log's size or number makes it another."""
+
+import hashlib
+from types import SimpleNamespace
+
+import pytest
+
+from bench.logs import TABLE, entry_rows
+from strandline.dialects.ipfslog.codec import canonical_cid
+from strandline.dialects.ipfslog.types import Entry
+from support.log_lakes import BUCKETS, ReferenceLogs, enter, file_of, lake_tables, told, written
+
+
+def unsigned(log_id, number, time, parents, author):
+    """An entry as a row has it, with a block that nobody signed: what reduces does not look into it."""
+    block = f"{log_id} {number}".encode()
+    digest = hashlib.sha256(block).digest()
+    key = f"{author:066x}"
+    return Entry(
+        digest, canonical_cid(digest, "v0"), "v0", log_id, key, "", time, key, key, None, block,
+        tuple(each.record_id for each in parents), (), None, (),
+    )  # fmt: skip
+
+
+def chain(log_id, length, lie=0):
+    """A chain; the entry at the place `lie` says time 0, if there is one."""
+    made = []
+    for number in range(length):
+        time = 0 if number == lie and lie else number + 1
+        made.append(unsigned(log_id, number, time, made[-1:], 1))
+    return made
+
+
+MANY = 10_000
+SIZES = [
+    pytest.param(20_000, 5_000, 3_000, id="20,000 deep, 5,000 heads"),
+    pytest.param(100_000, 50_000, 100_000, id="100,000 deep, 50,000 heads", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("depth", "heads", "walked"), SIZES)
+def test_deep_chains_many_heads_and_a_late_lie_are_reduced_without_a_step_per_generation(
+    new_lake, depth, heads, walked
+):
+    lake, reference = new_lake(), ReferenceLogs()
+    deep, liar = chain("deep", depth), chain("liar", walked, lie=walked - 500)
+    root = [unsigned("wide", 0, 1, [], 0)]
+    wide = [*root, *(unsigned("wide", number, 2, root, number) for number in range(1, heads + 1))]
+    enter(lake, [*deep[:-10], *liar, *wide])
+    lake.reduce()
+    enter(lake, deep)
+    reference.enter([*deep, *liar, *wide])
+    before = lake.versions()
+    lake.reduce()
+    assert lake_tables(lake) == reference.tables()
+    # Ten at the end cost ten rows.
+    assert written(lake, "ipfs_log_view", before["ipfs_log_view"] + 1) == 10
+
+
+@pytest.mark.slow
+def test_ten_thousand_logs_beside_one_that_holds_nine_of_ten_entries_are_reduced_in_one_run(new_lake):
+    lake, reference = new_lake(), ReferenceLogs()
+    many = [chain(f"small {number}", 1 + number % 3) for number in range(MANY)]
+    large = chain("large", 9 * sum(map(len, many)))
+    late = [each[-1] for each in many[::100]] + large[-10:]
+    held = set(late)
+    enter(lake, [each for each in (*large, *(one for few in many for one in few)) if each not in held])
+    lake.reduce()
+    before = lake.versions()
+    enter(lake, late)
+    report = lake.reduce()
+    assert report.counts == {"new_records": len(late), "reduced": MANY // 100 + 1}
+    reference.enter([*large, *(one for few in many for one in few)])
+    assert lake_tables(lake) == reference.tables()
+    assert written(lake, "ipfs_log_view", before["ipfs_log_view"] + 1) == len(late)
+
+
+@pytest.mark.slow
+def test_one_lie_over_the_head_of_a_log_of_a_million_is_named_and_a_write_list_takes_its_effect_away(
+    new_lake,
+):
+    lake, log_id, length = new_lake(), "/log/0", 1_000_000
+    rows = entry_rows(lake.spark, 1, 1, length)
+    lake.store().merge_new(TABLE, rows, tuple(range(BUCKETS)), {"clock_time": (1, length)})
+    lake.reduce()
+    head = SimpleNamespace(record_id=hashlib.sha256(f"log:%2Flog%2F0 {length}".encode()).digest())
+    lie = unsigned(log_id, length, 0, [head], 7)
+    enter(lake, [lie])
+    assert lake.reduce().outcome == "ok"
+    [health] = lake.asked("SELECT mode, entries, out_of_order_cid, out_of_order_writer FROM ipfs_log_health")
+    assert health == ("walk", length + 1, lie.cid, lie.writer)
+    view = lake.store().read("ipfs_log_view")
+    assert view.where("position <> if(clock_time = 0, 1 + 1000000, clock_time)").count() == 0
+    lake.reduce(files=file_of({log_id: told("eventlog", ["02" + "0" * 64])}))
+    [health] = lake.asked("SELECT mode, entries, denied, out_of_order_cid FROM ipfs_log_health")
+    assert health == ("sort", length, 1, None)

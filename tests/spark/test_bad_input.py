@@ -117,7 +117,7 @@ def test_random_bytes_are_one_row_or_bad_lines_in_bounded_memory(new_lake, tmp_p
     assert held == bad
 
 
-@pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_one_file_holds_the_frames_of_many_journals(new_lake, tmp_path, count):
     lake = new_lake()
     frames, lines = [], {}

@@ -4,6 +4,7 @@ import hashlib
 from types import SimpleNamespace
 
 import pytest
+from pyspark.sql import functions as F
 
 from bench.logs import TABLE, entry_rows
 from strandline.dialects.ipfslog.codec import canonical_cid
@@ -80,7 +81,9 @@ def test_one_lie_over_the_head_of_a_log_of_a_million_is_named_and_a_write_list_t
     new_lake,
 ):
     lake, log_id, length = new_lake(), "/log/0", 1_000_000
-    rows = entry_rows(lake.spark, 1, 1, length)
+    rows = entry_rows(lake.spark, 1, 1, length).withColumns(
+        {"variant": F.lit("v0"), "block": F.concat_ws(" ", "namespace", "clock_time").cast("binary")}
+    )
     lake.store().merge_new(TABLE, rows, tuple(range(BUCKETS)), {"clock_time": (1, length)})
     lake.reduce()
     head = SimpleNamespace(record_id=hashlib.sha256(f"log:%2Flog%2F0 {length}".encode()).digest())

@@ -14,6 +14,9 @@ import pyarrow as pa
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import RunContext
 
+LIGHT_BYTES = 32 * 1024 * 1024
+"""A table of more bytes is not carried through this process."""
+
 
 class Lake:
     """One lake in a folder or a schema, for journals of one dialect.
@@ -164,7 +167,7 @@ class Lake:
         Of what is known to be empty Spark leaves whole parts of a query out.
         """
         schema, opened = store.schema(table), self._opened(table)
-        if is_written and opened is None:
+        if is_written and (opened is None or store.stored_bytes(table) > LIGHT_BYTES):
             return store.read(table)
         rows = opened.to_pyarrow_table().select(schema.names) if is_written else None
         # pyspark makes no frame of an Arrow table without rows.

@@ -82,7 +82,12 @@ def test_one_lie_over_the_head_of_a_log_of_a_million_is_named_and_a_write_list_t
 ):
     lake, log_id, length = new_lake(), "/log/0", 1_000_000
     rows = entry_rows(lake.spark, 1, 1, length).withColumns(
-        {"variant": F.lit("v0"), "block": F.concat_ws(" ", "namespace", "clock_time").cast("binary")}
+        {
+            "variant": F.lit("v0"),
+            "cid": F.concat(F.lit("Qm"), F.hex("record_id").substr(1, 44)),
+            "identity_digest": F.lit(None).cast("binary"),
+            "block": F.concat_ws(" ", "namespace", "clock_time").cast("binary"),
+        }
     )
     lake.store().merge_new(TABLE, rows, tuple(range(BUCKETS)), {"clock_time": (1, length)})
     lake.reduce()

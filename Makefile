@@ -45,8 +45,9 @@ fmt: $(VENV)/.test ## Format the code
 check: lint quick ## Lint, then the quick tests: the inner loop
 
 contracts: $(LINT_VENV)/.ready ## Lint the contracts in schemas/ with datacontract-cli
-	@set -e; for contract in schemas/*.odcs.yaml; do $(LINT_VENV)/bin/datacontract lint "$$contract" > $(LINT_VENV)/lint.log 2>&1 \
-	  || { cat $(LINT_VENV)/lint.log; echo "$$contract does not pass"; exit 1; }; done; echo "contracts: all pass datacontract lint"
+	@printf '%s\n' schemas/*.odcs.yaml | xargs -P 2 -I {} sh -c 'log=$(LINT_VENV)/lint-$$(basename {}).log; \
+	  $(LINT_VENV)/bin/datacontract lint {} > $$log 2>&1 || { cat $$log; echo "{} does not pass"; exit 1; }' \
+	  && echo "contracts: all pass datacontract lint"
 
 bench: java $(VENV)/.test ## Measure, and write docs/bench and docs/performance.md
 	PYTHONPATH=tests $(BIN)/python -m bench

@@ -53,12 +53,9 @@ def spark(settings, tmp_path_factory):
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
-    # through the whole heap each time that it grows. The second compiler takes what is called a few thousand times,
-    # most of it for one plan: it pays for what is called four times as often.
+    # through the whole heap each time that it grows.
     os.environ["JDK_JAVA_OPTIONS"] = (
-        "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m "
-        "-XX:Tier4InvocationThreshold=20000 -XX:Tier4MinInvocationThreshold=2400 "
-        "-XX:Tier4CompileThreshold=60000 -XX:Tier4BackEdgeThreshold=160000"
+        "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
     )
     cache = Path(settings.spark.cache)
     kept = cached_jars(cache) and cached_jars(cache, kafka())

@@ -1,6 +1,5 @@
 """A stream ends with the tables of batch runs, however its input was cut, killed or replayed."""
 
-import json
 import os
 import random
 import shutil
@@ -15,10 +14,10 @@ from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines.faults import Faults
-from strandline.pipelines.told import GivenFile
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
 from support.ipfslog_cases import entry
 from support.lakes import write_files
+from support.log_lakes import file_of, told
 from support.own_lake import OwnLake
 from support.own_runs import own_run
 from support.random_journals import corpus
@@ -127,8 +126,7 @@ def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_l
 @pytest.mark.slow
 def test_what_a_stream_is_told_of_logs_holds_for_all_its_batches_and_later_ones(new_lake, tmp_path):
     lake, landing = new_lake(dialect="ipfslog"), tmp_path / "landing"
-    told = {"logs": [{"id": "strand", "store": "keyvalue", "write": ["*"]}]}
-    files = {"log-config": GivenFile("logs.json", json.dumps(told).encode())}
+    files = file_of({"strand": told("keyvalue")})
     made = [entry({"op": "PUT", "key": f"k{time}", "value": time}, time=time) for time in (1, 2)]
     write_files(landing, {"1.jsonl": to_blocks(made[:1])})
     assert lake.stream(landing, files=files).counts["batches"] == 1

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+import pyspark
+
 from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION
 from strandline.session.jars import coordinate
 
@@ -146,8 +148,10 @@ class Program:
     def _environment(self, more: dict[str, str]) -> dict[str, str]:
         settings = {"CACHE": self.cache, "STATE": self.state, "MASTER": "local[2]", "SHUFFLE_PARTITIONS": 2}
         return environment(
-            **{f"STRANDLINE_SPARK__{key}": str(value) for key, value in settings.items()}, **more
-        )
+            # The environment's Spark by its own name instead of the link: then the archive of its classes is there.
+            SPARK_HOME=str(Path(pyspark.__file__).parent),
+            **{f"STRANDLINE_SPARK__{key}": str(value) for key, value in settings.items()}, **more,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,9 @@ def _start(
     temporary = Path(tempfile.mkdtemp(prefix="strandline-"))
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
-    installed = (java, str(find_java(environ)), pyspark.__version__, str(Path(pyspark.__file__).parent))
+    # Where Spark's jars are, and so the classes of an archive.
+    home = environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
+    installed = (java, str(find_java(environ)), pyspark.__version__, home)
     # The first session of all loads the jars from elsewhere.
     archive = () if missing else archive_options(cache, installed)
     conf = SparkConf(loadDefaults=False)

@@ -53,7 +53,10 @@ def _demo(call: Invocation) -> Result:
     from strandline.tables.location import Location
 
     # A few small plans, each run once: the JVM's second compiler and parallel collector cost more than they give.
-    call.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    # Without that compiler Java keeps 48 MB of compiled code, which a session fills: it would compile again and again.
+    call.environ.setdefault(
+        "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    )
     with call.progress() as progress:
         settings = call.settings
         spark = call.session()

@@ -96,6 +96,9 @@ def command(
                 ),
             )
             current[:] = [invocation]
+            if invocation.options.gives_settings:
+                # Not every command uses them; what is wrong with them is told by every one.
+                _ = invocation.effective
             return function(invocation, **values)
 
         signed: Any = call

@@ -37,6 +37,11 @@ class Options:
     settings: tuple[str, ...] = ()
     of_dialects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def gives_settings(self) -> bool:
+        """Whether a setting, or where settings are, was given."""
+        return bool(self.settings) or self.conf is not None or self.env is not None
+
 
 @dataclass
 class Invocation:

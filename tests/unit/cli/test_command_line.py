@@ -293,6 +293,10 @@ def test_config_says_where_each_value_comes_from(
         (["config", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
         (["config", "--env", "prd"], "ENV_UNKNOWN", "prod"),
         (["config", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),
+        # Of commands that use no setting, too.
+        (["status", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
+        (["quarantine", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),
+        (["explain", "BOM", "--env", "prd"], "ENV_UNKNOWN", "prod"),
     ],
 )
 def test_wrong_usage_is_exit_2_in_one_shape(

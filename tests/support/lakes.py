@@ -171,6 +171,7 @@ class Lake:
             return store.read(table)
         rows = opened.to_pyarrow_table().select(schema.names) if is_written else None
         if rows is None or not rows.num_rows:
+            # Spark knows that it is empty by its limit alone.
             return self.spark.createDataFrame([], schema).limit(0)
         # What lies in one part need not be shuffled.
         return self.spark.createDataFrame(rows, schema).coalesce(1)
@@ -207,15 +208,15 @@ class Lake:
         from strandline.tables.commits import session_settings
 
         store = self.store()
-        written = [table for table in tables() if not self.never_written(table)]
+        written = {table for table in tables() if not self.never_written(table)}
         asked = " UNION ALL ".join(
             f"SELECT '{name}' AS invariant, to_json(struct(*)) AS broken_by FROM ({check.select})"
             for name, check in checks(buckets=store.buckets).items()
-            if any(re.search(rf"\b{table}\b", check.select) for table in written)
+            if written & _words(check.select)
         )
         if not asked:
             return
-        named = [table for table in tables() if re.search(rf"\b{table}\b", asked)]
+        named = _words(asked) & set(tables())
         # One job for all: none for what a join broadcasts, none for ever more parts until there are ten rows.
         alone = {
             "spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false",
@@ -228,6 +229,10 @@ class Lake:
             for table in named:
                 self.spark.catalog.dropTempView(table)
         assert not broken, broken
+
+
+def _words(query: str) -> set[str]:
+    return set(re.findall(r"\w+", query))
 
 
 def choose(lake: Path, table: str, name: str, before: str, after: str) -> None:

@@ -100,7 +100,7 @@ def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
         if not parts:
             raise FaultError(
                 "OUT_NOT_WRITTEN",
-                f"the tasks of this session do not write to the folder of {out} on this machine",
+                f"Spark runs its tasks where the folder of {out} is another one: no rows came to it",
                 "name a file in a folder that every machine of the cluster shares",
             )
         count = int(pq.read_metadata(parts[0]).num_rows)

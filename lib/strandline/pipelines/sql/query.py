@@ -101,7 +101,7 @@ def _parsed(spark: SparkSession, text: str) -> Any:
     except (AttributeError, PySparkException):
         raise FaultError(
             "PARSER_NOT_REACHED",
-            "this session is remote (Spark Connect), where a query cannot be checked to change nothing",
+            "over Spark Connect a query cannot be checked to change nothing",
             "run the query in the platform's own SQL editor, over the same tables and views",
         ) from None
     return parser.parsePlan(text)

@@ -69,7 +69,7 @@ def test_kernels_import_without_spark() -> None:
 
 def test_what_status_needs_imports_without_spark() -> None:
     modules = ["strandline.cli", "strandline.pipelines.status", "strandline.pipelines.quarantine"]
-    import_blocked([*modules, "strandline.pipelines.explain", "strandline.tables.light"], without=SPARK)
+    import_blocked([*modules, "strandline.pipelines.explain", "strandline.tables.delta_rs"], without=SPARK)
 
 
 def test_the_blocker_blocks() -> None:

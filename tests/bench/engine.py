@@ -21,21 +21,21 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.data import text_bytes
 from bench.measure import Run, Stages, timed
 from strandline.config import Settings
-from strandline.dialects import authoring_of, dialect, every
-from strandline.dialects.authoring import AuthorScope, GivenOption, OwnRun
-from strandline.dialects.base import AdmitRequest, Dialect
+from strandline.dialect_api.base import AdmitRequest, Dialect
+from strandline.dialect_api.journals import AuthorScope, GivenOption, JournalOptions
+from strandline.dialects import dialect, every, journal_writer_of
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines import ingest, init, reduce, replicas, stream, sync
+from strandline.pipelines import ingest, init, reduce, stream, sync_journals, sync_lakes
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import Retry
 from strandline.tables.location import Location
-from strandline.tables.reading import FileReading, ReadPlan
+from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import select
 from strandline.tables.store import TableStore
 
@@ -111,9 +111,9 @@ class Engine:
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
         return Reported(run, report)
 
-    def own(self, peers: Mapping[int, Iterable[int]]) -> OwnRun:
+    def own(self, peers: Mapping[int, Iterable[int]]) -> JournalOptions:
         """Return the choices of own nodes: made-up nodes with their peers, by their numbers."""
-        authoring = authoring_of("sdmp")
+        authoring = journal_writer_of("sdmp")
         if authoring is None:
             raise RuntimeError("node journals are written")
         nodes = [
@@ -126,9 +126,9 @@ class Engine:
             for number, each in peers.items()
         ]  # fmt: skip
         given = GivenOption("nodes.json", json.dumps({"nodes": nodes}).encode("ascii"))
-        return OwnRun(authoring, authoring.read({"nodes": (given,)}))
+        return JournalOptions(authoring, authoring.read({"nodes": (given,)}))
 
-    def announce(self, lake: Path, sources: Iterable[str | Path], own: OwnRun) -> None:
+    def announce(self, lake: Path, sources: Iterable[str | Path], own: JournalOptions) -> None:
         """Land what own nodes hold, and write none of it: the run ends before its writer begins."""
         request = ingest.IngestRequest(sources=tuple(map(str, sources)), own=own)
         store = self.store(lake)
@@ -136,20 +136,20 @@ class Engine:
         with suppress(_EndedError):
             ingest.run(store, SDMP, request, self.settings, context)
 
-    def next_commit(self, lake: Path, own: OwnRun, *, lines: int) -> Run:
+    def next_commit(self, lake: Path, own: JournalOptions, *, lines: int) -> Run:
         """Compute the rows of the writer's next commit, and write nothing."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        with store.sized(store.stored_bytes("node_resource")), RunStage(stages) as stage:
+        with store.sized(store.stored_bytes("node_resource")), SparkJobs(stages) as jobs:
             scope = AuthorScope(store.run_id, store.version("node_journal_line"), ())
-            commit = own.authoring.next_commit(own.choices, store, stage, scope)
+            commit = own.authoring.next_commit(own.choices, store, jobs, scope)
             if commit is None or commit.count != lines:
                 raise RuntimeError(f"the writer has other than {lines} lines to write")
             stages.stage("rows")
             compute(commit.rows)
         return Run(time.perf_counter() - began, stages.ended())
 
-    def write(self, lake: Path, own: OwnRun, *, lines: int) -> Run:
+    def write(self, lake: Path, own: JournalOptions, *, lines: int) -> Run:
         """Write what own nodes hold. Raises: RuntimeError if other than `lines` lines were written."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
@@ -160,11 +160,13 @@ class Engine:
             raise RuntimeError(f"the writer ended with {dict(report.counts)}, expected {lines} lines")
         return run
 
-    def sync(self, lake: Path, own: OwnRun, *, lines: int) -> Run:
+    def sync(self, lake: Path, own: JournalOptions, *, lines: int) -> Run:
         """Write what peers name. Raises: RuntimeError if other than `lines` lines were written."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        report = sync.run(store, SDMP, sync.SyncRequest(own), _context("sync", store, stages))
+        report = sync_journals.run(
+            store, SDMP, sync_journals.SyncRequest(own), _context("sync", store, stages)
+        )
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or report.counts.get("authored") != lines:
             raise RuntimeError(f"sync ended with {dict(report.counts)}, expected {lines} lines")
@@ -176,7 +178,7 @@ class Engine:
         there = store.at(Location.lake(str(other)))
         began = time.perf_counter()
         context = _context("sync", store, stages)
-        report = replicas.run(store, there, every(), replicas.BringRequest(), self.settings, context)
+        report = sync_lakes.run(store, there, every(), sync_lakes.BringRequest(), self.settings, context)
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (report.counts["missing"], report.counts["new"]) != (new, new):
             raise RuntimeError(f"sync ended with {dict(report.counts)}, expected {new} new lines")
@@ -201,15 +203,15 @@ class Engine:
         store, stages = self.store(lake), Stages()
         limit = self.settings.limits.deferred_per_namespace
         began = time.perf_counter()
-        reading = self.reading(sources)
+        scan = self.scan(sources)
         split_bytes = self.settings.read.split_bytes
-        with store.sized(text_bytes(sources), split_bytes), RunStage(stages) as stage:
+        with store.sized(text_bytes(sources), split_bytes), SparkJobs(stages) as jobs:
             request = AdmitRequest(run_id=store.run_id, deferred_per_namespace=limit)
-            admission = SDMP.admit(reading, store, stage, request)
+            admission = SDMP.admit(scan, store, jobs, request)
             stages.stage("rows")
-            if not admission.unions or admission.counts["accepted"] != lines:
+            if not admission.inserts or admission.counts["accepted"] != lines:
                 raise RuntimeError(f"admission ended with {dict(admission.counts)}, expected {lines} lines")
-            compute(admission.unions[0].rows)
+            compute(admission.inserts[0].rows)
         return Run(time.perf_counter() - began, stages.ended())
 
     def session_start(self) -> Run:
@@ -223,17 +225,17 @@ class Engine:
         )
         return timed(lambda: subprocess.run([sys.executable, "-c", text], check=True, capture_output=True))
 
-    def reading(self, sources: Iterable[str | Path], *, lines_min_bytes: int | None = None) -> FileReading:
+    def scan(self, sources: Iterable[str | Path], *, lines_min_bytes: int | None = None) -> FileScan:
         """Return the input as `ingest` reads it; `lines_min_bytes` moves the border between its two readers."""
         limits, read = self.settings.limits, self.settings.read
         options = ReadOptions(
             choices={"strict": "weak"},
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
-            keep=KeepLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head),
+            keep=RawLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head),
         )
         files = select(tuple(map(str, sources)), most=limits.files).files
         least = read.lines_min_bytes if lines_min_bytes is None else lines_min_bytes
-        return FileReading(self.spark, files, options, ReadPlan(least, read.split_bytes), SDMP.plain)
+        return FileScan(self.spark, files, options, ReadPlan(least, read.split_bytes), SDMP.split_format)
 
 
 def compute(frame: DataFrame) -> None:

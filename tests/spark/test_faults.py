@@ -22,7 +22,7 @@ JOURNALS = 3
 
 
 @dataclass
-class Told:
+class ReducerOptions:
     """What a command ended with."""
 
     exit: int
@@ -38,11 +38,11 @@ class Told:
 def strandline(spark, capfd):
     """Runs a command in this process, on the session of the tests."""
 
-    def run(*words: str | Path) -> Told:
+    def run(*words: str | Path) -> ReducerOptions:
         capfd.readouterr()
         code = main([str(word) for word in words])
         printed = capfd.readouterr()
-        return Told(code, printed.out, printed.err)
+        return ReducerOptions(code, printed.out, printed.err)
 
     return run
 

@@ -10,7 +10,7 @@ from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.ipfslog.author import Log, to_lines, to_snapshot
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from strandline.pipelines.told import GivenFile
+from strandline.pipelines.reducer_options import GivenFile
 from support.ipfslog_cases import LOG, dag, lies, who
 from support.lakes import counted, write_files
 from support.log_lakes import ReferenceLogs, lake_tables, prune

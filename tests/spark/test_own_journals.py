@@ -15,7 +15,7 @@ from support.lakes import counted, write_files
 from support.own_cases import journal_of, node_of, own_document, own_node, pairs_of
 from support.own_lake import OwnLake
 from support.own_runs import own_run
-from support.random_own import own_nodes, runs
+from support.random_own import local_nodes, runs
 from support.reference import Counts
 from support.sdmp_cases import document, line
 
@@ -57,7 +57,7 @@ def odd_requests(own, reference) -> bytes:
 
 
 def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchronisation(new_lake, tmp_path):
-    own = own_nodes(random.Random(5), 100, strangers=15)
+    own = local_nodes(random.Random(5), 100, strangers=15)
     lake, reference = new_lake(), OwnLake(own.values())
     for number, each in enumerate(runs(6, own, 15, count=2)):
         expected = reference.run(each.files, restore=each.restore, force=each.force)

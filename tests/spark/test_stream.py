@@ -21,7 +21,7 @@ from support.log_lakes import file_of, told
 from support.own_lake import OwnLake
 from support.own_runs import own_run
 from support.random_journals import corpus
-from support.random_own import own_nodes, runs
+from support.random_own import local_nodes, runs
 
 ODD = ("a b%20c.journal", "ж+#[1].journal", "sub:x/2026-11-22T06:30:00Z.journal")
 LAST_YEAR = time.time() - 400 * 86_400
@@ -107,7 +107,7 @@ def test_a_stream_that_runs_on_ends_with_a_fault_when_its_folder_goes(new_lake, 
 
 
 def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_lake, tmp_path):
-    own = own_nodes(random.Random(8), 60, strangers=9)
+    own = local_nodes(random.Random(8), 60, strangers=9)
     lake, reference, landing = new_lake(), OwnLake(own.values()), tmp_path / "landing"
     for number, each in enumerate(runs(9, own, 9, count=2)):
         expected = reference.run(each.files)

@@ -10,7 +10,7 @@ from strandline.dialects.ipfslog.codec import canonical_cid, read_documents
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
 from strandline.dialects.ipfslog.reduce import ops_of, payload_json, value_json
 from strandline.dialects.ipfslog.types import DIALECT, SHARED_NAMESPACE
-from strandline.dialects.ipfslog.verify import Counts, Held, judge
+from strandline.dialects.ipfslog.verify import AcceptedRecords, Counts, judge
 from support.lakes import counted
 
 BUCKETS = 16
@@ -38,7 +38,7 @@ class ReferenceLogs:
 
     def __init__(self, profile="strict"):
         self.profile = profile
-        self.held = Held()
+        self.held = AcceptedRecords()
         self.quarantine = {}
 
     def ingest(self, files: Mapping[str, bytes]) -> Counts:

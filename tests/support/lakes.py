@@ -92,29 +92,32 @@ class Lake:
 
     def sync(self, own, *, requests: Path | None = None, faults: Faults | None = None):
         from strandline.dialects import dialect
-        from strandline.pipelines import sync
+        from strandline.pipelines import sync_journals
 
         store = self.store()
-        request = sync.SyncRequest(own, requests)
-        return sync.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
+
+        request = sync_journals.SyncRequest(own, requests)
+        return sync_journals.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
 
     def bring(self, there: "Lake", *, faults: Faults | None = None, **request):
         """`sync --from`: what the lake `there` holds."""
         from strandline.dialects import every
-        from strandline.pipelines import replicas
+        from strandline.pipelines import sync_lakes
 
         store = self.store()
-        asked = replicas.BringRequest(**request)
+
+        asked = sync_lakes.BringRequest(**request)
         context = self.context(store, "sync", faults)
-        return replicas.run(store, store.at(there.store().location), every(), asked, self.settings, context)
+        return sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
 
     def answer(self, own, requests: Path, out: Path):
         from strandline.dialects import dialect
-        from strandline.pipelines import sync
+        from strandline.pipelines import sync_journals
 
         store = self.store()
-        request = sync.AnswerRequest(own, requests, out)
-        return sync.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
+
+        request = sync_journals.AnswerRequest(own, requests, out)
+        return sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
 
     def export(self, out: Path, *namespaces: str, as_of: str | None = None, faults: Faults | None = None):
         from strandline.dialects import dialect, names

@@ -15,7 +15,7 @@ from strandline.dialects.ipfslog.reduce import (
     value_json,
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
-from strandline.pipelines.told import GivenFile
+from strandline.pipelines.reducer_options import GivenFile
 from support.ipfslog_cases import AUTHORS, who
 from support.pruning import carry, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
 

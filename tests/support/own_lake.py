@@ -13,7 +13,7 @@ from strandline.dialects.sdmp.reduce import (
     requests,
     wanted_resources,
 )
-from strandline.dialects.sdmp.types import Announcement, Damage, Line, NodeResource, OwnNode, Pair
+from strandline.dialects.sdmp.types import Announcement, Line, NodeResource, OwnNode, Pair, Unreadable
 from strandline.dialects.sdmp.verify import Judgement, Tree, judge_announcement, tree_of_lines
 from support.reference import Counts, ReferenceLake
 
@@ -166,7 +166,7 @@ class OwnLake(ReferenceLake):
         raw = content[offset : None if end < 0 else end]
         counts = Counts()
         for pos, judged in enumerate(judge_announcement(frame, self.own, strict=self.strict)):
-            if isinstance(judged, Damage):
+            if isinstance(judged, Unreadable):
                 counts += self._reject(judged)
                 continue
             counts += Counts(read=1)

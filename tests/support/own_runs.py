@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from strandline.dialects.sdmp.author import OwnNodes
+from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.types import OwnNode
 
 
@@ -14,10 +14,10 @@ def own_run(
     limit: int = 250_000,
 ):
     """What the options of a command say of own nodes; `limit` lines a node and commit."""
-    from strandline.dialects import authoring_of
-    from strandline.dialects.authoring import OwnRun
+    from strandline.dialect_api.journals import JournalOptions
+    from strandline.dialects import journal_writer_of
 
     own = nodes if isinstance(nodes, Mapping) else {node.node: node for node in nodes}
-    found = authoring_of("sdmp")
+    found = journal_writer_of("sdmp")
     assert found is not None
-    return OwnRun(found, OwnNodes(own, frozenset(restore), frozenset(force), limit))
+    return JournalOptions(found, LocalNodes(own, frozenset(restore), frozenset(force), limit))

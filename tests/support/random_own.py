@@ -22,7 +22,7 @@ class OwnRunInput:
     force: frozenset[str]
 
 
-def own_nodes(rng: random.Random, count: int, strangers: int) -> dict[str, OwnNode]:
+def local_nodes(rng: random.Random, count: int, strangers: int) -> dict[str, OwnNode]:
     """Own nodes of both profiles; peers are other own nodes and those of `random_journals`."""
     names = [synthetic_id("node", OWN + i, rng.choice(["0.9", "0.12"])) for i in range(count)]
     others = [synthetic_id("node", i, profile) for i in range(strangers) for profile in ("0.9", "0.12")]

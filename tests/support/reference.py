@@ -8,7 +8,7 @@ from strandline.core.ids import namespace
 from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.sdmp.codec import parse_line, parse_source
 from strandline.dialects.sdmp.reduce import Equivocation, NodeJournal, forks, journal
-from strandline.dialects.sdmp.types import DIALECT, Announcement, Damage, Frame, Line
+from strandline.dialects.sdmp.types import DIALECT, Announcement, Frame, Line, Unreadable
 from strandline.dialects.sdmp.verify import Delivery, Judgement, judge, refused_announcement
 
 
@@ -146,7 +146,7 @@ class ReferenceLake:
             accepted[id_] = line
         return accepted
 
-    def _reject(self, damage: Damage) -> Counts:
+    def _reject(self, damage: Unreadable) -> Counts:
         where = None if damage.node is None else namespace("node", damage.node)
         self._put(where, "rejected", damage.reasons, damage.raw, (), damage.evidence)
         return Counts(read=1, rejected=1)

@@ -9,7 +9,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.given import DialectName, FormatName, LogConfig, known_dialect
 from strandline.cli.invocation import Invocation
-from strandline.cli.own import own_run, own_runs, told_files
+from strandline.cli.local_nodes import own_run, own_runs, told_files
 from strandline.core.errors import UsageError
 
 _PANEL = "Bring in"

@@ -9,7 +9,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.given import LogConfig
 from strandline.cli.invocation import Invocation
-from strandline.cli.own import own_runs, told_files
+from strandline.cli.local_nodes import own_runs, told_files
 from strandline.core.errors import UsageError
 
 
@@ -100,13 +100,13 @@ def _from_lake(
     if call.options.of_dialects and not runs:
         raise _nodes_missing()
     from strandline.dialects import every
-    from strandline.pipelines import replicas
+    from strandline.pipelines import sync_lakes
 
-    replicas.check_two(call.location, other)
+    sync_lakes.check_two(call.location, other)
     with call.progress() as progress:
         settings, store = call.settings, call.store()
-        request = replicas.BringRequest(dry_run, runs, files, settings.limits.walk_entries)
-        report = replicas.run(store, store.at(other), every(), request, settings, call.context(progress))
+        request = sync_lakes.BringRequest(dry_run, runs, files, settings.limits.walk_entries)
+        report = sync_lakes.run(store, store.at(other), every(), request, settings, call.context(progress))
     return Result(report, lambda console: show.sync_lakes(console, report))
 
 
@@ -124,16 +124,16 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
         raise _nodes_missing()
     [(name, own)] = runs.items()
     from strandline.dialects import dialect as dialect_named
-    from strandline.pipelines import sync
+    from strandline.pipelines import sync_journals
 
     with call.progress() as progress:
         store, context = call.store(), call.context(progress)
         if answer is not None and out is not None:
-            asked = sync.AnswerRequest(own, answer.absolute(), out.absolute())
-            report = sync.answer(store, dialect_named(name), asked, context)
+            asked = sync_journals.AnswerRequest(own, answer.absolute(), out.absolute())
+            report = sync_journals.answer(store, dialect_named(name), asked, context)
         else:
-            request = sync.SyncRequest(own, None if requests is None else requests.absolute())
-            report = sync.run(store, dialect_named(name), request, context)
+            request = sync_journals.SyncRequest(own, None if requests is None else requests.absolute())
+            report = sync_journals.run(store, dialect_named(name), request, context)
     return Result(report, lambda console: show.sync(console, report))
 
 

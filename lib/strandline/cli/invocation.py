@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from strandline.config import Effective, Settings
-    from strandline.tables.light import LightLake
+    from strandline.tables.delta_rs import DeltaRsLake
     from strandline.tables.store import TableStore
 
 
@@ -159,9 +159,9 @@ class Invocation:
 
         return TableStore(spark, location, Retry(self.settings.merge), run_id=self.run_id)
 
-    def light(self) -> "LightLake":
+    def light(self) -> "DeltaRsLake":
         """Return the lake's tables through delta-rs. Raises: UsageError, FaultError, see `open_light`."""
-        from strandline.tables.light import open_light
+        from strandline.tables.delta_rs import open_light
 
         return open_light(self.location)
 

@@ -174,7 +174,7 @@ def _quarantine(
 @contextmanager
 def _reading(call: Invocation) -> "Iterator[ReadLake]":
     """Give the tables to read: through delta-rs where it opens them, else through Spark."""
-    from strandline.tables.light import opens_without_spark
+    from strandline.tables.delta_rs import opens_without_spark
 
     if opens_without_spark(call.location):
         light = call.light()

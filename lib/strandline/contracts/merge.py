@@ -13,7 +13,7 @@ from strandline.contracts.model import Contract, Merge
 from strandline.contracts.quoting import quote_name
 
 NO_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({})
-GONE: Final = "is_gone"
+DELETED: Final = "is_gone"
 """Column of a replacing merge's source: true in rows that hold but a key, whose row must go."""
 
 
@@ -95,12 +95,12 @@ def replace_merge_sql(
     changing = [name for name in contract.compared if name not in fixed]
     same = "\n    AND ".join(f"t.{name} <=> s.{name}" for name in changing)
     updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
-    deletes = f"WHEN MATCHED AND s.{GONE} THEN DELETE\n" if deleting else ""
+    deletes = f"WHEN MATCHED AND s.{DELETED} THEN DELETE\n" if deleting else ""
     return (
         _merge_into(contract, target, source, buckets, ranges)
         + deletes
         + f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n"
-        + _insert(contract, f" AND NOT s.{GONE}" if deleting else "")
+        + _insert(contract, f" AND NOT s.{DELETED}" if deleting else "")
     )
 
 

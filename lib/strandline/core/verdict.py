@@ -3,11 +3,9 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
-JsonValue: TypeAlias = Union[  # noqa: UP007 - a text cannot be joined by |
-    bool, int, float, str, Sequence["JsonValue"], Mapping[str, "JsonValue"], None
-]
+JsonValue: TypeAlias = bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
 Evidence: TypeAlias = Mapping[str, JsonValue]
 
 MAX_EVIDENCE_BYTES = 16 * 1024

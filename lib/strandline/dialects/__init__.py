@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from strandline.dialects.authoring import Authoring
-    from strandline.dialects.base import Dialect
-    from strandline.dialects.unpacking import Unpacking
+    from strandline.dialect_api.base import Dialect
+    from strandline.dialect_api.journals import JournalWriter
+    from strandline.dialect_api.unpacking import Unpacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Entry:
 
 _REGISTRY: Final[Mapping[str, Entry]] = {
     "sdmp": Entry(
-        "strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line", "SDMP_AUTHORING",
+        "strandline.dialects.sdmp.dialect", "SDMP", "node_journal_line", "SDMP_JOURNALS",
         "strandline.dialects.sdmp.reduce.standing",
         options=(
             CommandOption(
@@ -123,10 +123,10 @@ def options_of(name: str) -> tuple[CommandOption, ...]:
     return _REGISTRY[name].options
 
 
-def authoring_of(name: str) -> Authoring | None:
+def journal_writer_of(name: str) -> JournalWriter | None:
     """Return how the dialect `name` writes own journals, or None if it writes none."""
     entry = _REGISTRY[name]
-    found: Authoring | None = (
+    found: JournalWriter | None = (
         getattr(import_module(entry.module), entry.authoring) if entry.authoring else None
     )
     return found

@@ -10,7 +10,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CappedBytes:
     """Bytes of one record as far as they are kept.
 
     `raw` is all of it if `length == len(raw)`, else its head; `sha256` is then the digest of all of it.
@@ -31,23 +31,23 @@ class StreamLine:
     """One line without its LF. `offset` in the decompressed stream, bytes; `ended` is true if an LF followed."""
 
     offset: int
-    kept: Kept
+    kept: CappedBytes
     ended: bool
     over_limit: bool
 
 
 @dataclass(frozen=True, slots=True)
-class KeepLimits:
+class RawLimits:
     """How much of a rejected record is kept: whole up to `whole_bytes`, beyond that the first `head_bytes`."""
 
     whole_bytes: int
     head_bytes: int
 
 
-class Keeper:
+class CappedReader:
     """Collects bytes of a record of unknown length in bounded memory."""
 
-    def __init__(self, limits: KeepLimits) -> None:
+    def __init__(self, limits: RawLimits) -> None:
         self._limits = limits
         self._parts: list[bytes] = []
         self._held = 0
@@ -65,12 +65,12 @@ class Keeper:
             self._parts.append(bytes(data[: self._limits.head_bytes - self._held]))
             self._held += len(self._parts[-1])
 
-    def kept(self) -> Kept:
+    def kept(self) -> CappedBytes:
         """Return what is kept of the record."""
         raw = b"".join(self._parts)
         if self._length <= self._limits.whole_bytes:
-            return Kept(raw, self._length)
-        return Kept(raw[: self._limits.head_bytes], self._length, self._digest.digest())
+            return CappedBytes(raw, self._length)
+        return CappedBytes(raw[: self._limits.head_bytes], self._length, self._digest.digest())
 
 
 def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -91,7 +91,7 @@ def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def stream_lines(
-    blocks: Iterable[bytes], *, limit: int, keep: KeepLimits, offset: int = 0
+    blocks: Iterable[bytes], *, limit: int, keep: RawLimits, offset: int = 0
 ) -> Iterator[StreamLine]:
     """Yield the lines of a stream: what stands before each LF, and what follows the last if that is not empty.
 
@@ -100,7 +100,7 @@ def stream_lines(
     """
     carry: list[bytes] = []
     carried = 0
-    keeper: Keeper | None = None
+    keeper: CappedReader | None = None
     at = offset
     for block in blocks:
         start = 0
@@ -130,7 +130,7 @@ def stream_lines(
         carry.append(tail)
         carried += len(tail)
         if carried > limit:
-            keeper = Keeper(keep)
+            keeper = CappedReader(keep)
             for part in carry:
                 keeper.add(part)
             carry, carried = [], 0
@@ -140,9 +140,9 @@ def stream_lines(
         yield _line(at, b"".join(carry), limit, keep, ended=False)
 
 
-def _line(at: int, raw: bytes, limit: int, keep: KeepLimits, *, ended: bool) -> StreamLine:
+def _line(at: int, raw: bytes, limit: int, keep: RawLimits, *, ended: bool) -> StreamLine:
     if len(raw) <= limit:
-        return StreamLine(at, Kept(raw, len(raw)), ended, False)
-    keeper = Keeper(keep)
+        return StreamLine(at, CappedBytes(raw, len(raw)), ended, False)
+    keeper = CappedReader(keep)
     keeper.add(raw)
     return StreamLine(at, keeper.kept(), ended, True)

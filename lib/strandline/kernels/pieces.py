@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from strandline.kernels.lines import Kept
+from strandline.kernels.lines import CappedBytes
 
 PIECE_FIELDS = (
     pa.field("file_no", pa.int64(), nullable=False),
@@ -52,7 +52,7 @@ class Pieces:
         self._bytes = 0
 
     def add(
-        self, file_no: int, part: int, frame: int, offset: int, size: int, kept: Kept, **more: object
+        self, file_no: int, part: int, frame: int, offset: int, size: int, kept: CappedBytes, **more: object
     ) -> None:
         """Add one piece; `more` names damage, evidence and the dialect's own fields, null where left out."""
         columns = self._columns

@@ -13,7 +13,7 @@ import pyarrow as pa
 from strandline.core.verdict import encode_evidence
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
-from strandline.kernels.lines import BYTE_ORDER_MARK, Keeper, KeepLimits, Kept, without_mark
+from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, RawLimits, without_mark
 from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
 
 WHITE_SPACE = b" \t\n\r\x0b\x0c"
@@ -28,7 +28,7 @@ class ReadOptions:
 
     choices: Mapping[str, str]
     stream: StreamLimits
-    keep: KeepLimits
+    keep: RawLimits
 
 
 @dataclass(slots=True)
@@ -44,17 +44,17 @@ class Source:
     format: str | None = None
     damage: StreamDamage | None = None
 
-    def kept(self, limits: KeepLimits) -> Kept:
+    def kept(self, limits: RawLimits) -> CappedBytes:
         """Return the file's own bytes, compressed if it is, as far as they are kept."""
-        keeper = Keeper(limits)
+        keeper = CappedReader(limits)
         with self.open() as stream:
             while block := stream.read(BLOCK_BYTES):
                 keeper.add(block)
         return keeper.kept()
 
-    def kept_content(self, options: ReadOptions) -> Kept:
+    def kept_content(self, options: ReadOptions) -> CappedBytes:
         """Return the decompressed content without its byte order mark, up to a damage, as far as it is kept."""
-        keeper = Keeper(options.keep)
+        keeper = CappedReader(options.keep)
         with self.open() as stream:
             try:
                 content = Content(lambda: _blocks(stream, options))

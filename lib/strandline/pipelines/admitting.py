@@ -9,14 +9,14 @@ from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.contracts.load import contract
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Admission, AdmitRequest, Dialect, Reading, Union
+from strandline.dialect_api.base import Admission, AdmitRequest, Dialect, InputScan, TableInsert
+from strandline.dialect_api.journals import JournalOptions
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines.rejects import QUARANTINE, Rejects
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 
@@ -26,21 +26,21 @@ class Merged:
 
     new: int = 0
     readmitted: int = 0
-    beside: dict[str, int] = field(default_factory=dict)
+    derived: dict[str, int] = field(default_factory=dict)
 
 
 class Admitting:
     """What one run admits of one dialect. `rejects` is its quarantine."""
 
     def __init__(
-        self, store: TableStore, dialect: Dialect, settings: Settings, context: RunContext, stage: RunStage
+        self, store: TableStore, dialect: Dialect, settings: Settings, context: RunContext, jobs: SparkJobs
     ) -> None:
-        self.rejects = Rejects(store, dialect, context, stage)
+        self.rejects = Rejects(store, dialect, context, jobs)
         self._store = store
         self._dialect = dialect
         self._settings = settings
         self._context = context
-        self._stage = stage
+        self._jobs = jobs
         self._written: dict[str, Written] = {}
 
     def options(self) -> ReadOptions:
@@ -52,44 +52,46 @@ class Admitting:
                 for option in self._dialect.lake_options
             },
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
-            keep=keep_limits(self._settings),
+            keep=raw_limits(self._settings),
         )
 
-    def admit(self, reading: Reading, own: OwnRun | None, replay: DataFrame | None = None) -> Admission:
+    def admit(
+        self, scan: InputScan, own: JournalOptions | None, replay: DataFrame | None = None
+    ) -> Admission:
         """Return the verdicts on all that is read, and on the rejected rows of `replay`."""
         limit = self._settings.limits.deferred_per_namespace
         choices = None if own is None else own.choices
         request = AdmitRequest(self._context.run_id, limit, replay, choices)
-        return self._dialect.admit(reading, self._store, self._stage, request)
+        return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:
         """Union the accepted records, a table after the other. Return what of them was new."""
         merged = Merged()
-        for union in admission.unions:
-            self._context.progress.stage(f"union merge of {union.table}")
+        for insert in admission.inserts:
+            self._context.progress.stage(f"union merge of {insert.table}")
             written = self._store.merge_new(
-                union.table, union.rows, union.buckets, union.bounds, lies_ready=union.lies_ready
+                insert.table, insert.rows, insert.buckets, insert.bounds, presorted=insert.presorted
             )
-            self._written[union.table] = written
-            undelivered = readmitted = 0
+            self._written[insert.table] = written
+            derived_keys = readmitted = 0
             if written.inserted:
-                undelivered = self._inserted_of(union, written, union.undelivered)
-                waited = admission.settled if union.table == self._dialect.record_table else None
-                readmitted = self._inserted_of(union, written, waited)
-            merged.new += written.inserted - undelivered - readmitted
+                derived_keys = self._inserted_of(insert, written, insert.derived_keys)
+                waited = admission.resolved if insert.table == self._dialect.record_table else None
+                readmitted = self._inserted_of(insert, written, waited)
+            merged.new += written.inserted - derived_keys - readmitted
             merged.readmitted += readmitted
-            if union.undelivered_as is not None:
-                merged.beside[union.undelivered_as] = undelivered
-            self._context.faults.reach(f"ingest.{union.table}")
+            if insert.derived_as is not None:
+                merged.derived[insert.derived_as] = derived_keys
+            self._context.faults.reach(f"ingest.{insert.table}")
         return merged
 
-    def _inserted_of(self, union: Union, written: Written, keys: DataFrame | None) -> int:
+    def _inserted_of(self, insert: TableInsert, written: Written, keys: DataFrame | None) -> int:
         """Return how many of the rows just inserted have one of these keys."""
         if keys is None:
             return 0
-        added = self._store.changes(union.table, written.version, written.version)
-        found = added.join(keys, list(contract(union.table).key), "left_semi")
-        rows: int = self._stage.one(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        added = self._store.changes(insert.table, written.version, written.version)
+        found = added.join(keys, list(contract(insert.table).key), "left_semi")
+        rows: int = self._jobs.row(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         return rows
 
     def written(self) -> dict[str, Written]:
@@ -98,9 +100,9 @@ class Admitting:
         return dict(self._written) if of_quarantine is None else {**self._written, QUARANTINE: of_quarantine}
 
 
-def keep_limits(settings: Settings) -> KeepLimits:
+def raw_limits(settings: Settings) -> RawLimits:
     """Return how much of the bytes of a bad record is kept."""
-    return KeepLimits(settings.limits.quarantine_raw_bytes, settings.limits.quarantine_raw_head)
+    return RawLimits(settings.limits.quarantine_raw_bytes, settings.limits.quarantine_raw_head)
 
 
 def counts_of(admission: Admission | None, merged: Merged, refused: int = 0) -> dict[str, int]:
@@ -118,5 +120,5 @@ def counts_of(admission: Admission | None, merged: Merged, refused: int = 0) -> 
         "deferred": found.pop("deferred", 0),
         "readmitted": merged.readmitted,
         **found,
-        **merged.beside,
+        **merged.derived,
     }

@@ -9,9 +9,9 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Dialect
+from strandline.dialect_api.base import Dialect
 from strandline.frames import differences
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.reads import TableReads
 
 SHOWN = 50
@@ -33,30 +33,30 @@ class Comparison:
     plan: tuple[Mapping[str, object], ...]
 
 
-def compare(here: TableReads | None, there: TableReads, dialect: Dialect, stage: RunStage) -> Comparison:
+def compare(here: TableReads | None, there: TableReads, dialect: Dialect, jobs: SparkJobs) -> Comparison:
     """Return what the lake `here` (None: there is none yet) lacks of `there`.
 
     Counts that differ settle a namespace; where they are equal set hashes do, and their parts say where to look.
     """
     theirs = _ids(there, dialect)
-    if not stage.has_rows(theirs):
+    if not jobs.has_rows(theirs):
         return Comparison(None, 0, 0, 0, 0, ())
     ours = theirs.limit(0) if here is None else _ids(here, dialect)
-    counts = stage.settle(differences.compared(theirs, ours), "compared namespaces")
+    counts = jobs.checkpoint(differences.compared(theirs, ours), "compared namespaces")
     alike = F.col("there") == F.col("here")
-    told = stage.one(
+    told = jobs.row(
         counts.agg(F.count(F.lit(1)).alias("namespaces"), F.count(F.when(alike, 1)).alias("alike"))
     )
     parts, unequal = theirs.limit(0).select("namespace", F.col("record_id").alias("first")), 0
     if told["alike"]:
-        parts = stage.settle(differences.unequal_parts(theirs, ours, counts), "unequal parts")
-        unequal = stage.one(parts.agg(F.count_distinct("namespace").alias("namespaces")))["namespaces"]
+        parts = jobs.checkpoint(differences.unequal_parts(theirs, ours, counts), "unequal parts")
+        unequal = jobs.row(parts.agg(F.count_distinct("namespace").alias("namespaces")))["namespaces"]
     equal = told["alike"] - unequal
     if equal == told["namespaces"]:
         return Comparison(None, equal, equal, 0, 0, ())
-    lacking = stage.settle(differences.missing(theirs, ours, counts, parts), "missing records")
-    plan = stage.settle(differences.planned(lacking, counts), "plan")
-    found = stage.one(plan.agg(F.count(F.lit(1)).alias("behind"), F.sum("missing").alias("records")))
+    lacking = jobs.checkpoint(differences.missing(theirs, ours, counts, parts), "missing records")
+    plan = jobs.checkpoint(differences.planned(lacking, counts), "plan")
+    found = jobs.row(plan.agg(F.count(F.lit(1)).alias("behind"), F.sum("missing").alias("records")))
     first = plan.orderBy(F.col("missing").desc(), "namespace").limit(SHOWN)
     return Comparison(
         lacking if found["behind"] else None,
@@ -70,7 +70,7 @@ def _ids(tables: TableReads, dialect: Dialect) -> DataFrame:
     columns = differences.ID_COLUMNS[1:]
     return reduce(
         DataFrame.unionByName,
-        (tables.read(table).select(F.lit(table).alias("table"), *columns) for table in dialect.landed),
+        (tables.read(table).select(F.lit(table).alias("table"), *columns) for table in dialect.ingest_tables),
     )
 
 

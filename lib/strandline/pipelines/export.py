@@ -12,15 +12,15 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import nearest
-from strandline.dialects.base import Dialect
-from strandline.dialects.exporting import Exported
+from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.exporting import ExportFile
 from strandline.frames.sets import set_hashes
 from strandline.kernels.formats import format_of
 from strandline.kernels.manifests import StatedNamespace
-from strandline.pipelines.naming import resolve
+from strandline.pipelines.namespace_lookup import resolve
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.as_of import TablesAsOf, versions_read
 from strandline.tables.manifests import check_name, write_manifest_of
@@ -75,23 +75,23 @@ def run(
         NewFile(request.out) as file,
         store.sized(work_bytes),
         _reading(versions, request.as_of),
-        RunStage(context.progress) as stage,
+        SparkJobs(context.progress) as jobs,
     ):
         context.progress.stage("namespaces")
-        name, namespaces = resolve(request.namespaces, known, held, stage)
+        name, namespaces = resolve(request.namespaces, known, held, jobs)
         dialect = known[name]
         _check_format(request.out, dialect)
-        found = dialect.export(held, stage, namespaces)
-        stated = _stated(found, stage)
-        heads = _with_heads(stated, found, stage)
-        pruned = _pruned(store, namespaces, found, stage)
+        found = dialect.export(held, jobs, namespaces)
+        stated = _stated(found, jobs)
+        heads = _with_heads(stated, found, jobs)
+        pruned = _pruned(store, namespaces, found, jobs)
         context.progress.stage(found.form)
         file.write(found.head)
         records = write_contents(found.rows, file)
         manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
         context.faults.reach("export.manifest")
         written = file.appear()
-    read = {table: versions[table] for table in dialect.landed}
+    read = {table: versions[table] for table in dialect.ingest_tables}
     return context.report(
         store.location.describe(),
         outcome="found" if pruned else "ok",
@@ -113,7 +113,7 @@ def _versions(
 ) -> tuple[dict[str, int], dict[str, Dialect]]:
     """Return the versions to read, and the dialects whose tables are all among them."""
     if as_of is None:
-        tables = [table for each in dialects.values() for table in each.landed]
+        tables = [table for each in dialects.values() for table in each.ingest_tables]
         return {table: store.version(table) for table in tables}, dict(dialects)
     runs = store.read("run")
     rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
@@ -128,7 +128,7 @@ def _versions(
         )
     [row] = rows
     versions: dict[str, int] = dict(row["read_versions"] or {})
-    known = {name: each for name, each in dialects.items() if versions.keys() >= set(each.landed)}
+    known = {name: each for name, each in dialects.items() if versions.keys() >= set(each.ingest_tables)}
     if not known:
         raise UsageError(
             "RUN_READ_NOTHING",
@@ -166,27 +166,29 @@ def _check_format(out: Path, dialect: Dialect) -> None:
     )
 
 
-def _stated(found: Exported, stage: RunStage) -> list[StatedNamespace]:
+def _stated(found: ExportFile, jobs: SparkJobs) -> list[StatedNamespace]:
     """Return the number and set_hash of the records of each namespace, ascending: few, since somebody named them."""
     values = found.ids.select("namespace", F.col("record_id").alias("value"))
     listed = F.collect_list(F.struct("namespace", "size", F.lower(F.hex("set_hash")).alias("hash")))
-    rows = stage.one(set_hashes(values).agg(F.array_sort(listed).alias("sets")))["sets"]
+    rows = jobs.row(set_hashes(values).agg(F.array_sort(listed).alias("sets")))["sets"]
     return [StatedNamespace(row["namespace"], row["size"], row["hash"], ()) for row in rows]
 
 
-def _pruned(store: TableStore, namespaces: Sequence[str], found: Exported, stage: RunStage) -> int:
+def _pruned(store: TableStore, namespaces: Sequence[str], found: ExportFile, jobs: SparkJobs) -> int:
     """Return how many records of the namespaces are not in the file since they were pruned."""
     if not store.stored_bytes(PRUNED):
         return 0
     rows = store.read(PRUNED).where(F.col("namespace").isin(*namespaces))
     lacking = rows.join(found.ids.select("record_id"), "record_id", "left_anti")
-    return int(stage.one(lacking.agg(F.count(F.lit(1)).alias("rows")))["rows"])
+    return int(jobs.row(lacking.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 
 
-def _with_heads(stated: Sequence[StatedNamespace], found: Exported, stage: RunStage) -> list[StatedNamespace]:
+def _with_heads(
+    stated: Sequence[StatedNamespace], found: ExportFile, jobs: SparkJobs
+) -> list[StatedNamespace]:
     """Return what the manifest states of namespaces; nothing if there are too many heads."""
     few = found.heads.select("namespace", F.lower(F.hex("record_id")).alias("head")).limit(HEADS_STATED + 1)
-    rows = stage.one(few.agg(F.collect_list(F.struct("namespace", "head")).alias("heads")))["heads"]
+    rows = jobs.row(few.agg(F.collect_list(F.struct("namespace", "head")).alias("heads")))["heads"]
     if len(rows) > HEADS_STATED:
         return []
     heads: dict[str, list[str]] = {}

@@ -10,25 +10,25 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Admission, Dialect, Reading
+from strandline.dialect_api.base import Admission, Dialect, InputScan
+from strandline.dialect_api.journals import JournalOptions
 from strandline.frames.differences import numbered
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import init
-from strandline.pipelines.admitting import Admitting, Merged, counts_of, keep_limits
-from strandline.pipelines.authoring import Authored, write_own
+from strandline.pipelines.admitting import Admitting, Merged, counts_of, raw_limits
+from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
 from strandline.pipelines.rejects import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import finished
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.runs import record_run
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.contents import ContentReading
+from strandline.tables.contents import ContentScan
 from strandline.tables.findings import as_findings, refused_links
 from strandline.tables.formats import with_formats
 from strandline.tables.manifests import Manifest, load_manifests
-from strandline.tables.reading import FileReading, ReadPlan
+from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import Selection, select
 from strandline.tables.store import TableStore, Written
 from strandline.tables.topics import Messages
@@ -53,7 +53,7 @@ class IngestRequest:
     reason: str | None = None
     namespace: str | None = None
     drop_rejected_before: datetime | None = None
-    own: OwnRun | None = None
+    own: JournalOptions | None = None
     messages: Messages | None = None
 
 
@@ -69,7 +69,7 @@ def run(
     WRITE_CONFLICT.
     """
     found = select(request.sources, most=settings.limits.files, within=request.within)
-    selection, manifests = load_manifests(found, dialect=dialect.name, keep=keep_limits(settings))
+    selection, manifests = load_manifests(found, dialect=dialect.name, keep=raw_limits(settings))
     selection = with_formats(selection, dialect.formats, request.format)
     if request.require_manifest:
         require_manifests(selection, manifests)
@@ -79,8 +79,8 @@ def run(
         work_bytes += request.messages.size
     if request.from_quarantine or request.drop_rejected_before is not None:
         work_bytes += store.stored_bytes(QUARANTINE)
-    with store.sized(work_bytes, settings.read.split_bytes), RunStage(context.progress) as stage:
-        return _Ingest(store, dialect, request, settings, context, stage, selection, manifests).run()
+    with store.sized(work_bytes, settings.read.split_bytes), SparkJobs(context.progress) as jobs:
+        return _Ingest(store, dialect, request, settings, context, jobs, selection, manifests).run()
 
 
 class _Ingest:
@@ -88,19 +88,19 @@ class _Ingest:
 
     def __init__(
         self, store: TableStore, dialect: Dialect, request: IngestRequest, settings: Settings, context: RunContext,
-        stage: RunStage, selection: Selection, manifests: tuple[Manifest, ...],
+        jobs: SparkJobs, selection: Selection, manifests: tuple[Manifest, ...],
     ) -> None:  # fmt: skip
         self._store = store
         self._dialect = dialect
         self._request = request
         self._settings = settings
         self._context = context
-        self._stage = stage
+        self._jobs = jobs
         self._selection = selection
         self._manifests = manifests
-        self._admitting = Admitting(store, dialect, settings, context, stage)
+        self._admitting = Admitting(store, dialect, settings, context, jobs)
         self._rejects = self._admitting.rejects
-        self._authored: Authored | None = None
+        self._authored: WrittenJournals | None = None
 
     def run(self) -> Report:
         """Do all steps in the order that survives a kill between any two."""
@@ -126,7 +126,7 @@ class _Ingest:
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
         if own is not None:
-            self._authored = write_own(self._store, self._dialect.record_table, own, self._context)
+            self._authored = write_local_journals(self._store, self._dialect.record_table, own, self._context)
         counts = {
             **counts_of(admission, merged, len(selection.refused)),
             **manifests.counts,
@@ -140,13 +140,13 @@ class _Ingest:
             members["replayed"] = self._rejects.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
 
-    def _reading(self, options: ReadOptions) -> Reading:
+    def _reading(self, options: ReadOptions) -> InputScan:
         spark, messages = self._store.spark, self._request.messages
         if messages is None:
             plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
-            return FileReading(spark, self._selection.files, options, plan, self._dialect.plain)
+            return FileScan(spark, self._selection.files, options, plan, self._dialect.split_format)
         rows = messages.read(spark).withColumn("format", F.lit(self._dialect.message_as).cast("string"))
-        return ContentReading(self._stage.settle(numbered(rows), "messages"), options)
+        return ContentScan(self._jobs.checkpoint(numbered(rows), "messages"), options)
 
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
@@ -158,7 +158,7 @@ class _Ingest:
         if told_of_files is not None:
             found.append(told_of_files)
         rows, reasons, examples = self._rejects.add(found)
-        self._rejects.delete(None if admission is None else admission.settled)
+        self._rejects.delete(None if admission is None else admission.resolved)
         if replay is not None:
             self._rejects.delete_judged(replay, rows)
         return reasons, examples
@@ -187,7 +187,7 @@ class _Ingest:
             outcome = "found"
         if admission is not None and admission.faults:
             outcome = "fault"
-        return finished(
+        return record_run(
             self._store, self._context, outcome=outcome, dialect=self._dialect.name, counts=counts, reasons=reasons,
             namespaces=0 if admission is None else admission.namespaces,
             written=written, members=members,

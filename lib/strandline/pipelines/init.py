@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from strandline.config.settings import Settings
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
 from strandline.core.errors import UsageError
+from strandline.dialect_api.base import Dialect, LakeOption
 from strandline.dialects import every
-from strandline.dialects.base import Dialect, LakeOption
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import finished
+from strandline.pipelines.runs import record_run
 from strandline.tables import lake
 from strandline.tables.lake import LakeDesign, LakeState
 from strandline.tables.store import TableStore
@@ -49,7 +49,7 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
         made = lake.make(store, lake.design_of(state), state.missing)
     made_views = lake.make_views(store)
     kept = tuple(table for table in state.tables if table not in made)
-    return finished(
+    return record_run(
         store, context, members={"created": list(made), "unchanged": list(kept), "views": list(made_views)}
     )
 

@@ -9,21 +9,21 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Dialect, ReduceScope, Reduction, Refusal
-from strandline.pipelines import init, told
-from strandline.pipelines.again import STATES, delete_strays, differences, with_nulls
-from strandline.pipelines.authoring import write_peers
+from strandline.dialect_api.base import Dialect, ReduceScope, Reduction, Refusal
+from strandline.dialect_api.journals import JournalOptions
+from strandline.pipelines import init, reducer_options
 from strandline.pipelines.init import InitOptions
+from strandline.pipelines.local_journals import write_peers
+from strandline.pipelines.rebuild_diff import STATES, delete_strays, differences, with_nulls
+from strandline.pipelines.reducer_options import GivenFile, ReducerOptions
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import finished
-from strandline.pipelines.stage import RunStage
-from strandline.pipelines.told import GivenFile, Told
+from strandline.pipelines.runs import record_run
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
 
-LARGE_NEWS: Final = 1_000_000
+LARGE_CHANGES: Final = 1_000_000
 """From so many new records on what is kept of them is kept on disk; if they outnumber the others, all is reduced."""
 
 
@@ -39,7 +39,7 @@ class ReduceRequest:
     full: bool = False
     files: Mapping[str, GivenFile | None] = field(default_factory=dict)
     walk_entries: int = 10_000_000
-    own: Mapping[str, OwnRun] = field(default_factory=dict)
+    own: Mapping[str, JournalOptions] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -65,11 +65,11 @@ def run(
     Raises: UsageError (a lake that is not ours, a file that a dialect refuses), FaultError WRITE_CONFLICT.
     """
     dialects = tuple(dialects)
-    told.check(dialects, request.files)
+    reducer_options.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
-    done = bring_up(store, dialects, request, context)
+    done = reduce_tables(store, dialects, request, context)
     error = refusal_of(done)
-    return finished(
+    return record_run(
         store, context, outcome="fault" if error else "found" if done.differences else "ok", counts=done.counts,
         namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=done.members,
         error=error,
@@ -89,7 +89,7 @@ def refusal_of(done: Done) -> ReportError | None:
     )
 
 
-def bring_up(
+def reduce_tables(
     store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
 ) -> Done:
     """Do what `run` does, on a lake that is there, and leave the run's row to the caller."""
@@ -97,32 +97,32 @@ def bring_up(
     held = {dialect.name: store.stored_bytes(dialect.record_table) for dialect in dialects}
     # What runs were told is looked up among all of them: not for a dialect of which nothing is held.
     asking = [dialect for dialect in dialects if held[dialect.name] or request.files]
-    in_force = told.in_force(store, asking, request.files)
+    in_force = reducer_options.in_force(store, asking, request.files)
     for note in in_force.notes:
         context.progress.note(note)
     done = Done(members=dict(in_force.members))
     for dialect in dialects:
-        _bring_up(store, dialect, held[dialect.name], request, in_force, context, done)
-    done.members[told.REFUSED] = sorted(done.refused)
+        _reduce_tables(store, dialect, held[dialect.name], request, in_force, context, done)
+    done.members[reducer_options.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences
     return done
 
 
-def _bring_up(
+def _reduce_tables(
     store: TableStore,
     dialect: Dialect,
     record_bytes: int,
     request: ReduceRequest,
-    in_force: Told,
+    in_force: ReducerOptions,
     context: RunContext,
     done: Done,
 ) -> None:
     own = request.own.get(dialect.name)
     done.read_versions[dialect.record_table] = last = store.version(dialect.record_table)
-    with store.sized(record_bytes), RunStage(context.progress) as stage:
+    with store.sized(record_bytes), SparkJobs(context.progress) as jobs:
         if record_bytes:
-            _reduce(store, dialect, request, in_force, last, context, stage, done)
+            _reduce(store, dialect, request, in_force, last, context, jobs, done)
         if own is not None:
             for table, written in write_peers(store, own, last, context).items():
                 _add(done, table, written)
@@ -132,51 +132,51 @@ def _reduce(
     store: TableStore,
     dialect: Dialect,
     request: ReduceRequest,
-    in_force: Told,
+    in_force: ReducerOptions,
     last: int,
     context: RunContext,
-    stage: RunStage,
+    jobs: SparkJobs,
     done: Done,
 ) -> None:
     states = store.read(STATES).where(F.col("dialect") == dialect.name)
-    stored = stage.one(
+    stored = jobs.row(
         states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
     )
     before = stored["version"]
-    beside = {table: store.version(table) for table in dialect.beside}
-    done.read_versions.update(beside)
+    side_versions = {table: store.version(table) for table in dialect.side_tables}
+    done.read_versions.update(side_versions)
     scope = ReduceScope(
-        before, last, context.run_id, context.started_at, beside, in_force.values.get(dialect.name),
-        request.walk_entries, in_force.owed.get(dialect.name, ()),
+        before, last, context.run_id, context.started_at, side_versions, in_force.values.get(dialect.name),
+        request.walk_entries, in_force.retry_namespaces.get(dialect.name, ()),
     )  # fmt: skip
     asked_anyway = dialect.reducer_option is not None
     if before is None:
-        _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
+        _write(store, dialect.reduce_all(store, jobs, scope), context, jobs, done)
     elif last > before or asked_anyway:
         feed = _news(store, dialect, before, last)
         if feed is None:
             context.progress.note(
                 f"the log of {dialect.record_table} no longer tells what came since version {before}: all is reduced"
             )
-            _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
+            _write(store, dialect.reduce_all(store, jobs, scope), context, jobs, done)
             return
         context.progress.stage("change feed")
-        found = stage.one(feed.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        found = jobs.row(feed.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         done.counts["new_records"] += found
-        if found >= LARGE_NEWS:
-            stage.keep_on_disk()
-        if found >= LARGE_NEWS and found > stored["records"]:
+        if found >= LARGE_CHANGES:
+            jobs.persist_on_disk()
+        if found >= LARGE_CHANGES and found > stored["records"]:
             context.progress.note(f"{found:,} news are more than there was before: all is reduced")
-            _write(store, dialect.reduce_all(store, stage, scope), context, stage, done)
+            _write(store, dialect.reduce_all(store, jobs, scope), context, jobs, done)
         elif found or asked_anyway:
-            _write(store, dialect.reduce_new(feed, store, stage, scope), context, stage, done)
+            _write(store, dialect.reduce_new(feed, store, jobs, scope), context, jobs, done)
     if request.full and before is not None:
-        again = dialect.reduce_all(store, stage, scope)
+        again = dialect.reduce_all(store, jobs, scope)
         differing = differences(store, dialect, again)
         if differing:
             done.differences.update(differing)
-            _write(store, again, context, stage, done)
-            delete_strays(store, dialect, again, stage)
+            _write(store, again, context, jobs, done)
+            delete_strays(store, dialect, again, jobs)
 
 
 def _news(store: TableStore, dialect: Dialect, before: int, last: int) -> DataFrame | None:
@@ -186,10 +186,10 @@ def _news(store: TableStore, dialect: Dialect, before: int, last: int) -> DataFr
     return store.read_version(dialect.record_table, last).limit(0)
 
 
-def _write(store: TableStore, reduction: Reduction, context: RunContext, stage: RunStage, done: Done) -> None:
+def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: Done) -> None:
     done.refused.update({each.namespace: each for each in reduction.refused})
-    states = stage.settle(with_nulls(store, reduction.states), "states")
-    found = stage.one(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
+    states = jobs.checkpoint(with_nulls(store, reduction.states), "states")
+    found = jobs.row(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
     if not found["rows"]:
         return
     done.namespaces += found["rows"]
@@ -197,13 +197,13 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, stage: 
     buckets = tuple(sorted(found["buckets"]))
     for table, rows in reduction.tables.items():
         context.progress.stage(table)
-        gone = reduction.gone.get(table)
+        deletes = reduction.deletes.get(table)
         # Of a table without a file nothing can go: to see that costs less than to look for it.
-        if gone is not None and not (store.stored_bytes(table) and stage.has_rows(gone)):
-            gone = None
-        if gone is not None or stage.has_rows(rows):
+        if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
+            deletes = None
+        if deletes is not None or jobs.has_rows(rows):
             bounds = reduction.bounds.get(table, {})
-            _add(done, table, store.replace(table, rows, buckets, gone, bounds))
+            _add(done, table, store.replace(table, rows, buckets, deletes, bounds))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(STATES)

@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
-from strandline.dialects.base import Dialect
+from strandline.dialect_api.base import Dialect
 from strandline.frames.quarantine import as_quarantine, identified
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 EXAMPLES_SHOWN = 10
@@ -23,11 +23,11 @@ QUARANTINE = "quarantine"
 class Rejects:
     """The quarantine of one dialect during one run. `written` is what the last statement left there, or None."""
 
-    def __init__(self, store: TableStore, dialect: Dialect, context: RunContext, stage: RunStage) -> None:
+    def __init__(self, store: TableStore, dialect: Dialect, context: RunContext, jobs: SparkJobs) -> None:
         self._store = store
         self._dialect = dialect
         self._context = context
-        self._stage = stage
+        self._jobs = jobs
         self.written: Written | None = None
 
     def add(
@@ -39,7 +39,7 @@ class Rejects:
         named = identified(
             reduce(DataFrame.unionByName, found), dialect=self._dialect.name, buckets=self._store.buckets
         )
-        rows = self._stage.settle(named, QUARANTINE)
+        rows = self._jobs.checkpoint(named, QUARANTINE)
         told = _told_by_reason(rows)
         buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))
         if buckets:
@@ -57,8 +57,8 @@ class Rejects:
         """Delete the rows of these keys (quarantine_id, bucket)."""
         if keys is None:
             return
-        keys = self._stage.settle(keys.select("quarantine_id", "bucket"), "settled rows")
-        buckets = self._stage.one(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+        keys = self._jobs.checkpoint(keys.select("quarantine_id", "bucket"), "settled rows")
+        buckets = self._jobs.row(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
             deleted = self._store.delete(QUARANTINE, keys, tuple(buckets))
             inserted = 0 if self.written is None else self.written.inserted
@@ -74,8 +74,8 @@ class Rejects:
         if namespace is not None:
             named = [namespace, *(f"{kind}:{namespace}" for kind in self._dialect.kinds)]
             rows = rows.where(F.col("namespace").isin(*named))
-        kept = self._stage.settle(rows, "rejected rows")
-        return kept if self._stage.has_rows(kept) else None
+        kept = self._jobs.checkpoint(rows, "rejected rows")
+        return kept if self._jobs.has_rows(kept) else None
 
     def delete_judged(self, replay: DataFrame, again: DataFrame | None) -> None:
         """Delete what was judged again and was not rejected in the same way."""
@@ -99,7 +99,7 @@ class Rejects:
     def drop_before(self, day: datetime) -> int:
         """Delete the rejected rows last seen before `day` (UTC). Return how many there were."""
         old = self._rejected().where(F.col("last_seen") < F.lit(day))
-        before = self._stage.keep(old.select("quarantine_id", "bucket"), "old rows")
+        before = self._jobs.persist(old.select("quarantine_id", "bucket"), "old rows")
         rows = before.count()
         self.delete(before)
         return rows

@@ -12,7 +12,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.tables.store import TableStore, Written
 
 
-def finished(
+def record_run(
     store: TableStore,
     context: RunContext,
     *,

@@ -1,4 +1,4 @@
-"""`stream`: follows a landing folder or a topic; every micro-batch is landed by `ingest` and folded by `reduce`."""
+"""`stream`: follows a batches folder or a topic; every micro-batch is landed by `ingest` and folded by `reduce`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pyspark.errors import StreamingQueryException
 
 from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, StrandlineError, UsageError
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Dialect
-from strandline.pipelines import init, told
-from strandline.pipelines.followed import Followed, FollowedFolder, FollowedTopic
-from strandline.pipelines.landing import Landing, LandingRequest
+from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.journals import JournalOptions
+from strandline.pipelines import init, reducer_options
+from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
+from strandline.pipelines.reducer_options import GivenFile
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.told import GivenFile
+from strandline.pipelines.stream_source import Followed, FollowedFolder, FollowedTopic
 from strandline.tables import lake
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
@@ -47,7 +47,7 @@ class StreamRequest:
     max_files: int | None = None
     max_records: int | None = None
     checkpoint: str | None = None
-    own: OwnRun | None = None
+    own: JournalOptions | None = None
     files: Mapping[str, GivenFile | None] = field(default_factory=dict)
 
 
@@ -87,7 +87,7 @@ def run(
     FaultError CHECKPOINT_FOREIGN, SOURCE_GONE, SOURCE_UNREACHABLE, KAFKA_MISSING, MESSAGES_GONE, STREAM_STOPPED, and
     what `ingest` and `reduce` raise.
     """
-    told.check((dialect,), request.files)
+    reducer_options.check((dialect,), request.files)
     followed = _followed(store, request, settings)
     try:
         return _follow(store, dialect, followed, request, settings, context, runs)
@@ -108,11 +108,11 @@ def _follow(
     bind(store.spark, checkpoint, owner)
     for note in followed.notes():
         context.progress.note(note)
-    asked = LandingRequest(followed.folder, request.format, request.own, request.files)
-    landing = Landing(store, dialect, asked, settings, context, runs)
+    asked = MicroBatchOptions(followed.folder, request.format, request.own, request.files)
+    batches = MicroBatchRun(store, dialect, asked, settings, context, runs)
     if request.files:
-        landing.tell()
-    query = followed.start(checkpoint, landing.take)
+        batches.apply_options()
+    query = followed.start(checkpoint, batches.process_batch)
     try:
         while not query.awaitTermination(WATCH_SECONDS):
             if not followed.is_there():
@@ -120,10 +120,10 @@ def _follow(
     except KeyboardInterrupt:
         context.progress.note("stopped: what was landed stands, the next start goes on behind it")
     except StreamingQueryException as stopped:
-        raise _why(stopped, landing.failed, followed) from None
+        raise _why(stopped, batches.failed, followed) from None
     finally:
         query.stop()
-    return landing.report(checkpoint)
+    return batches.report(checkpoint)
 
 
 def _followed(store: TableStore, request: StreamRequest, settings: Settings) -> Followed:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strandline.core.errors import UsageError
-from strandline.dialects.unpacking import Unpacking
+from strandline.dialect_api.unpacking import Unpacking
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.blockstores import Database, Stores, content_of, copied_databases, find_stores

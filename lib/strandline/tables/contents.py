@@ -12,8 +12,8 @@ from strandline.kernels.reading import ReadContent, ReadOptions, read_files
 from strandline.tables.reading import piece_ddl
 
 
-class ContentReading:
-    """The input of one run (`dialects.base.Reading`) where its bytes are at hand: nothing of it is a file.
+class ContentScan:
+    """The input of one run (`dialect_api.base.Reading`) where its bytes are at hand: nothing of it is a file.
 
     `files` has file_no, source (what findings call it), format and content (BINARY), and stays as it is.
     """
@@ -57,6 +57,6 @@ class ContentReading:
         """Return file_no and source."""
         return self._files.select("file_no", "source")
 
-    def rerouted(self, read_bytes: DataFrame) -> ContentReading | None:  # noqa: ARG002 - asked of every reading
+    def without_truncated(self, read_bytes: DataFrame) -> ContentScan | None:  # noqa: ARG002 - asked of every reading
         """Return None: no line is lost here."""
         return None

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.core.verdict import encode_evidence, shown
 from strandline.frames.quarantine import FINDING_COLUMNS
-from strandline.kernels.lines import Kept
+from strandline.kernels.lines import CappedBytes
 from strandline.tables.paths import path_text
 from strandline.tables.sources import Selection
 
@@ -27,7 +27,7 @@ class FileFinding:
 
     scope: Literal["record", "manifest"]
     reasons: tuple[str, ...]
-    raw: Kept
+    raw: CappedBytes
     evidence: str
     source: str
 
@@ -38,7 +38,7 @@ def refused_links(selection: Selection) -> list[FileFinding]:
         FileFinding(
             scope="record",
             reasons=("PATH_REFUSED",),
-            raw=Kept(path, len(path)),
+            raw=CappedBytes(path, len(path)),
             evidence=encode_evidence({"PATH_REFUSED": {"cause": "link", "actual": shown(target)}}),
             source=path_text(path),
         )

@@ -14,7 +14,7 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.formats import Formats, format_of
-from strandline.kernels.lines import Keeper, KeepLimits, Kept
+from strandline.kernels.lines import CappedBytes, CappedReader, RawLimits
 from strandline.kernels.manifests import (
     MANIFEST_MEMBER,
     MAX_MANIFEST_BYTES,
@@ -40,7 +40,7 @@ class Manifest:
 
     path: bytes
     found_by: FoundBy
-    raw: Kept
+    raw: CappedBytes
     content: Statement | Invalid
 
     @property
@@ -55,7 +55,7 @@ class Manifest:
 
 
 def load_manifests(
-    selection: Selection, *, dialect: str, keep: KeepLimits
+    selection: Selection, *, dialect: str, keep: RawLimits
 ) -> tuple[Selection, tuple[Manifest, ...]]:
     """Return the selection with all its input files, and its manifests read.
 
@@ -93,9 +93,9 @@ def _is_of_others(manifest: Manifest, given: Container[bytes]) -> bool:
     return not any(os.path.realpath(path) in given for path in paths)
 
 
-def _read(file: ManifestFile, keep: KeepLimits) -> tuple[Kept, bytes]:
+def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
     """Return what is kept of a file, and its first bytes, as many as a manifest may have."""
-    keeper = Keeper(keep)
+    keeper = CappedReader(keep)
     head = bytearray()
     try:
         with open(file.path, "rb") as stream:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from strandline.dialects.base import PlainFile, PlainForm
+from strandline.dialect_api.base import PlainFile, SplitFormat
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
@@ -29,15 +29,15 @@ _SAFE_PATH: Final = re.compile(rb"(/[A-Za-z0-9.@+-][A-Za-z0-9._@+-]*)+")
 _CODEC_NAMES: Final = (b".gz", b".zst", b".bz2", b".lz4", b".snappy", b".deflate")
 _MAX_LINE: Final = "mapreduce.input.linerecordreader.line.maxlength"
 
-Plain = Callable[[PlainFile], PlainForm | None]
+Plain = Callable[[PlainFile], SplitFormat | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How one file is read: `plain` is None for a whole file in one task."""
+    """How one file is read: `split` is None for a whole file in one task."""
 
     file: InputFile
-    plain: PlainForm | None
+    split: SplitFormat | None
     mark: int
 
 
@@ -49,8 +49,8 @@ class ReadPlan:
     split_bytes: int
 
 
-class FileReading:
-    """The input of one run (`dialects.base.Reading`)."""
+class FileScan:
+    """The input of one run (`dialect_api.base.Reading`)."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class FileReading:
         A line over its form's limit is left out by Hadoop without a word: `incomplete` finds the files.
         """
         routes = [route for route in self._routes if _is_text(route)]
-        limit = max(route.plain.line_bytes for route in routes if route.plain is not None)
+        limit = max(route.split.line_bytes for route in routes if route.split is not None)
         paths = [route.file.path.decode("ascii") for route in routes]
         read = self._spark.read.option(_MAX_LINE, limit + 1).text(paths, lineSep="\n")
         # Spark spells a local path in either way, as the file system that it asked does.
@@ -126,7 +126,7 @@ class FileReading:
                 "file_no": file.file_no, "format": file.format, "path": file.path, "content": None, "part": 0,
                 "until": None,
             }  # fmt: skip
-            if route.plain is None or file.size <= self._plan.split_bytes:
+            if route.split is None or file.size <= self._plan.split_bytes:
                 yield file.size, row
                 continue
             for start in range(0, file.size, self._plan.split_bytes):
@@ -138,7 +138,7 @@ class FileReading:
         named = [(route.file.file_no, route.file.source) for route in self._routes]
         return self._spark.createDataFrame(named, "file_no BIGINT, source STRING")
 
-    def rerouted(self, read_bytes: DataFrame) -> FileReading | None:
+    def without_truncated(self, read_bytes: DataFrame) -> FileScan | None:
         """Return a reading that takes the files that Spark's reader did not read whole in another way, or None.
 
         Reads: file_no, bytes (what the lines of each text file take, with LFs).
@@ -156,9 +156,9 @@ class FileReading:
         if not bad:
             return None
         lost = {row["file_no"] for row in bad}
-        again = FileReading(self._spark, (), self._options, self._plan, _whole)
+        again = FileScan(self._spark, (), self._options, self._plan, _whole)
         again._routes = tuple(
-            replace(route, plain=None) if route.file.file_no in lost else route for route in self._routes
+            replace(route, split=None) if route.file.file_no in lost else route for route in self._routes
         )
         return again
 
@@ -180,11 +180,11 @@ def _whole(_file: PlainFile) -> None:
 
 
 def _is_text(route: Route) -> bool:
-    return route.plain is not None and route.plain.form == SPARK_TEXT
+    return route.split is not None and route.split.form == SPARK_TEXT
 
 
 def _label(route: Route) -> str | None:
-    return None if route.plain is None else route.plain.label
+    return None if route.split is None else route.split.label
 
 
 def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) -> Route:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.contracts.merge import (
-    GONE,
+    DELETED,
     NO_BOUNDS,
     continue_merge_sql,
     delete_merge_sql,
@@ -74,7 +74,7 @@ class TableStore(TableReads):
         buckets: tuple[int, ...],
         bounds: Bounds,
         *,
-        lies_ready: bool = False,
+        presorted: bool = False,
     ) -> Written:
         """Add the rows whose key is absent; nothing else changes.
 
@@ -87,12 +87,12 @@ class TableStore(TableReads):
         )
         overlapping = self._overlapping(table, buckets, bounds)
         settings = {REPARTITION: str(overlapping).lower()}
-        if lies_ready:
+        if presorted:
             # Without it the writer sorts by bucket what has one bucket, or few.
             settings[OPEN_FILES] = str(BUCKETS_LYING_READY)
-        return self._merge(described, sql, rows, buckets, settings, lay_out=not lies_ready)
+        return self._merge(described, sql, rows, buckets, settings, lay_out=not presorted)
 
-    def merge_next(
+    def append_at_tip(
         self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: tuple[int, int]
     ) -> Written:
         """Continue journals: the rows of a namespace go in together, or not at all if it grew since its tip was read.
@@ -111,25 +111,25 @@ class TableStore(TableReads):
         table: str,
         rows: DataFrame,
         buckets: tuple[int, ...],
-        gone: DataFrame | None = None,
+        deletes: DataFrame | None = None,
         bounds: Bounds = NO_BOUNDS,
     ) -> Written:
         """Make each key of `rows` have the row given; a row equal but for provenance stays as it is.
 
-        Rows whose key `gone` names (the key's columns and bucket) are deleted, in the same commit. Files outside of
+        Rows whose key `deletes` names (the key's columns and bucket) are deleted, in the same commit. Files outside of
         `bounds` are not opened: no stored row with one of the keys may lie there.
         """
         described = contract(table)
         sql = replace_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets,
-            deleting=gone is not None, bounds=bounds,
+            deleting=deletes is not None, bounds=bounds,
         )  # fmt: skip
-        if gone is None:
+        if deletes is None:
             return self._merge(described, sql, rows, buckets, {})
-        kept = rows.select(*described.names, F.lit(False).alias(GONE))
-        keys = gone.select(*described.partition, *described.key, F.lit(True).alias(GONE))
+        kept = rows.select(*described.names, F.lit(False).alias(DELETED))
+        keys = deletes.select(*described.partition, *described.key, F.lit(True).alias(DELETED))
         marked = kept.unionByName(keys, allowMissingColumns=True)
-        return self._merge(described, sql, marked, buckets, {}, marks=(GONE,))
+        return self._merge(described, sql, marked, buckets, {}, marks=(DELETED,))
 
     def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Add absent keys, and count the second sighting of others as the contract says."""
@@ -147,7 +147,7 @@ class TableStore(TableReads):
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
-    def is_torn(self, tables: tuple[str, ...]) -> bool:
+    def has_partial_run(self, tables: tuple[str, ...]) -> bool:
         """Return whether the run that last wrote one of the tables has no row in `run`: killed, or under way."""
         writers = (self.merged_by(table) for table in tables)
         named = sorted({each for each in writers if each is not None} - {self.run_id})

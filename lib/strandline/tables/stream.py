@@ -34,7 +34,7 @@ _PATTERN: Final = re.compile(r"[*?\[\]{}\\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class MicroBatch:
     """One micro-batch: its number, the paths of its files or its messages, how old the oldest of them is (UTC)."""
 
     number: int
@@ -131,7 +131,7 @@ def follow_folder(
     *,
     most_files: int,
     every: float | None,
-    land: Callable[[Landed], None],
+    land: Callable[[MicroBatch], None],
 ) -> StreamingQuery:
     """Start to follow a folder and the folders in it; `land` gets each micro-batch and returns when it is written.
 
@@ -157,7 +157,7 @@ def follow_folder(
         paths = sorted(_local(row["path"]) for row in rows)
         oldest = min((row["modificationTime"] for row in rows), default=None)
         land(
-            Landed(
+            MicroBatch(
                 number,
                 None if oldest is None else oldest.astimezone(UTC),
                 paths=tuple(path for path in paths if not path.endswith(MANIFEST_SUFFIX)),
@@ -174,13 +174,13 @@ def follow_topic(
     *,
     most_records: int,
     every: float | None,
-    land: Callable[[Landed], None],
+    land: Callable[[MicroBatch], None],
 ) -> StreamingQuery:
     """Start to follow a topic as `follow_folder` does a folder: the stream carries offsets, `land` reads messages."""
 
     def batch(frame: DataFrame, number: int) -> None:
         messages, oldest = messages_in(frame, topic)
-        land(Landed(number, oldest, messages=messages))
+        land(MicroBatch(number, oldest, messages=messages))
 
     return _start(topic_frame(spark, topic, most_records), batch, checkpoint, every)
 

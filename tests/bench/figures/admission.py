@@ -83,7 +83,7 @@ def _udf_case(bench: Bench, name: str, sources: Sequence[str | Path]) -> Case:
 
 
 def _lines(engine: Engine, sources: Sequence[str | Path]) -> DataFrame:
-    return el.text_elements(engine.reading(sources, lines_min_bytes=1).lines(), strict=False)
+    return el.text_elements(engine.scan(sources, lines_min_bytes=1).lines(), strict=False)
 
 
 def with_udf(lines: DataFrame) -> DataFrame:

@@ -173,7 +173,7 @@ def test_status_check_ends_with_1_for_a_node_with_one_trouble_alone(capsys, trou
 
 
 def test_an_option_of_another_dialect_is_refused_by_name(capsys, monkeypatch):
-    monkeypatch.setattr("strandline.cli.own.options_of", lambda name: ())
+    monkeypatch.setattr("strandline.cli.local_nodes.options_of", lambda name: ())
     error = refused([*INGEST, "--nodes", nodes_file()], capsys)
     assert error["code"] == "OPTION_OF_OTHER_DIALECT"
     assert "--nodes" in error["message"]

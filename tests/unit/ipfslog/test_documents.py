@@ -29,12 +29,12 @@ from strandline.dialects.ipfslog.codec import (
 from strandline.dialects.ipfslog.codec.documents import MAX_LINE_BYTES
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
-    Damage,
     JsonDocument,
     Manifest,
+    Unreadable,
     record_id,
 )
-from strandline.dialects.ipfslog.verify import Counts, Foreign, Held, Refused, judge, read_element
+from strandline.dialects.ipfslog.verify import AcceptedRecords, Counts, Foreign, Refused, judge, read_element
 from support.ipfslog_cases import dag, entry, who
 
 DAG = dag("v2")
@@ -50,7 +50,7 @@ def read(data, form="lines"):
 def told(data, form="lines"):
     """What each document is: its kind, or the reasons of what did not open."""
     return [
-        ",".join(each.reasons) if isinstance(each, Damage) else type(each).__name__
+        ",".join(each.reasons) if isinstance(each, Unreadable) else type(each).__name__
         for each in read(data, form)
     ]
 
@@ -246,7 +246,7 @@ def test_a_car_cut_at_any_byte_keeps_the_blocks_before_the_cut():
         found = read(WHOLE[:size], "car")
         blocks = [each.block for each in found if isinstance(each, BlockDocument)]
         assert blocks == [BLOCK, DAG["b1"].block][: (size >= FIRST) + (size >= len(WHOLE))]
-        damages = [each for each in found if isinstance(each, Damage)]
+        damages = [each for each in found if isinstance(each, Unreadable)]
         assert [each.reasons for each in damages] == (
             [] if size in (HEADER, FIRST) else [("CAR_MALFORMED",)] if size < HEADER else [("CAR_TRUNCATED",)]
         )
@@ -453,7 +453,7 @@ def test_an_identity_that_refutes_a_waiting_entry_rejects_it_outside_the_counts(
 
 
 def test_pruned_digests_are_known():
-    held = Held(pruned=frozenset({DAG["a1"].record_id}))
+    held = AcceptedRecords(pruned=frozenset({DAG["a1"].record_id}))
     judged = judge(read(A1 + "\n"), held)
     assert judged.counts == Counts(read=1, known=1)
     assert judged.held.entries == {}

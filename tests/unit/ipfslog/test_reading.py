@@ -16,14 +16,14 @@ from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
     BlockDocument,
     Cid,
-    Damage,
     HeadClaim,
     JsonDocument,
+    Unreadable,
     record_id,
 )
 from strandline.dialects.ipfslog.verify import Refused, as_block, read_element
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions, read_files
 from support.ipfslog_cases import dag, who
 from support.ipfslog_reference import FORMATS
@@ -35,7 +35,7 @@ READ = pa.schema(
         ("part", pa.int64()), ("until", pa.int64()),
     ]
 )  # fmt: skip
-OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), KeepLimits(4 << 20, 64 << 10))
+OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(4 << 20, 64 << 10))
 V2 = list(dag("v2").values())
 
 
@@ -72,11 +72,11 @@ def expected(data, form):
             found.append(("claim", document.digest))
             continue
         block = as_block(document) if isinstance(document, JsonDocument) else document
-        if not isinstance(document, Damage) and document.is_head:
+        if not isinstance(document, Unreadable) and document.is_head:
             found.append(("claim", head(document, block)))
         if isinstance(block, BlockDocument) and len(block.block) > MAX_BLOCK_BYTES:
             block = refused(read_element(block, "strict"))
-        if isinstance(block, Damage | Refused):
+        if isinstance(block, Unreadable | Refused):
             reasons, evidence = ",".join(block.reasons), encode_evidence(block.evidence)
             found.append((reasons, document.offset, block.raw, evidence, getattr(block, "record_id", None)))
         elif isinstance(block.claimed, bytes) and not isinstance(parse_cid_bytes(block.claimed), Cid):
@@ -193,7 +193,7 @@ def test_a_car_is_read_in_the_memory_of_a_few_blocks(name, monkeypatch):
         found.append((row["damage"], row["offset"], row["raw_bytes"], row["evidence"]))
     wanted = []
     for document in read_documents(data, "car"):
-        if isinstance(document, Damage):
+        if isinstance(document, Unreadable):
             reasons = ",".join(document.reasons)
             wanted.append((reasons, document.offset, len(document.raw), encode_evidence(document.evidence)))
     assert [row for row in found if row[0] is not None] == wanted

@@ -11,12 +11,12 @@ from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, line_hash, parse_requests, read_requests
 from strandline.dialects.sdmp.kernels import ANNOUNCED, ELEMENT_FIELDS, off_trunk, read_content, requests
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
 OPTIONS = ReadOptions(
-    choices={"strict": "weak"}, stream=StreamLimits(2**30, 100), keep=KeepLimits(2**22, 2**16)
+    choices={"strict": "weak"}, stream=StreamLimits(2**30, 100), keep=RawLimits(2**22, 2**16)
 )
 OWN, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
 PAIRS = [(synthetic_id("author", k), synthetic_id("resource", k)) for k in range(3)]

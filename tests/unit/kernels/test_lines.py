@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strandline.kernels.lines import Keeper, KeepLimits, StreamLine, stream_lines, without_mark
+from strandline.kernels.lines import CappedReader, RawLimits, StreamLine, stream_lines, without_mark
 from support.memory import resident_bytes
 
-KEEP = KeepLimits(whole_bytes=8, head_bytes=3)
+KEEP = RawLimits(whole_bytes=8, head_bytes=3)
 MARK = b"\xef\xbb\xbf"
 LAW = settings(max_examples=60, deadline=None)
 
@@ -71,7 +71,7 @@ def test_any_split_into_blocks_gives_the_same_lines(data: bytes, cuts: list[int]
 @LAW
 @given(content)
 def test_lines_put_together_again_are_the_content(data: bytes) -> None:
-    found = list(stream_lines([data], limit=1000, keep=KeepLimits(1000, 10)))
+    found = list(stream_lines([data], limit=1000, keep=RawLimits(1000, 10)))
     assert b"".join(line.kept.raw + b"\n" * line.ended for line in found) == data
     assert [line.offset for line in found] == [
         sum(len(before.kept.raw) + 1 for before in found[:at]) for at in range(len(found))
@@ -90,7 +90,7 @@ def test_a_mark_is_removed_once_at_the_start_however_it_is_split(data: bytes, cu
 @LAW
 @given(st.lists(st.binary(max_size=6), max_size=6))
 def test_a_keeper_keeps_all_or_the_head_and_the_digest(parts: list[bytes]) -> None:
-    keeper = Keeper(KEEP)
+    keeper = CappedReader(KEEP)
     for part in parts:
         keeper.add(part)
     data, kept = b"".join(parts), keeper.kept()
@@ -110,7 +110,7 @@ def test_a_line_of_64_mib_without_lf_takes_little_memory() -> None:
             grown.append(resident_bytes() - before)
 
     before, grown = resident_bytes(), []
-    [line] = stream_lines(many(), limit=1 << 20, keep=KeepLimits(4 << 20, 64 << 10))
+    [line] = stream_lines(many(), limit=1 << 20, keep=RawLimits(4 << 20, 64 << 10))
     assert (line.over_limit, line.ended, line.kept.length) == (True, False, 64 << 20)
     assert len(line.kept.raw) == 64 << 10
     assert max(grown) < 32 << 20

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pytest
 
 from strandline.core.verdict import encode_evidence
-from strandline.dialects.base import PlainFile
+from strandline.dialect_api.base import PlainFile
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.dialect import plain
 from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
-from strandline.dialects.sdmp.types import Announcement, Damage
+from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.pieces import DAMAGE_FRAME
 from strandline.kernels.reading import Content, ReadOptions, read_files
 from support import random_journals
@@ -47,7 +47,7 @@ WIDE = StreamLimits(2**36, 100)
 
 
 def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> ReadOptions:
-    kept = KeepLimits(keep.get("whole", 4 << 20), keep.get("head", 64 << 10))
+    kept = RawLimits(keep.get("whole", 4 << 20), keep.get("head", 64 << 10))
     return ReadOptions(choices={"strict": "strict" if strict else "weak"}, stream=stream, keep=kept)
 
 
@@ -73,7 +73,7 @@ def expected(data: bytes, *, strict: bool = False) -> list[tuple]:
     found += [(damage.offset, damage) for damage in source.damages]
     rows: list[tuple] = []
     for _, each in sorted(found, key=lambda pair: pair[0]):
-        if isinstance(each, Damage):
+        if isinstance(each, Unreadable):
             rows.append(_damage(each))
         elif isinstance(each, Announcement):
             rows += [_damage(refused) for refused in verify.refused_announcement(each)]
@@ -82,7 +82,7 @@ def expected(data: bytes, *, strict: bool = False) -> list[tuple]:
     return rows
 
 
-def _damage(damage: Damage) -> tuple:
+def _damage(damage: Unreadable) -> tuple:
     return damage.node, None, damage.raw, ",".join(damage.reasons), encode_evidence(damage.evidence)
 
 

@@ -13,7 +13,7 @@ from strandline.dialects.sdmp.kernels import ANNOUNCED, STRICT
 from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.verify import judge_announcement
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 
 NODE, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
@@ -35,7 +35,7 @@ def refused(frame: bytes) -> list[dict]:
 
 def again(rows: list[dict], own: set[str], *, strict: bool = False) -> list[dict]:
     options = ReadOptions(
-        {STRICT: "strict" if strict else "weak"}, StreamLimits(10**6, 100), KeepLimits(10**6, 10)
+        {STRICT: "strict" if strict else "weak"}, StreamLimits(10**6, 100), RawLimits(10**6, 10)
     )
     batch = pa.RecordBatch.from_pylist(rows, SCHEMA)
     return [row for found in replayed([batch], options, own) for row in found.to_pylist()]

@@ -10,7 +10,7 @@ from strandline.core.errors import UsageError
 from strandline.core.verdict import MAX_EVIDENCE_BYTES, encode_evidence
 from strandline.dialects.sdmp.dialect import records_in
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.pipelines.manifests import (
     ManifestFindings,
     _disagreement,
@@ -22,7 +22,7 @@ from strandline.tables.findings import refused_links
 from strandline.tables.manifests import load_manifests, write_manifest
 from strandline.tables.sources import select
 
-KEEP = KeepLimits(4 << 20, 64 << 10)
+KEEP = RawLimits(4 << 20, 64 << 10)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, announced_element, parse_frame
-from strandline.dialects.sdmp.types import Announcement, Damage
+from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.dialects.sdmp.verify import judge_announcement, refused_announcement
 from support.own_cases import own_node
 from support.own_lake import OwnLake
@@ -47,15 +47,15 @@ CASES = {
 def test_each_element_is_a_pair_or_a_record_with_its_reasons(name):
     announcement, own, strict, reasons = CASES[name]
     judged = judge_announcement(announcement, own, strict=strict)
-    assert [each.reasons if isinstance(each, Damage) else () for each in judged] == reasons
+    assert [each.reasons if isinstance(each, Unreadable) else () for each in judged] == reasons
     for element, each in zip(announcement.elements, judged, strict=True):
-        if isinstance(each, Damage):
+        if isinstance(each, Unreadable):
             assert (each.raw, each.node) == (announced_element(*element), announcement.node)
             assert set(each.evidence) == set(each.reasons)
         else:
             assert each == element
     refused = refused_announcement(announcement, own, strict=strict)
-    assert refused == tuple(each for each in judged if isinstance(each, Damage))
+    assert refused == tuple(each for each in judged if isinstance(each, Unreadable))
 
 
 def test_the_evidence_names_position_field_and_what_was_found():
@@ -79,7 +79,7 @@ def test_the_evidence_names_position_field_and_what_was_found():
 def test_one_announcement_too_long_is_one_rejected_record_and_writes_nothing():
     raw = json.dumps({"node": X, "resources": [{"author": "", "resource": ""}] * 50_001}).encode()
     damage = parse_frame(raw)
-    assert isinstance(damage, Damage)
+    assert isinstance(damage, Unreadable)
     assert damage.reasons == ("FRAME_TOO_MANY",)
     lake = OwnLake([own_node(X)])
     written = lake.run({"a": raw})

@@ -5,7 +5,7 @@ import pytest
 
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
-from strandline.dialects.sdmp.types import Announcement, Damage, Frame
+from strandline.dialects.sdmp.types import Announcement, Frame, Unreadable
 
 J = list(synthetic(0, 3))
 K = list(synthetic(0, 3, "0.12"))
@@ -166,7 +166,7 @@ def test_writing_a_frame_of_no_ids_is_a_wrong_call(call):
 def test_a_refused_frame_names_the_member_what_was_expected_and_what_was_found():
     raw = b'{"node":"%s","journal":{"since":"%s","entries":["a",2]}}' % (J[0], J[0])
     damage = codec.parse_frame(raw)
-    assert isinstance(damage, Damage)
+    assert isinstance(damage, Unreadable)
     assert damage.raw == raw
     assert damage.evidence == {
         "FRAME_SHAPE": {"field": "journal.entries[1]", "expected": "text", "actual": "integer"}

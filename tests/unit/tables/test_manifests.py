@@ -12,12 +12,12 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, render
 from strandline.dialects.sdmp.dialect import records_in
-from strandline.kernels.lines import KeepLimits
+from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid, Statement
 from strandline.tables.manifests import load_manifests, write_manifest
 from strandline.tables.sources import select
 
-KEEP = KeepLimits(4 << 20, 64 << 10)
+KEEP = RawLimits(4 << 20, 64 << 10)
 LINES = list(synthetic(0, 5))
 
 

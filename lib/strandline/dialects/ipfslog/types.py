@@ -150,7 +150,7 @@ class HeadClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class Unreadable:
     """What could not be opened: one rejected record. `reasons` ascending; `offset` in the decompressed file."""
 
     reasons: tuple[str, ...]
@@ -159,4 +159,4 @@ class Damage:
     evidence: Evidence
 
 
-Document: TypeAlias = BlockDocument | JsonDocument | HeadClaim | Damage
+Document: TypeAlias = BlockDocument | JsonDocument | HeadClaim | Unreadable

@@ -101,7 +101,7 @@ class Announcement:
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class Unreadable:
     """A file or a frame that cannot be opened: one rejected record.
 
     `reasons` ascending; `offset` in the decompressed file; `node` is None where the journal is unknown:
@@ -120,7 +120,7 @@ class SourceContent:
     """What one decompressed file holds, in file order; each frame with its offset in bytes."""
 
     frames: tuple[tuple[int, Frame | Announcement], ...]
-    damages: tuple[Damage, ...]
+    damages: tuple[Unreadable, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,15 @@ from pyspark.sql import SparkSession
 
 from strandline.config.settings import Settings
 from strandline.contracts.quoting import quote_text
+from strandline.dialect_api.base import DemoRejection, Dialect
 from strandline.dialects import every, record_tables
-from strandline.dialects.base import DemoRejection, Dialect
 from strandline.pipelines import ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
 from strandline.pipelines.demo.folder import make_anew, write_files
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
 from strandline.tables.commits import Retry
-from strandline.tables.light import LightLake, open_light
+from strandline.tables.delta_rs import DeltaRsLake, open_light
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 
@@ -99,7 +99,7 @@ class _Demo:
         return reduce.run(self._store(part), every(), reduce.ReduceRequest(), part)
 
     def _explained(
-        self, light: LightLake, ingested: Report, rejection: DemoRejection, where: str
+        self, light: DeltaRsLake, ingested: Report, rejection: DemoRejection, where: str
     ) -> sections.Section:
         """Explain the rejection that the dialect chose."""
         wanted = f"status = 'rejected' AND namespace = {quote_text(rejection.namespace)}"

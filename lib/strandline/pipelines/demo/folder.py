@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import UsageError
-from strandline.dialects.base import Dialect
+from strandline.dialect_api.base import Dialect
 from strandline.tables.manifests import write_manifest
 
 # Names that begin with a dot are nobody's table.

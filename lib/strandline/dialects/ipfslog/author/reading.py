@@ -7,7 +7,7 @@ from strandline.dialects.ipfslog.author.identity import Identity
 from strandline.dialects.ipfslog.author.log import Log
 from strandline.dialects.ipfslog.codec import DocumentFormat, read_documents
 from strandline.dialects.ipfslog.types import Entry, Profile, Variant
-from strandline.dialects.ipfslog.verify import Counts, Held, QuarantineRow, judge
+from strandline.dialects.ipfslog.verify import AcceptedRecords, Counts, QuarantineRow, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +17,14 @@ class OpenedLogs:
     logs: dict[str, Log]
     quarantine: tuple[QuarantineRow, ...]
     counts: Counts
-    held: Held
+    held: AcceptedRecords
 
 
 def open_logs(
     files: Iterable[tuple[bytes, DocumentFormat]],
     *,
     profile: Profile = "strict",
-    held: Held | None = None,
+    held: AcceptedRecords | None = None,
     identity: Identity | None = None,
     variant: Variant = "v2",
 ) -> OpenedLogs:

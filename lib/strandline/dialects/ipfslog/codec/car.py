@@ -11,7 +11,7 @@ from strandline.core.encoding.varint import parse_varint, varint
 from strandline.core.verdict import Finding, evidence_of
 from strandline.dialects.ipfslog.codec.cids import after_cid, link
 from strandline.dialects.ipfslog.codec.dag_cbor import dag_cbor, parse_dag_cbor
-from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, Damage
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, Unreadable
 
 CarCause: TypeAlias = Literal["header", "version", "varint", "empty", "cid"]
 
@@ -38,7 +38,7 @@ class CarHeader:
     end: int
 
 
-def parse_car_header(data: bytes) -> CarHeader | Damage:
+def parse_car_header(data: bytes) -> CarHeader | Unreadable:
     """Return the header of a CARv1, or the one record that the whole file is: `CAR_MALFORMED`.
 
     These hold: a minimal varint, as many bytes of dag-cbor, a map of exactly `roots`, a list of links, and
@@ -66,17 +66,17 @@ def parse_car_header(data: bytes) -> CarHeader | Damage:
     return CarHeader(tuple(root.value[1:] for root in roots), start + size)
 
 
-def car_sections(data: bytes, at: int) -> Iterator[CarSection | Damage]:
+def car_sections(data: bytes, at: int) -> Iterator[CarSection | Unreadable]:
     """Yield the sections that begin at offset `at`; after a damaged one the rest of the file is one record."""
     while at < len(data):
         section = car_section(data, at)
         yield section
-        if isinstance(section, Damage):
+        if isinstance(section, Unreadable):
             return
         at = section.end
 
 
-def car_section(data: bytes, at: int) -> CarSection | Damage:
+def car_section(data: bytes, at: int) -> CarSection | Unreadable:
     """Return the section that begins at offset `at`, or the record that the rest of the file is.
 
     - a section that ends beyond the file: `CAR_TRUNCATED`; nothing is allocated for what it claims;
@@ -96,18 +96,18 @@ def car_section(data: bytes, at: int) -> CarSection | Damage:
     return CarSection(data[start:block_at], block_at, start + size, at)
 
 
-def malformed(data: bytes, at: int, cause: CarCause) -> Damage:
+def malformed(data: bytes, at: int, cause: CarCause) -> Unreadable:
     """Return the record that the rest of a CAR is, from offset `at`."""
     return _rest(data, at, "CAR_MALFORMED", cause)
 
 
-def truncated(data: bytes, at: int) -> Damage:
+def truncated(data: bytes, at: int) -> Unreadable:
     """Return the record that a cut last section of a CAR is."""
     return _rest(data, at, "CAR_TRUNCATED", "cut")
 
 
-def _rest(data: bytes, at: int, reason: str, cause: str) -> Damage:
-    return Damage((reason,), data[at:], at, evidence_of([Finding(reason, {"cause": cause})]))
+def _rest(data: bytes, at: int, reason: str, cause: str) -> Unreadable:
+    return Unreadable((reason,), data[at:], at, evidence_of([Finding(reason, {"cause": cause})]))
 
 
 def car_header(roots: Iterable[bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""Files to documents: lines of JSON, one JSON document, a CAR. What cannot be opened becomes a `Damage`."""
+"""Files to documents: lines of JSON, one JSON document, a CAR. What cannot be opened becomes a `Unreadable`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
     BlockDocument,
     Cid,
-    Damage,
     Document,
     HeadClaim,
     JsonDocument,
+    Unreadable,
 )
 
 DocumentFormat: TypeAlias = Literal["lines", "json", "car"]
@@ -79,8 +79,8 @@ def line_documents(data: bytes, start: int, stop: int, *, ended: bool) -> Iterat
 
 
 def _cut(document: Document) -> Document:
-    if isinstance(document, Damage) and document.reasons == ("JSON_INVALID",):
-        return Damage(("JSON_INVALID", "TRUNCATED"), document.raw, document.offset, document.evidence)
+    if isinstance(document, Unreadable) and document.reasons == ("JSON_INVALID",):
+        return Unreadable(("JSON_INVALID", "TRUNCATED"), document.raw, document.offset, document.evidence)
     return document
 
 
@@ -195,12 +195,12 @@ def _element(data: bytes, piece: Slice, place: _Place) -> Iterator[Document]:
 
 def _car(data: bytes) -> Iterator[Document]:
     header = parse_car_header(data)
-    if isinstance(header, Damage):
+    if isinstance(header, Unreadable):
         yield header
         return
     yield from root_claims(header)
     for section in car_sections(data, header.end):
-        yield section if isinstance(section, Damage) else section_document(data, section)
+        yield section if isinstance(section, Unreadable) else section_document(data, section)
 
 
 def root_claims(header: CarHeader) -> Iterator[HeadClaim]:
@@ -210,7 +210,7 @@ def root_claims(header: CarHeader) -> Iterator[HeadClaim]:
         yield HeadClaim(cid.digest if isinstance(cid, Cid) else None)
 
 
-def section_document(data: bytes, section: CarSection) -> BlockDocument | Damage:
+def section_document(data: bytes, section: CarSection) -> BlockDocument | Unreadable:
     """Return the block of a section, or that it is too large."""
     size = section.end - section.start
     if size > MAX_BLOCK_BYTES and isinstance(parse_cid_bytes(section.cid), Cid):
@@ -225,9 +225,9 @@ def _trimmed(data: bytes, start: int, stop: int) -> Slice:
     return Slice(start + lead, max(start + lead, start + len(raw.rstrip(_SPACE))))
 
 
-def _no_json(data: bytes, piece: Slice, cause: str) -> Damage:
+def _no_json(data: bytes, piece: Slice, cause: str) -> Unreadable:
     return _damage(("JSON_INVALID",), data[piece.start : piece.end], piece.start, {"cause": cause})
 
 
-def _damage(reasons: tuple[str, ...], raw: bytes, offset: int, evidence: Evidence) -> Damage:
-    return Damage(reasons, raw, offset, evidence_of([Finding(reasons[0], evidence)]))
+def _damage(reasons: tuple[str, ...], raw: bytes, offset: int, evidence: Evidence) -> Unreadable:
+    return Unreadable(reasons, raw, offset, evidence_of([Finding(reasons[0], evidence)]))

@@ -8,12 +8,12 @@ from typing import Any, Final
 from strandline.core.encoding.base_n import parse_base32
 from strandline.core.encoding.strict_cbor import CborRefused, begins_cbor
 from strandline.core.encoding.varint import parse_varint
+from strandline.dialect_api.unpacking import Unpacking
 from strandline.dialects.ipfslog.codec.car import MAX_ROOTS_WRITTEN, car_header, section
 from strandline.dialects.ipfslog.codec.cids import CID_V0, cid_bytes
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
 from strandline.dialects.ipfslog.types import DIALECT
-from strandline.dialects.unpacking import Unpacking
 
 DAG_PB_CODEC: Final = b"\x01\x70"
 DAG_CBOR_CODEC: Final = b"\x01\x71"

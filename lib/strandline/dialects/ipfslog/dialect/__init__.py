@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from strandline.dialects.base import Dialect, LakeOption, PlainFile, PlainForm
+from strandline.dialect_api.base import Dialect, LakeOption, PlainFile, SplitFormat
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import MAX_LINE_BYTES, DocumentFormat, read_documents
 from strandline.dialects.ipfslog.dialect.admission import admit
 from strandline.dialects.ipfslog.dialect.batch import IDENTITIES, MANIFESTS, PROFILE
 from strandline.dialects.ipfslog.dialect.demo import demo
 from strandline.dialects.ipfslog.dialect.export import export
-from strandline.dialects.ipfslog.dialect.held import ENTRIES
 from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
-from strandline.dialects.ipfslog.dialect.transfer import as_files
+from strandline.dialects.ipfslog.dialect.retained import ENTRIES
+from strandline.dialects.ipfslog.dialect.transfer import to_files
 from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
 
@@ -25,9 +25,9 @@ FORMATS: Final[Mapping[DocumentFormat, tuple[str, ...]]] = {
 }
 
 
-def plain(file: PlainFile) -> PlainForm | None:
+def split_format(file: PlainFile) -> SplitFormat | None:
     """Return how a plain file may be split: a file of lines anywhere, others not."""
-    return PlainForm("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+    return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
 
 
 def records_in(content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
@@ -45,15 +45,15 @@ IPFSLOG = Dialect(
     reducer_version="ipfslog-1",
     lake_options=(LakeOption(PROFILE, ENTRIES, "strandline.ipfslog.profile", PROFILES),),
     formats={str(name): endings for name, endings in FORMATS.items()},
-    plain=plain,
+    split_format=split_format,
     records_in=records_in,
     admit=admit,
     reduce_new=reduce_new,
     reduce_all=reduce_all,
     export=export,
     demo=demo,
-    as_files=as_files,
-    beside=(IDENTITIES, MANIFESTS),
+    to_files=to_files,
+    side_tables=(IDENTITIES, MANIFESTS),
     exports_as="car",
     message_as="lines",
     reducer_option=LOG_CONFIG,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
+from strandline.dialect_api.base import Admission, AdmitRequest, InputScan, Jobs, TableInsert, Tables
 from strandline.dialects.ipfslog.dialect.batch import (
     IDENTITIES,
     MANIFESTS,
@@ -18,15 +18,15 @@ from strandline.dialects.ipfslog.dialect.batch import (
     shared_bucket,
 )
 from strandline.dialects.ipfslog.dialect.claims import head_claims, stated_claims
-from strandline.dialects.ipfslog.dialect.held import ENTRIES, PRUNED
+from strandline.dialects.ipfslog.dialect.retained import ENTRIES, PRUNED
 from strandline.dialects.ipfslog.frames import findings, pruned, records
 from strandline.frames.buckets import bucket_of
 
 
-def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
+def admit(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
     """Judge one batch: which entries, identities and manifests are accepted, rejected or deferred."""
-    batch = read_batch(reading, tables, stage, request)
-    told = stage.one(
+    batch = read_batch(scan, tables, jobs, request)
+    told = jobs.row(
         batch.delivered.agg(
             *(
                 F.count(F.when(F.col("fate") == fate, 1)).alias(fate)
@@ -35,13 +35,13 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
             F.count(F.when(F.col("is_fault"), 1)).alias("faults"),
         )
     )
-    accepted = _accepted(batch, tables, stage)
-    new = stage.one(
+    accepted = _accepted(batch, tables, jobs)
+    new = jobs.row(
         batch.verdicts.where("is_row").agg(
             F.count(F.lit(1)).alias("rows"), F.count(F.when(~F.col("is_record"), 1)).alias("embedded")
         )
     )
-    claims_known, claims_missing = head_claims(batch, tables, stage)
+    claims_known, claims_missing = head_claims(batch, tables, jobs)
     counts = {
         "read": told["accepted"] + told["rejected"] + told["deferred"],
         "accepted": told["accepted"],
@@ -56,13 +56,13 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
     }
     is_entry = (F.col("kind") == "entry") & F.col("outcome").isin("accepted", "deferred")
     named = batch.fates.where(is_entry).agg(F.count_distinct("namespace").alias("rows"))
-    sources = reading.sources()
+    sources = scan.sources()
     return Admission(
-        unions=_unions(batch, tables, stage, request, accepted, new),
+        inserts=_inserts(batch, tables, jobs, request, accepted, new),
         counts=counts,
         findings=_findings(batch, sources, bool(told["rejected"] or told["deferred"])),
-        namespaces=stage.one(named)["rows"],
-        settled=None if batch.recalled is None else _settled(batch, batch.recalled),
+        namespaces=jobs.row(named)["rows"],
+        resolved=None if batch.recalled is None else _resolved(batch, batch.recalled),
         faults=told["faults"],
         damaged=findings.first_damages(batch.delivered, batch.fates, batch.documents, sources)
         if told["rejected"]
@@ -73,11 +73,11 @@ def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest)
     )  # fmt: skip
 
 
-def _accepted(batch: Batch, tables: Tables, stage: Stage) -> Row:
+def _accepted(batch: Batch, tables: Tables, jobs: Jobs) -> Row:
     """Return what the merges need to know of the blocks judged now: manifests, and the entries' buckets and times."""
     is_entry = (F.col("kind") == "entry") & (F.col("outcome") == "accepted")
     bucket = bucket_of(F.col("namespace"), tables.buckets)
-    return stage.one(
+    return jobs.row(
         batch.concluded.agg(
             F.count(F.when(F.col("kind") == "manifest", 1)).alias("manifests"),
             F.collect_set(F.when(is_entry, bucket)).alias("buckets"),
@@ -88,43 +88,43 @@ def _accepted(batch: Batch, tables: Tables, stage: Stage) -> Row:
     )
 
 
-def _unions(
-    batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, accepted: Row, new: Row
-) -> tuple[Union, ...]:
+def _inserts(
+    batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, accepted: Row, new: Row
+) -> tuple[TableInsert, ...]:
     """Return what is accepted, by table.
 
     Identities come before the entries that need them: after a kill between the two the next run finds them known. What
     was pruned is known too and does not come back.
     """
-    found: list[Union] = []
+    found: list[TableInsert] = []
     shared = shared_bucket(tables)
     if new["rows"]:
         identities = records.as_ipfs_log_identity(batch.verdicts, bucket=shared)
         embedded = batch.verdicts.where("is_row AND NOT is_record").select("record_id")
-        undelivered = embedded if new["embedded"] else None
+        derived_keys = embedded if new["embedded"] else None
         found.append(
-            Union(
+            TableInsert(
                 IDENTITIES,
                 identities,
                 (shared,),
-                undelivered=undelivered,
-                undelivered_as="identities_embedded",
+                derived_keys=derived_keys,
+                derived_as="identities_embedded",
             )
         )
     if accepted["manifests"]:
         manifests = records.as_ipfs_log_manifest(batch.concluded, bucket=shared)
-        found.append(Union(MANIFESTS, manifests, (shared,)))
+        found.append(TableInsert(MANIFESTS, manifests, (shared,)))
     if accepted["buckets"]:
         entries = records.as_ipfs_log_entry(batch.concluded, buckets=tables.buckets, run_id=request.run_id)
-        gone = pruned.of_logs(tables.read(PRUNED)).where(F.col("bucket").isin(*accepted["buckets"]))
-        if stage.has_rows(gone):
-            entries = entries.join(gone.select(*pruned.KEY), list(pruned.KEY), "left_anti")
+        pruned_entries = pruned.of_logs(tables.read(PRUNED)).where(F.col("bucket").isin(*accepted["buckets"]))
+        if jobs.has_rows(pruned_entries):
+            entries = entries.join(pruned_entries.select(*pruned.KEY), list(pruned.KEY), "left_anti")
         bounds = {"clock_time": (accepted["low"], accepted["high"])}
-        found.append(Union(ENTRIES, entries, tuple(sorted(accepted["buckets"])), bounds))
+        found.append(TableInsert(ENTRIES, entries, tuple(sorted(accepted["buckets"])), bounds))
     return tuple(found)
 
 
-def _settled(batch: Batch, recalled: DataFrame) -> DataFrame:
+def _resolved(batch: Batch, recalled: DataFrame) -> DataFrame:
     """Return the waiting rows that were judged now, but for those that a fault of ours makes wait on."""
     judged = batch.concluded.where("outcome <> 'deferred'").select("record_id")
     return recalled.join(judged, "record_id", "left_semi").select(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Stage
-from strandline.dialects.exporting import Exported, Held
+from strandline.dialect_api.base import Jobs
+from strandline.dialect_api.exporting import ExportFile, LakeSnapshot
 from strandline.dialects.ipfslog.codec import MAX_ROOTS_WRITTEN, car_header, parse_cid
 from strandline.dialects.ipfslog.dialect.batch import IDENTITIES, MANIFESTS
-from strandline.dialects.ipfslog.dialect.held import ENTRIES
+from strandline.dialects.ipfslog.dialect.retained import ENTRIES
 from strandline.dialects.ipfslog.frames import dag, logs
 from strandline.dialects.ipfslog.frames import export as ex
 from strandline.dialects.ipfslog.types import Cid
@@ -20,29 +20,29 @@ from strandline.frames.namespaces import only_namespaces
 COLUMNS = (*dag.NODE, "next", "identity_digest", "block")
 
 
-def export(held: Held, stage: Stage, namespaces: Sequence[str]) -> Exported:
+def export(held: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
     """Return a CAR of logs: the identities of their writers, the manifests that their ids commit to, their entries.
 
     The roots are the heads, the newest of each log first.
     """
     entries = only_namespaces(held.read(ENTRIES).select(*COLUMNS), namespaces, held.buckets)
-    identities = stage.keep(ex.only_named(held.read(IDENTITIES), entries), "identities")
+    identities = jobs.persist(ex.only_named(held.read(IDENTITIES), entries), "identities")
     chains = logs.chains(logs.counted(entries), held.read(MANIFESTS))
-    manifests = stage.keep(ex.only_followed(held.read(MANIFESTS), chains), "manifests")
-    heads = stage.settle(dag.as_head(ex.heads(entries)), "heads")
+    manifests = jobs.persist(ex.only_followed(held.read(MANIFESTS), chains), "manifests")
+    heads = jobs.checkpoint(dag.as_head(ex.heads(entries)), "heads")
     placed = ex.blocks(identities, manifests, entries)
-    found = stage.one(
+    found = jobs.row(
         placed.agg(
             F.coalesce(F.sum(F.length("block")), F.lit(0)).alias("bytes"),
             F.count_if(F.col("place") == 0).alias("identities"), F.count_if(F.col("place") == 1).alias("manifests"),
         )
     )  # fmt: skip
-    roots = _roots(heads, stage)
+    roots = _roots(heads, jobs)
     counts = {
-        "heads": stage.one(heads.agg(F.count(F.lit(1)).alias("rows")))["rows"],
+        "heads": jobs.row(heads.agg(F.count(F.lit(1)).alias("rows")))["rows"],
         "roots": len(roots), "identities": found["identities"], "manifests": found["manifests"],
     }  # fmt: skip
-    return Exported(
+    return ExportFile(
         form="CAR",
         head=car_header(roots),
         rows=ex.sections(placed, found["bytes"]),
@@ -52,10 +52,10 @@ def export(held: Held, stage: Stage, namespaces: Sequence[str]) -> Exported:
     )
 
 
-def _roots(heads: DataFrame, stage: Stage) -> list[bytes]:
+def _roots(heads: DataFrame, jobs: Jobs) -> list[bytes]:
     """Return the content addresses of heads, as many as a header holds."""
     order = ("namespace", "rank")
     first = heads.orderBy(*order).limit(MAX_ROOTS_WRITTEN)
     listed = F.array_sort(F.collect_list(F.struct(*order, "cid")))
-    cids = (parse_cid(each["cid"]) for each in stage.one(first.agg(listed.alias("heads")))["heads"])
+    cids = (parse_cid(each["cid"]) for each in jobs.row(first.agg(listed.alias("heads")))["heads"])
     return [cid.raw for cid in cids if isinstance(cid, Cid)]

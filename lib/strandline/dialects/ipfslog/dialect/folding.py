@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.dialects.base import ReduceScope, Reduction, Refusal, Stage, Tables
-from strandline.dialects.ipfslog.dialect.held import EQUIVOCATIONS, Held
+from strandline.dialect_api.base import Jobs, ReduceScope, Reduction, Refusal, Tables
+from strandline.dialects.ipfslog.dialect.retained import EQUIVOCATIONS, RetainedEntries
 from strandline.dialects.ipfslog.frames import dag, documents, forks, logs, order, states
 
 HEADS, TAILS, VIEW, DOCUMENTS = "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document"
@@ -30,40 +30,42 @@ class Folded:
     """
 
     rows: Mapping[str, DataFrame]
-    gone: Mapping[str, DataFrame]
+    deletes: Mapping[str, DataFrame]
     states: DataFrame
     refused: tuple[Refusal, ...] = ()
     first_position: int | None = None
 
 
-def from_all(held: Held, configured: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope) -> Folded:
+def from_all(
+    held: RetainedEntries, configured: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> Folded:
     """Reduce logs from all of their entries.
 
     Reads: configured: `states.LOG`, is_known (whether rows of the log may be stored), of these logs; settled. Logs
     that are too long to be walked are left out.
     """
     nodes = held.nodes(configured)
-    bonds = stage.settle(dag.bonds(nodes), "links")
-    walked = stage.settle(held.may_walk(dag.walked(bonds)), "logs to walk")
-    has_walks = stage.has_rows(walked)
-    refused = _refused(nodes, walked, stage, scope) if has_walks else ()
+    bonds = jobs.checkpoint(dag.bonds(nodes), "links")
+    walked = jobs.checkpoint(held.may_walk(dag.walked(bonds)), "logs to walk")
+    has_walks = jobs.has_rows(walked)
+    refused = _refused(nodes, walked, jobs, scope) if has_walks else ()
     if refused:
         named = ~F.col("namespace").isin([each.namespace for each in refused])
         nodes, bonds, walked, configured = (
             frame.where(named) for frame in (nodes, bonds, walked, configured)
         )
-    view = stage.keep(_view(nodes, bonds, walked if has_walks else None), "order")
-    heads = stage.settle(dag.as_head(bonds.where(F.col("kind") == dag.HEAD)), "heads")
+    view = jobs.persist(_view(nodes, bonds, walked if has_walks else None), "order")
+    heads = jobs.checkpoint(dag.as_head(bonds.where(F.col("kind") == dag.HEAD)), "heads")
     lacking = bonds.where(F.col("kind") == dag.MISSING)
-    tails = stage.settle(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
+    tails = jobs.checkpoint(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
     rows = {HEADS: heads, TAILS: tails, VIEW: view}
     stores = configured.where(logs.has_documents()).select("namespace", "store", "write")
     groups = None
-    if stage.has_rows(stores):
+    if jobs.has_rows(stores):
         columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
         effects = documents.effects(logs.listed(held.entries.select(*columns), stores), stores)
         placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
-        rows[DOCUMENTS] = stage.keep(documents.winners(placed), "documents")
+        rows[DOCUMENTS] = jobs.persist(documents.winners(placed), "documents")
         groups = documents.group_digests(rows[DOCUMENTS])
     else:
         rows[DOCUMENTS] = tables.read(DOCUMENTS).limit(0)
@@ -78,16 +80,16 @@ def from_all(held: Held, configured: DataFrame, tables: Tables, stage: Stage, sc
         parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
     )
     known = configured.where("is_known").select("namespace")
-    gone = (
-        {table: _gone(tables, table, known, rows[table]) for table in rows} if stage.has_rows(known) else {}
+    deletes = (
+        {table: _deletes(tables, table, known, rows[table]) for table in rows} if jobs.has_rows(known) else {}
     )
-    return Folded(rows, gone, stage.settle(hashed, "states of logs"), refused)
+    return Folded(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
 
 
-def _refused(nodes: DataFrame, walked: DataFrame, stage: Stage, scope: ReduceScope) -> tuple[Refusal, ...]:
+def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:
     sizes = nodes.join(F.broadcast(walked), "namespace", "left_semi").groupBy("namespace").count()
     long = sizes.where(F.col("count") > scope.walk_entries)
-    found = stage.one(long.agg(F.sort_array(F.collect_list(F.struct("namespace", "count"))).alias("logs")))
+    found = jobs.row(long.agg(F.sort_array(F.collect_list(F.struct("namespace", "count"))).alias("logs")))
     return tuple(
         Refusal(
             each["namespace"],
@@ -144,45 +146,45 @@ def with_hashes(
     return states.hashed(with_groups)
 
 
-def _gone(tables: Tables, table: str, known: DataFrame, rows: DataFrame) -> DataFrame:
+def _deletes(tables: Tables, table: str, known: DataFrame, rows: DataFrame) -> DataFrame:
     """Keys of stored rows of these logs that `rows` lacks."""
     key = list(contract(table).key)
     stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
     return stored.join(rows.select(*key), key, "left_anti")
 
 
-def equivocations(entries: DataFrame, suspects: DataFrame, stage: Stage) -> DataFrame | None:
+def equivocations(entries: DataFrame, suspects: DataFrame, jobs: Jobs) -> DataFrame | None:
     """Return the rows of `equivocation` that witnesses at suspect clocks prove, or None."""
-    suspects = stage.settle(suspects, "clocks of several entries")
-    if not stage.has_rows(suspects):
+    suspects = jobs.checkpoint(suspects, "clocks of several entries")
+    if not jobs.has_rows(suspects):
         return None
-    claims = stage.settle(forks.claims(entries, suspects), "claims at one clock")
-    return stage.settle(forks.forks(claims, entries), "forks")
+    claims = jobs.checkpoint(forks.claims(entries, suspects), "claims at one clock")
+    return jobs.checkpoint(forks.forks(claims, entries), "forks")
 
 
 def reduction(folded: Sequence[Folded], found_forks: DataFrame | None, scope: ReduceScope) -> Reduction:
     """Return parts as one reduction."""
     rows = {table: _union([part.rows[table] for part in folded]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
-    gone = {
-        table: _union([part.gone[table] for part in folded if table in part.gone])
+    deletes = {
+        table: _union([part.deletes[table] for part in folded if table in part.deletes])
         for table in rows
-        if any(table in part.gone for part in folded)
+        if any(table in part.deletes for part in folded)
     }
     if found_forks is not None:
         rows[EQUIVOCATIONS] = found_forks
     shaped = states.as_namespace_state(
-        _union([part.states for part in folded]), reduced_version=scope.last, run_id=scope.run_id,
+        _union([part.states for part in folded]), reduced_version=scope.version, run_id=scope.run_id,
         reduced_at=F.lit(scope.reduced_at),
     )  # fmt: skip
     refused = tuple(each for part in folded for each in part.refused)
     firsts = [part.first_position for part in folded if part.first_position is not None]
     bounds = {VIEW: {"position": (min(firsts), LAST_POSITION)}} if len(firsts) == len(folded) else {}
-    return Reduction(rows, shaped, gone, bounds, refused)
+    return Reduction(rows, shaped, deletes, bounds, refused)
 
 
-def on_every_machine(frame: DataFrame, stage: Stage) -> DataFrame:
+def on_every_machine(frame: DataFrame, jobs: Jobs) -> DataFrame:
     """Return a settled frame as the small side of a join, as long as it is small: news have no bound."""
-    few = stage.one(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= FEW_ROWS
+    few = jobs.row(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= FEW_ROWS
     return F.broadcast(frame) if few else frame
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialects.ipfslog.dialect.folding import (
     DOCUMENTS,
     HEADS,
@@ -19,7 +19,7 @@ from strandline.dialects.ipfslog.dialect.folding import (
     on_every_machine,
     with_hashes,
 )
-from strandline.dialects.ipfslog.dialect.held import NODE_COLUMNS, Held
+from strandline.dialects.ipfslog.dialect.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.frames import dag, documents, logs, order, suffix
 
 KNOWN = (*dag.NODE, "next")
@@ -53,47 +53,49 @@ class Arrived:
 
 def met(
     news: DataFrame,
-    held: Held,
+    held: RetainedEntries,
     configured: DataFrame,
     tables: Tables,
-    stage: Stage,
+    jobs: Jobs,
     buckets: tuple[int, ...],
 ) -> Arrived:
     """Look up what the news name and who named them: one scan of the entries, by their ids."""
-    fresh = stage.settle(logs.listed(news.select(*NODE_COLUMNS, "ops"), configured), "news of logs")
+    fresh = jobs.checkpoint(logs.listed(news.select(*NODE_COLUMNS, "ops"), configured), "news of logs")
     stored = tables.read(TAILS).where(F.col("bucket").isin(*buckets) & (F.col("kind") == "partial"))
-    tails = stage.settle(
+    tails = jobs.checkpoint(
         stored.join(F.broadcast(configured.select("namespace")), "namespace", "left_semi")
         .select("namespace", "bucket", "record_id", "cid", F.explode("missing").alias("parent")),
         "stored tails",
     )  # fmt: skip
     ids = fresh.select("namespace", F.col("record_id").alias("parent"))
-    adopted = stage.settle(tails.join(ids, ["namespace", "parent"], "left_semi"), "tails that found a parent")
+    adopted = jobs.checkpoint(
+        tails.join(ids, ["namespace", "parent"], "left_semi"), "tails that found a parent"
+    )
     nodes = held.nodes(configured, (*dag.NODE, "key"))
     links = dag.links(fresh)
     wanted = (
         links.select("namespace", F.col("parent").alias("record_id"))
         .unionByName(adopted.select("namespace", "record_id")).distinct()
     )  # fmt: skip
-    named = on_every_machine(stage.settle(wanted, "entries that news name"), stage)
-    found = stage.settle(nodes.join(named, ["namespace", "record_id"], "left_semi"), "entries met")
+    named = on_every_machine(jobs.checkpoint(wanted, "entries that news name"), jobs)
+    found = jobs.checkpoint(nodes.join(named, ["namespace", "record_id"], "left_semi"), "entries met")
     late_children = found.join(
         adopted.select("namespace", "record_id", "parent"), ["namespace", "record_id"]
     ).select(*dag.NODE, "parent")
     all_links = links.unionByName(late_children)
     known = found.select(*dag.NODE).unionByName(fresh.select(*dag.NODE)).distinct()
-    bonds = stage.settle(dag.link_bonds(all_links, known), "links of news")
+    bonds = jobs.checkpoint(dag.link_bonds(all_links, known), "links of news")
     return Arrived(configured, nodes, fresh, tails, adopted, bonds)
 
 
-def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int, ...]) -> Folded:
+def from_news(arrived: Arrived, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> Folded:
     """Reduce logs from their stored state and the news, none of which turns its log to `walk`."""
     fresh, bonds = arrived.fresh, arrived.bonds
     nodes = arrived.nodes.join(F.broadcast(arrived.configured.select("namespace")), "namespace", "left_semi")
-    borders = stage.settle(
+    borders = jobs.checkpoint(
         suffix.borders(nodes, arrived.configured, suffix.first_news(fresh)), "where news fall"
     )
-    first = stage.one(
+    first = jobs.row(
         borders.where("least IS NOT NULL").agg(
             F.min("least.time").alias("time"), F.min("before").alias("before")
         )
@@ -102,12 +104,12 @@ def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int
     has_news = first["time"] is not None
     tail = nodes.where(F.col("clock_time") >= F.lit(first["time"])) if has_news else nodes.limit(0)
     late = dag.not_ok(bonds)
-    view = stage.keep(
+    view = jobs.persist(
         suffix.placed(suffix.from_borders(tail, borders), borders, stored_view, late), "order behind the news"
     )
-    heads, gone_heads = _heads(arrived, _stored(tables, HEADS, borders, buckets), stage)
-    tails, gone_tails, missing = _tails(arrived, stage)
-    documents_found = _documents(arrived, borders, view, tables, stage, buckets)
+    heads, deleted_heads = _heads(arrived, _stored(tables, HEADS, borders, buckets), jobs)
+    tails, deleted_tails, missing = _tails(arrived, jobs)
+    documents_found = _documents(arrived, borders, view, tables, jobs, buckets)
     blocks = order.block_digests(
         suffix.first_block(stored_view, borders).unionByName(
             view.select("namespace", "position", "record_id")
@@ -118,9 +120,9 @@ def from_news(arrived: Arrived, tables: Tables, stage: Stage, buckets: tuple[int
     ).withColumn("mode", F.lit("sort"))
     hashed = with_hashes(parts, heads, missing, blocks, documents_found.groups)
     rows = {HEADS: heads, TAILS: tails, VIEW: view, DOCUMENTS: documents_found.rows}
-    gone = {HEADS: gone_heads, TAILS: gone_tails}
-    hashed = stage.settle(hashed, "states of logs with news")
-    return Folded(rows, gone, hashed, first_position=first["before"] + 1 if has_news else None)
+    deletes = {HEADS: deleted_heads, TAILS: deleted_tails}
+    hashed = jobs.checkpoint(hashed, "states of logs with news")
+    return Folded(rows, deletes, hashed, first_position=first["before"] + 1 if has_news else None)
 
 
 def _stored(tables: Tables, table: str, borders: DataFrame, buckets: tuple[int, ...]) -> DataFrame:
@@ -128,7 +130,7 @@ def _stored(tables: Tables, table: str, borders: DataFrame, buckets: tuple[int, 
     return stored.join(F.broadcast(borders.select("namespace")), "namespace", "left_semi")
 
 
-def _heads(arrived: Arrived, stored: DataFrame, stage: Stage) -> tuple[DataFrame, DataFrame]:
+def _heads(arrived: Arrived, stored: DataFrame, jobs: Jobs) -> tuple[DataFrame, DataFrame]:
     """All heads of the logs, and the keys of those that are none any more."""
     named = (
         dag.links(arrived.fresh).select("namespace", F.col("parent").alias("record_id"))
@@ -136,21 +138,23 @@ def _heads(arrived: Arrived, stored: DataFrame, stage: Stage) -> tuple[DataFrame
     )  # fmt: skip
     key = ["namespace", "record_id"]
     candidates = stored.select(*dag.NODE).unionByName(arrived.fresh.select(*dag.NODE))
-    heads = stage.settle(dag.as_head(candidates.join(named, key, "left_anti")), "heads")
+    heads = jobs.checkpoint(dag.as_head(candidates.join(named, key, "left_anti")), "heads")
     return heads, stored.select("namespace", "bucket", "record_id").join(named, key, "left_semi")
 
 
-def _tails(arrived: Arrived, stage: Stage) -> tuple[DataFrame, DataFrame, DataFrame]:
+def _tails(arrived: Arrived, jobs: Jobs) -> tuple[DataFrame, DataFrame, DataFrame]:
     """Tails that changed or are new, the keys of those that are none any more, and all that the logs miss."""
     key, link = ["namespace", "record_id"], ["namespace", "record_id", "parent"]
     left = arrived.tails.join(arrived.adopted.select(*link), link, "left_anti")
     changed = left.join(arrived.adopted.select(*key).distinct(), key, "left_semi")
     lacking = arrived.bonds.where(F.col("kind") == dag.MISSING).select(*arrived.tails.columns)
     partial = dag.partial(changed.unionByName(lacking))
-    tails = stage.settle(dag.as_tail(dag.roots(arrived.fresh).unionByName(partial)), "tails")
-    gone = arrived.adopted.select("namespace", "bucket", "record_id").distinct().join(left, key, "left_anti")
+    tails = jobs.checkpoint(dag.as_tail(dag.roots(arrived.fresh).unionByName(partial)), "tails")
+    deleted = (
+        arrived.adopted.select("namespace", "bucket", "record_id").distinct().join(left, key, "left_anti")
+    )
     every = left.unionByName(lacking).groupBy("namespace").agg(F.collect_set("parent").alias("missing"))
-    return tails, gone, every
+    return tails, deleted, every
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +170,11 @@ def _documents(
     borders: DataFrame,
     view: DataFrame,
     tables: Tables,
-    stage: Stage,
+    jobs: Jobs,
     buckets: tuple[int, ...],
 ) -> _Documents:
     stores = arrived.configured.where(logs.has_documents()).select("namespace", "store")
-    if not stage.has_rows(stores):
+    if not jobs.has_rows(stores):
         return _Documents(tables.read(DOCUMENTS).limit(0), None)
     stored = _stored(tables, DOCUMENTS, stores, buckets)
     places = view.select("namespace", "record_id", "position")
@@ -181,7 +185,7 @@ def _documents(
         .join(places, ["namespace", "record_id"], "left")
         .withColumn("position", F.coalesce("position", F.lit(0).cast("bigint")))
     )  # fmt: skip
-    rows = stage.settle(documents.winners(effects.unionByName(rivals)), "documents")
+    rows = jobs.checkpoint(documents.winners(effects.unionByName(rivals)), "documents")
     group = documents.group_of(F.col("document_key"))
     hashed_anew = rows.select("namespace", group.alias("place")).distinct()
     whole = borders.where("kept_groups IS NULL").select("namespace")

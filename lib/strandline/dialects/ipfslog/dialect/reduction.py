@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
-from strandline.dialects.base import ReducerOption, ReduceScope, Reduction, Stage, Tables
+from strandline.dialect_api.base import Jobs, ReducerOption, ReduceScope, Reduction, Tables
 from strandline.dialects.ipfslog.dialect import folding
-from strandline.dialects.ipfslog.dialect.held import Held, held
 from strandline.dialects.ipfslog.dialect.news import from_news, met
+from strandline.dialects.ipfslog.dialect.retained import RetainedEntries, held
 from strandline.dialects.ipfslog.frames import dag, forks, logs, states
 from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
@@ -28,32 +28,32 @@ LOG_CONFIG: Final = ReducerOption("log-config", parse_log_config, {})
 """Stores and write lists of logs, from a file."""
 
 
-def reduce_all(tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
+def reduce_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every log from all of its entries, as of one version of their table."""
-    every = held(tables, stage, scope.last)
+    every = held(tables, jobs, scope.version)
     counted = every.counted().withColumn("is_known", F.lit(True))
-    configured = stage.settle(_configured(counted, every, tables, scope), "logs")
-    _check_told(configured, every, stage)
-    folded = folding.from_all(every, configured, tables, stage, scope)
+    configured = jobs.checkpoint(_configured(counted, every, tables, scope), "logs")
+    _check_told(configured, every, jobs)
+    folded = folding.from_all(every, configured, tables, jobs, scope)
     witnesses = every.witnesses(tables)
-    found = folding.equivocations(witnesses, forks.suspects(witnesses), stage)
+    found = folding.equivocations(witnesses, forks.suspects(witnesses), jobs)
     return folding.reduction([folded], found, scope)
 
 
-def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
+def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the logs that `news` (rows of the change feed) touch, or whose configuration is another one.
 
     From their stored state and the news where that is exact; from all of their entries where a log is new, in mode
     `walk` or turns to it, or is told otherwise than before. After a killed run everything is reduced again: then rows
     may be newer than their state.
     """
-    if tables.is_torn(folding.REDUCED):
-        return reduce_all(tables, stage, scope)
-    every = held(tables, stage, scope.last)
-    news = stage.keep(news.drop(*UNREAD), "news")
-    touched = stage.settle(_touched(news, every, tables, scope), "logs")
-    _check_told(touched, every, stage)
-    found = stage.one(
+    if tables.has_partial_run(folding.REDUCED):
+        return reduce_all(tables, jobs, scope)
+    every = held(tables, jobs, scope.version)
+    news = jobs.persist(news.drop(*UNREAD), "news")
+    touched = jobs.checkpoint(_touched(news, every, tables, scope), "logs")
+    _check_told(touched, every, jobs)
+    found = jobs.row(
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
             F.count_if(~F.col("whole")).alias("others"),
@@ -67,37 +67,35 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     parts: list[folding.Folded] = []
     if found["others"]:
         known = touched.where("NOT whole")
-        arrived = met(news, within, known, tables, stage, buckets)
-        turned = stage.settle(within.may_walk(dag.walked(arrived.bonds)), "logs that turn to walk")
-        if stage.has_rows(turned):
+        arrived = met(news, within, known, tables, jobs, buckets)
+        turned = jobs.checkpoint(within.may_walk(dag.walked(arrived.bonds)), "logs that turn to walk")
+        if jobs.has_rows(turned):
             whole = whole.unionByName(known.join(turned, "namespace", "left_semi"))
             arrived = arrived.without(turned)
-            found = stage.one(whole.agg(F.count(F.lit(1)).alias("whole")))
-        parts.append(from_news(arrived, tables, stage, buckets))
+            found = jobs.row(whole.agg(F.count(F.lit(1)).alias("whole")))
+        parts.append(from_news(arrived, tables, jobs, buckets))
     if found["whole"]:
-        parts.append(folding.from_all(within.of(whole), whole, tables, stage, scope))
-    of_news = stage.settle(news.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of news")
+        parts.append(folding.from_all(within.of(whole), whole, tables, jobs, scope))
+    of_news = jobs.checkpoint(news.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of news")
     witnesses = within.witnesses(tables)
-    clocks = witnesses.join(folding.on_every_machine(of_news, stage), list(forks.CLOCK), "left_semi")
-    return folding.reduction(parts, folding.equivocations(witnesses, forks.suspects(clocks), stage), scope)
+    clocks = witnesses.join(folding.on_every_machine(of_news, jobs), list(forks.CLOCK), "left_semi")
+    return folding.reduction(parts, folding.equivocations(witnesses, forks.suspects(clocks), jobs), scope)
 
 
-def _configured(counted: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -> DataFrame:
+def _configured(counted: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
     carries = None if every.pruned is None else every.pruned.carries
-    manifests = tables.read_version(MANIFESTS, scope.beside[MANIFESTS])
-    return logs.configured(counted, manifests, carries, scope.told)
+    manifests = tables.read_version(MANIFESTS, scope.side_versions[MANIFESTS])
+    return logs.configured(counted, manifests, carries, scope.reducer_options)
 
 
-def _check_told(configured: DataFrame, every: Held, stage: Stage) -> None:
+def _check_told(configured: DataFrame, every: RetainedEntries, jobs: Jobs) -> None:
     """See that the operator's file says of logs with pruned entries what it said when they were pruned.
 
     Raises: UsageError LOG_CONFIG_PRUNED.
     """
     if every.pruned is None:
         return
-    refused = stage.one(configured.where("is_refused").agg(F.min("namespace").alias("namespace")))[
-        "namespace"
-    ]
+    refused = jobs.row(configured.where("is_refused").agg(F.min("namespace").alias("namespace")))["namespace"]
     if refused is not None:
         raise UsageError(
             "LOG_CONFIG_PRUNED",
@@ -106,12 +104,12 @@ def _check_told(configured: DataFrame, every: Held, stage: Stage) -> None:
         )
 
 
-def _touched(news: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -> DataFrame:
+def _touched(news: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
     """Logs to reduce: with news, with another configuration than that of their state, or owed by an earlier run.
 
     Gives: `states.LOG`, is_known, is_refused, old_blocks, old_groups, whole (whether all entries are needed).
     """
-    told = [log_namespace(log_id) for log_id in scope.told]
+    told = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
     may_differ = (
         F.col("namespace").startswith(COMMITTED) | F.col("namespace").isin(told)
@@ -132,9 +130,9 @@ def _touched(news: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -
     ).withColumn("owed", F.lit(False))
     again = _again(news, every, scope)
     if again is not None:
-        owed = every.of(again).counted().withColumn("owed", F.lit(True))
+        retry_namespaces = every.of(again).counted().withColumn("owed", F.lit(True))
         counted = counted.join(F.broadcast(again), "namespace", "left_anti").unionByName(
-            owed, allowMissingColumns=True
+            retry_namespaces, allowMissingColumns=True
         )
     configured = _configured(counted, every, tables, scope)
     differs = (
@@ -155,10 +153,12 @@ def _touched(news: DataFrame, every: Held, tables: Tables, scope: ReduceScope) -
     )  # fmt: skip
 
 
-def _again(news: DataFrame, every: Held, scope: ReduceScope) -> DataFrame | None:
+def _again(news: DataFrame, every: RetainedEntries, scope: ReduceScope) -> DataFrame | None:
     """Logs of which the stored state tells nothing: owed by an earlier run, or with news that are pruned by now."""
-    owed = every.entries.where(F.col("namespace").isin(*scope.owed)).select("namespace")
-    found = owed if scope.owed else None
+    retry_namespaces = every.entries.where(F.col("namespace").isin(*scope.retry_namespaces)).select(
+        "namespace"
+    )
+    found = retry_namespaces if scope.retry_namespaces else None
     if every.pruned is not None:
         gone = news.join(every.pruned.ids, ["namespace", "record_id"], "left_semi").select("namespace")
         found = gone if found is None else found.unionByName(gone)

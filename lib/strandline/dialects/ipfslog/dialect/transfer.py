@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialects.ipfslog.frames.transfer import cars_of
 
 
-def as_files(rows: Mapping[str, DataFrame], _tables: Tables, _stage: Stage) -> DataFrame:
+def to_files(rows: Mapping[str, DataFrame], _tables: Tables, _jobs: Jobs) -> DataFrame:
     """Return the blocks as CARs: a CAR carries any block, with the address that it has."""
     return cars_of(rows.values())

@@ -1,6 +1,5 @@
 """Batches in, batches out: files to documents, blocks to verdicts, links to orders, logs to state hashes. No JVM."""
 
-from strandline.dialects.ipfslog.kernels.again import replayed
 from strandline.dialects.ipfslog.kernels.configurations import (
     CONFIGURATION_DDL,
     MANIFEST_COLUMNS,
@@ -15,6 +14,7 @@ from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFU
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
 from strandline.dialects.ipfslog.kernels.packing import CAR_SCHEMA, packed
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
+from strandline.dialects.ipfslog.kernels.replay import replayed
 from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
 from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_DDL, skeletons

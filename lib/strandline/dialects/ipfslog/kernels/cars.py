@@ -18,56 +18,56 @@ from strandline.dialects.ipfslog.codec import (
     section_document,
     truncated,
 )
-from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, BlockDocument, Cid, Damage, Document
-from strandline.kernels.lines import Keeper, KeepLimits, Kept
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, BlockDocument, Cid, Document, Unreadable
+from strandline.kernels.lines import CappedBytes, CappedReader, RawLimits
 
 WINDOW_BYTES: Final = max(MAX_HEADER_BYTES, MAX_BLOCK_BYTES) + 4096
 """What is at hand of a stream: a header, or a section that is not too large, with room for lengths and addresses."""
 
 
-def car_documents(blocks: Iterable[bytes], keep: KeepLimits) -> Iterator[tuple[Document, Kept]]:
+def car_documents(blocks: Iterable[bytes], keep: RawLimits) -> Iterator[tuple[Document, CappedBytes]]:
     """Yield what `read_documents` yields of a CAR, each with its bytes as far as they are kept.
 
-    A `Damage` holds no bytes of its own. A section that is too large is passed over without being held, and so is the
-    rest of a damaged file.
+    An `Unreadable` holds no bytes of its own. A section that is too large is passed over without being held, and so is
+    the rest of a damaged file.
     """
     window = _Window(blocks)
     window.fill()
     header = parse_car_header(window.data)
-    if isinstance(header, Damage):
+    if isinstance(header, Unreadable):
         yield _without_bytes(header, 0), window.rest(keep)
         return
     for claim in root_claims(header):
-        yield claim, Kept(b"", 0)
+        yield claim, CappedBytes(b"", 0)
     window.at = header.end
     while window.fill():
         section = car_section(window.data, window.at)
         offset = window.offset
-        if not isinstance(section, Damage):
+        if not isinstance(section, Unreadable):
             document = section_document(window.data, section)
             raw = window.data[section.start : section.end]
             window.at = section.end
-            if isinstance(document, Damage):
+            if isinstance(document, Unreadable):
                 document = _without_bytes(document, offset)
             yield document, _kept(raw, keep)
         elif section.reasons == ("CAR_TRUNCATED",) and not window.ended:
             told = _beyond(window, keep)
             yield told
-            if isinstance(told[0], Damage) and told[0].reasons != ("BLOCK_TOO_LARGE",):
+            if isinstance(told[0], Unreadable) and told[0].reasons != ("BLOCK_TOO_LARGE",):
                 return
         else:
             yield _without_bytes(section, offset), window.rest(keep)
             return
 
 
-def _beyond(window: _Window, keep: KeepLimits) -> tuple[Document, Kept]:
+def _beyond(window: _Window, keep: RawLimits) -> tuple[Document, CappedBytes]:
     """Pass over the section that begins here and is larger than the window, and return what it is."""
     offset, data = window.offset, window.data[window.at :]
     length = parse_varint(data, 0)
     size, start = (0, 0) if isinstance(length, str) else length
     block_at = after_cid(data, start, start + size)
     cid = data[start : block_at or 0]
-    of_section, of_block = Keeper(keep), Keeper(keep)
+    of_section, of_block = CappedReader(keep), CappedReader(keep)
     left = start + size
     for part in window.parts(left):
         of_section.add(part)
@@ -79,20 +79,20 @@ def _beyond(window: _Window, keep: KeepLimits) -> tuple[Document, Kept]:
     if block_at is None:
         return _without_bytes(malformed(b"", 0, "cid"), offset), window.rest(keep, of_section)
     if not isinstance(parse_cid_bytes(cid), Cid):
-        return BlockDocument(b"", cid, offset), Kept(b"", 0)
+        return BlockDocument(b"", cid, offset), CappedBytes(b"", 0)
     evidence = {"expected": MAX_BLOCK_BYTES, "actual": start + size - block_at}
     found = evidence_of([Finding("BLOCK_TOO_LARGE", evidence)])
-    return Damage(("BLOCK_TOO_LARGE",), b"", offset, found), of_block.kept()
+    return Unreadable(("BLOCK_TOO_LARGE",), b"", offset, found), of_block.kept()
 
 
-def _without_bytes(damage: Damage, offset: int) -> Damage:
-    return Damage(damage.reasons, b"", offset, damage.evidence)
+def _without_bytes(damage: Unreadable, offset: int) -> Unreadable:
+    return Unreadable(damage.reasons, b"", offset, damage.evidence)
 
 
-def _kept(raw: bytes, keep: KeepLimits) -> Kept:
+def _kept(raw: bytes, keep: RawLimits) -> CappedBytes:
     if len(raw) <= keep.whole_bytes:
-        return Kept(raw, len(raw))
-    keeper = Keeper(keep)
+        return CappedBytes(raw, len(raw))
+    keeper = CappedReader(keep)
     keeper.add(raw)
     return keeper.kept()
 
@@ -136,9 +136,9 @@ class _Window:
             size -= len(part)
             yield part
 
-    def rest(self, keep: KeepLimits, keeper: Keeper | None = None) -> Kept:
+    def rest(self, keep: RawLimits, keeper: CappedReader | None = None) -> CappedBytes:
         """Pass over all that is left; return what is kept of it, behind what `keeper` has."""
-        keeper = keeper or Keeper(keep)
+        keeper = keeper or CappedReader(keep)
         while self.fill():
             keeper.add(self.data[self.at :])
             self.at = len(self.data)

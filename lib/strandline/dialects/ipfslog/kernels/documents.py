@@ -29,16 +29,16 @@ from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
     BlockDocument,
     Cid,
-    Damage,
     Document,
     HeadClaim,
     JsonDocument,
+    Unreadable,
     log_namespace,
     record_id,
 )
 from strandline.dialects.ipfslog.verify import Refused, as_block
 from strandline.kernels.codecs import StreamDamage
-from strandline.kernels.lines import BYTE_ORDER_MARK, Keeper, Kept, stream_lines
+from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, stream_lines
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
@@ -107,7 +107,7 @@ def _read_json(content: Content, adder: DocumentPieces) -> Iterator[None]:
     for block in content:
         size += len(block)
         if keeper is None and size > MAX_FILE_BYTES:
-            keeper = Keeper(adder.options.keep)
+            keeper = CappedReader(adder.options.keep)
             for part in parts:
                 keeper.add(part)
             parts.clear()
@@ -145,11 +145,11 @@ class DocumentPieces:
         except Exception as error:  # noqa: BLE001  of our own fault the line alone waits for mended rules
             self.refuse(("INTERNAL_ERROR",), internal_error(error), self._kept(raw), offset)
 
-    def add(self, document: Document, kept: Kept | None, offset: int) -> None:
+    def add(self, document: Document, kept: CappedBytes | None, offset: int) -> None:
         """Add a document that stands `offset` bytes behind where it says; `kept` are its bytes if it has none."""
         if isinstance(document, HeadClaim):
             self._claim(document.digest)
-        elif isinstance(document, Damage):
+        elif isinstance(document, Unreadable):
             raw = kept or self._kept(document.raw)
             self.refuse(document.reasons, document.evidence, raw, document.offset + offset)
         else:
@@ -169,7 +169,7 @@ class DocumentPieces:
             return
         claimed = block.claimed
         if isinstance(claimed, bytes) and not isinstance(parse_cid_bytes(claimed), Cid):
-            self._put("foreign", at, Kept(b"", 0))
+            self._put("foreign", at, CappedBytes(b"", 0))
             return
         digest = record_id(block.block)
         if len(block.block) > MAX_BLOCK_BYTES:
@@ -182,7 +182,7 @@ class DocumentPieces:
         self._put(
             "car" if isinstance(claimed, bytes) else "block",
             at,
-            Kept(block.block, len(block.block)),
+            CappedBytes(block.block, len(block.block)),
             namespace=None if log_id is None or not is_log_id(log_id) else log_namespace(log_id),
             record_id=digest,
             judge_id=judge_id(digest, wrong_cid, wrong_log),
@@ -191,21 +191,21 @@ class DocumentPieces:
         )
 
     def refuse(
-        self, reasons: tuple[str, ...], evidence: Evidence, raw: Kept, offset: int, **more: object
+        self, reasons: tuple[str, ...], evidence: Evidence, raw: CappedBytes, offset: int, **more: object
     ) -> None:
         """Add a document that is rejected before it was a block."""
         self._put(None, offset, raw, damage=",".join(reasons), evidence=encode_evidence(evidence), **more)
 
     def _claim(self, digest: bytes | None) -> None:
-        self._put("claim", 0, Kept(b"", 0), record_id=digest)
+        self._put("claim", 0, CappedBytes(b"", 0), record_id=digest)
 
-    def _put(self, kind: Kind | None, offset: int, raw: Kept, **more: object) -> None:
+    def _put(self, kind: Kind | None, offset: int, raw: CappedBytes, **more: object) -> None:
         self._pieces.add(self._file_no, self._part, self._number, offset, 0, raw, kind=kind, **more)
         self._number += 1
 
-    def _kept(self, raw: bytes) -> Kept:
+    def _kept(self, raw: bytes) -> CappedBytes:
         if len(raw) <= self.options.keep.whole_bytes:
-            return Kept(raw, len(raw))
-        keeper = Keeper(self.options.keep)
+            return CappedBytes(raw, len(raw))
+        keeper = CappedReader(self.options.keep)
         keeper.add(raw)
         return keeper.kept()

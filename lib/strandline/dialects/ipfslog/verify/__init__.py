@@ -26,14 +26,20 @@ from strandline.dialects.ipfslog.verify.identities import (
     fits_variant,
     verify_identity,
 )
-from strandline.dialects.ipfslog.verify.judgement import Counts, Held, Judgement, QuarantineRow, judge
+from strandline.dialects.ipfslog.verify.judgement import (
+    AcceptedRecords,
+    Counts,
+    Judgement,
+    QuarantineRow,
+    judge,
+)
 
 __all__ = [
+    "AcceptedRecords",
     "Checked",
     "Counts",
     "Element",
     "Foreign",
-    "Held",
     "IdentityBook",
     "Judgement",
     "KnownIdentity",

@@ -21,11 +21,11 @@ from strandline.dialects.ipfslog.codec import (
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
     Cid,
-    Damage,
     IdentityRecord,
     JsonDocument,
     Manifest,
     Profile,
+    Unreadable,
     record_id,
 )
 from strandline.dialects.ipfslog.verify.checks import (
@@ -62,7 +62,7 @@ class Refused:
 Element: TypeAlias = Checked | IdentityRecord | Manifest | Foreign | Refused
 
 
-def read_element(document: BlockDocument | JsonDocument | Damage, profile: Profile) -> Element:
+def read_element(document: BlockDocument | JsonDocument | Unreadable, profile: Profile) -> Element:
     """Return what a document is. Entries come after checks 1 to 16, identities and manifests after 1 to 3.
 
     - A dag-cbor block, or the JSON in a dag-pb block, with exactly the members of an identity or a manifest is one;
@@ -71,7 +71,7 @@ def read_element(document: BlockDocument | JsonDocument | Damage, profile: Profi
       one of these;
     - the rest is judged as entries.
     """
-    if isinstance(document, Damage):
+    if isinstance(document, Unreadable):
         return Refused(document.reasons, document.raw, None, document.evidence)
     if isinstance(document, JsonDocument):
         return _json(document, profile)

@@ -8,7 +8,6 @@ from strandline.dialects.ipfslog.codec import parse_cid, parse_cid_bytes
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
     Cid,
-    Damage,
     Document,
     Entry,
     HeadClaim,
@@ -16,6 +15,7 @@ from strandline.dialects.ipfslog.types import (
     JsonDocument,
     Manifest,
     Profile,
+    Unreadable,
 )
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block
 from strandline.dialects.ipfslog.verify.documents import Foreign, Refused, read_element
@@ -24,7 +24,7 @@ from strandline.dialects.ipfslog.verify.identities import KnownIdentity, verify_
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class AcceptedRecords:
     """What was admitted before: records by id, digests that were pruned, blocks that wait."""
 
     entries: Mapping[bytes, Entry] = field(default_factory=dict)
@@ -68,26 +68,28 @@ class Counts:
 class Judgement:
     """What is held after a run, the rows that its documents and refuted waiting entries give, and its counts."""
 
-    held: Held
+    held: AcceptedRecords
     quarantine: tuple[QuarantineRow, ...]
     counts: Counts
 
 
-def judge(documents: Iterable[Document], held: Held | None = None, profile: Profile = "strict") -> Judgement:
+def judge(
+    documents: Iterable[Document], held: AcceptedRecords | None = None, profile: Profile = "strict"
+) -> Judgement:
     """Return what the documents of one run admit. The accepted set depends on the set of documents alone.
 
     - Identities and manifests are records of their own; identities that accepted entries embed become rows too.
     - An entry of core2 waits until its identity is a row, and is judged then: in this run or in a later one.
     - A digest that is held, or was pruned, is known. Each new identity is verified once.
     """
-    run = _Run(held or Held(), profile)
+    run = _Run(held or AcceptedRecords(), profile)
     for document in documents:
         run.read(document)
     return run.end()
 
 
 class _Run:
-    def __init__(self, held: Held, profile: Profile) -> None:
+    def __init__(self, held: AcceptedRecords, profile: Profile) -> None:
         self.before = held
         self.profile: Profile = profile
         self.entries = dict(held.entries)
@@ -106,7 +108,7 @@ class _Run:
             self.claims.append(document.digest)
             return
         element = read_element(document, self.profile)
-        if not isinstance(document, Damage) and document.is_head:
+        if not isinstance(document, Unreadable) and document.is_head:
             self.claims.append(_claimed_digest(document) or _digest_of(element))
         if isinstance(element, Foreign):
             self.counts.foreign_blocks += 1
@@ -139,7 +141,9 @@ class _Run:
                 self.counts.claims_known += 1
             else:
                 self.counts.claims_missing += 1
-        held = Held(self.entries, self.identities, self.manifests, self.waiting, self.before.pruned)
+        held = AcceptedRecords(
+            self.entries, self.identities, self.manifests, self.waiting, self.before.pruned
+        )
         return Judgement(held, tuple(self.rows), self.counts)
 
     def _conclude(self, checked: Checked, raw: bytes) -> None:

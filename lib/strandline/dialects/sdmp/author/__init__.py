@@ -1,7 +1,7 @@
 """Writing own journals: lines from pairs, which pairs are to be written, when the writer stops, what peers are told."""
 
 from strandline.dialects.sdmp.author.answers import MAX_ANSWER_LINES, Answers, answer, answers
-from strandline.dialects.sdmp.author.choices import OwnNodes
+from strandline.dialects.sdmp.author.choices import LocalNodes
 from strandline.dialects.sdmp.author.lines import append, chained
 from strandline.dialects.sdmp.author.resources import (
     ResourceKey,
@@ -24,7 +24,7 @@ __all__ = [
     "MAX_ANSWER_LINES",
     "MAX_LINES_PER_COMMIT",
     "Answers",
-    "OwnNodes",
+    "LocalNodes",
     "ResourceKey",
     "StopCode",
     "WriterDecision",

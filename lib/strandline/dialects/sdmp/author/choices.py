@@ -8,7 +8,7 @@ from strandline.dialects.sdmp.types import OwnNode
 
 
 @dataclass(frozen=True, slots=True)
-class OwnNodes:
+class LocalNodes:
     """Own nodes by fingerprint. Of those in `restore` lines that are not held are judged as those of any other node;
     on the journals of those in `force` the writer goes on where it would stop. `limit` lines a node and commit.
     """

@@ -8,7 +8,7 @@ from typing import Any, Final
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of, shown
 from strandline.dialects.sdmp.codec.lines import ID_FORMS_IN_WORDS, is_id, profile_of
-from strandline.dialects.sdmp.types import Announcement, Damage, Frame
+from strandline.dialects.sdmp.types import Announcement, Frame, Unreadable
 
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 MAX_FRAME_ELEMENTS: Final = 50_000
@@ -24,7 +24,7 @@ _STAGE_1_REASONS: Final = frozenset({"FRAME_TOO_LARGE", "JSON_INVALID"})
 _NO_OBJECT: Final = Finding("JSON_INVALID", {"cause": "syntax", "expected": "one object"})
 
 
-def parse_frame(raw: bytes) -> Frame | Announcement | Damage:
+def parse_frame(raw: bytes) -> Frame | Announcement | Unreadable:
     """Return what one frame holds, or why it cannot be opened; `raw` is one line of a file without its LF.
 
     These hold in a frame, in this order; a step runs if none before it failed (node journal rules, 1 and 2):
@@ -62,13 +62,13 @@ def _refused(raw: bytes, refused: JsonRefused) -> Finding:
     return Finding("FRAME_TOO_MANY", {"field": "values", "expected": MAX_FRAME_VALUES, "actual": "more"})
 
 
-def frame_too_large(length: int) -> Damage:
+def frame_too_large(length: int) -> Unreadable:
     """Return the damage that a frame of `length` bytes is; its raw bytes are for the caller to add."""
     evidence: Evidence = {"field": "bytes", "expected": MAX_FRAME_BYTES, "actual": length}
     return _damage(b"", [Finding("FRAME_TOO_LARGE", evidence)])
 
 
-def truncated(damage: Damage) -> Damage:
+def truncated(damage: Unreadable) -> Unreadable:
     """Return the damage of a last frame that no LF ends: `TRUNCATED` too, if its bytes were at fault."""
     if not _STAGE_1_REASONS & set(damage.reasons):
         return damage
@@ -77,8 +77,8 @@ def truncated(damage: Damage) -> Damage:
     return replace(damage, reasons=reasons, evidence={**damage.evidence, **cut})
 
 
-def _damage(raw: bytes, findings: list[Finding]) -> Damage:
-    return Damage(reasons_of(findings), raw, 0, evidence_of(findings))
+def _damage(raw: bytes, findings: list[Finding]) -> Unreadable:
+    return Unreadable(reasons_of(findings), raw, 0, evidence_of(findings))
 
 
 def _wrong(field: str, expected: str, actual: Any) -> Finding:
@@ -163,7 +163,7 @@ def _resources_shape(value: dict[str, Any]) -> Finding | None:
     return None
 
 
-def _opened(raw: bytes, value: dict[str, Any]) -> Frame | Announcement | Damage:
+def _opened(raw: bytes, value: dict[str, Any]) -> Frame | Announcement | Unreadable:
     node: str = value["node"]
     profile = profile_of(node)
     if profile is None:

@@ -15,7 +15,7 @@ from strandline.dialects.sdmp.codec.lines import (
     profile_of,
     split,
 )
-from strandline.dialects.sdmp.types import Announcement, Damage, Frame, SourceContent
+from strandline.dialects.sdmp.types import Announcement, Frame, SourceContent, Unreadable
 
 SourceForm: TypeAlias = Literal["text", "frames"]
 
@@ -35,7 +35,7 @@ def form_of(head: bytes) -> SourceForm | None:
 
 
 def parse_source(data: bytes, *, strict: bool = False) -> SourceContent:
-    """Return all that one decompressed file holds; nothing raises, what cannot be opened is a `Damage`.
+    """Return all that one decompressed file holds; nothing raises, what cannot be opened is a `Unreadable`.
 
     A text journal is one frame without `since`. If its line 1 has no id form, the whole content is one
     `FIRST_LINE_MALFORMED`. A file of frames gives each in order, blank lines skipped; a last frame without LF
@@ -60,7 +60,7 @@ def _text(data: bytes, start: int, strict: bool) -> SourceContent:
     return SourceContent(((start, Frame(node, profile, None, tuple(split(data, strict)))),), ())
 
 
-def first_line_malformed(raw: bytes) -> Damage:
+def first_line_malformed(raw: bytes) -> Unreadable:
     """Return the one record that a text journal is whose line 1 has no id form.
 
     `raw` is the content of the file without its byte order mark, or its beginning.
@@ -72,15 +72,17 @@ def first_line_malformed(raw: bytes) -> Damage:
         "expected": ID_FORMS_IN_WORDS,
         "actual": shown(first),
     }
-    return Damage(("FIRST_LINE_MALFORMED",), raw, 0, evidence_of([Finding("FIRST_LINE_MALFORMED", evidence)]))
+    return Unreadable(
+        ("FIRST_LINE_MALFORMED",), raw, 0, evidence_of([Finding("FIRST_LINE_MALFORMED", evidence)])
+    )
 
 
 def _frames(data: bytes, start: int) -> SourceContent:
     frames: list[tuple[int, Frame | Announcement]] = []
-    damages: list[Damage] = []
+    damages: list[Unreadable] = []
     for offset, raw, ended in _raw_frames(data, start):
         content = parse_frame(raw)
-        if isinstance(content, Damage):
+        if isinstance(content, Unreadable):
             damages.append(replace(content if ended else truncated(content), offset=offset))
         else:
             frames.append((offset, content))

@@ -11,32 +11,32 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Admission, AdmitRequest, Reading, Stage, Tables, Union
+from strandline.dialect_api.base import Admission, AdmitRequest, InputScan, Jobs, TableInsert, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
-from strandline.dialects.sdmp.dialect.choices import node_rows, own_nodes
+from strandline.dialects.sdmp.dialect.choices import local_nodes, node_rows
 from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames import findings, heads, own, records
-from strandline.dialects.sdmp.frames.again import is_delivered, with_waiting_key
+from strandline.dialects.sdmp.frames.replay import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 
 LARGE_PART_LINES = 100_000
 """Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
 
 
-def admit(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
+def admit(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
     """Judge one batch: which lines are accepted, rejected or deferred."""
-    return _admission(read_batch(reading, tables, stage, request), tables, stage, request)
+    return _admission(read_batch(scan, tables, jobs, request), tables, jobs, request)
 
 
 def _buckets(row: Row) -> tuple[int, ...]:
     return tuple(sorted(row["buckets"]))
 
 
-def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest) -> Admission:
-    totals = stage.one(
+def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
+    totals = jobs.row(
         batch.tallied.agg(
             _lines(F.lit(True)).alias("read"),
             _lines(F.col("verdict").isin(el.REFUSED, el.FAULT)).alias("refused"),
@@ -44,29 +44,29 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
             _lines(F.col("verdict") == el.FAULT).alias("faults"),
         )
     )
-    found = _told_by_heads(batch, stage)
+    found = _told_by_heads(batch, jobs)
     buckets = _buckets(found)
     deferred = found["deferred"] or 0
-    limited = _over_limit(batch, tables, stage, request) if deferred else None
-    turned_away = 0 if limited is None else stage.one(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+    limited = _over_limit(batch, tables, jobs, request) if deferred else None
+    turned_away = 0 if limited is None else jobs.row(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     counts = {
         "read": totals["read"],
         "accepted": (found["accepted"] or 0) + totals["announced"],
         "rejected": totals["refused"] - totals["faults"] + turned_away,
         "deferred": deferred + totals["faults"] - turned_away,
-        "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, stage, buckets)
+        "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, jobs, buckets)
         if found["frames"]
         else 0,
         "shorter_journals": shorter_journals(
-            batch.facts, batch.heads, tables, stage, buckets, found["low_end"]
+            batch.facts, batch.heads, tables, jobs, buckets, found["low_end"]
         ),
     }
     return Admission(
-        unions=_unions(batch, tables, stage, request, found, bool(totals["announced"])),
+        inserts=_inserts(batch, tables, jobs, request, found, bool(totals["announced"])),
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
-        settled=_admitted(batch),
+        resolved=_admitted(batch),
         faults=totals["faults"],
         damaged=findings.first_breaks(
             batch.facts.where(is_delivered()), batch.heads, batch.measured, batch.sources
@@ -78,41 +78,41 @@ def _admission(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest
     )
 
 
-def _unions(
-    batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest, found: Row, has_announced: bool
-) -> tuple[Union, ...]:
+def _inserts(
+    batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row, has_announced: bool
+) -> tuple[TableInsert, ...]:
     """Return the accepted lines, then what own nodes hold now."""
     accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
     received = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
-    lines = _lines_union(batch, received, tables, stage, request, found) if found["buckets"] else None
-    held = _resources_union(batch, received, has_announced, bool(found["buckets"]), tables, stage, request)
+    lines = _lines_union(batch, received, tables, jobs, request, found) if found["buckets"] else None
+    held = _resources_union(batch, received, has_announced, bool(found["buckets"]), tables, jobs, request)
     return tuple(union for union in (lines, held) if union is not None)
 
 
 def _lines_union(
-    batch: Batch, lines: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest, found: Row
-) -> Union:
+    batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row
+) -> TableInsert:
     """Return the accepted lines, and line 1 of each journal of which only later lines came."""
     buckets = _buckets(found)
     bounds = {"n": (found["low"], found["high"])}
-    implied = _implied(batch, tables, stage, buckets) if found["in_namespaces"] > found["rooted"] else None
+    implied = _implied(batch, tables, jobs, buckets) if found["in_namespaces"] > found["rooted"] else None
     if implied is None:
-        return Union(LINES, lines, buckets, bounds, lies_ready=_lies_ready(found))
+        return TableInsert(LINES, lines, buckets, bounds, presorted=_presorted(found))
     first_lines = records.as_node_journal_line(
         records.implied(implied), origin="implied", run_id=request.run_id
     )
-    return Union(
+    return TableInsert(
         LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
-        undelivered=first_lines.select("namespace", "record_id"),
+        derived_keys=first_lines.select("namespace", "record_id"),
     )  # fmt: skip
 
 
 def _resources_union(
-    batch: Batch, received: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, stage: Stage,
+    batch: Batch, received: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, jobs: Jobs,
     request: AdmitRequest,
-) -> Union | None:  # fmt: skip
+) -> TableInsert | None:  # fmt: skip
     """Return what own nodes hold now: what they announced, and what restored lines of theirs name."""
-    choices = own_nodes(request.choices)
+    choices = local_nodes(request.choices)
     found: list[DataFrame] = []
     if has_announced:
         found.append(own.announced(batch.facts.where(el.is_announced())))
@@ -124,29 +124,29 @@ def _resources_union(
     if not found:
         return None
     landed = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
-    ingest_no = 1 + (stage.one(landed)["last"] or 0)
+    ingest_no = 1 + (jobs.row(landed)["last"] or 0)
     rows = own.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
-    rows = stage.settle(rows, "resources of own nodes")
-    buckets = _buckets(stage.one(rows.agg(F.collect_set("bucket").alias("buckets"))))
-    undelivered = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")
-    return Union("node_resource", rows, buckets, undelivered=undelivered) if buckets else None
+    rows = jobs.checkpoint(rows, "resources of own nodes")
+    buckets = _buckets(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
+    derived_keys = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")
+    return TableInsert("node_resource", rows, buckets, derived_keys=derived_keys) if buckets else None
 
 
 def _lines(which: Column) -> Column:
     return F.coalesce(F.sum(F.when(which, F.col("lines"))), F.lit(0))
 
 
-def _lies_ready(found: Row) -> bool:
+def _presorted(found: Row) -> bool:
     """Return whether the lines already lie as the table wants them: ascending, and much of one bucket in each part."""
     return not found["overlapping"] and found["in_lines"] >= LARGE_PART_LINES * found["part_buckets"]
 
 
-def _told_by_heads(batch: Batch, stage: Stage) -> Row:
+def _told_by_heads(batch: Batch, jobs: Jobs) -> Row:
     """Return, from the heads alone, the counts of lines, the literals of the MERGE, and what need not be looked for."""
     delivered, is_in = is_delivered(), F.col("n").isNotNull()
     end = F.col("n") + F.col("lines") - 1
     is_text = F.col("frame") == kernels.TEXT_FRAME
-    return stage.one(
+    return jobs.row(
         batch.heads.agg(
             F.sum(F.when(delivered & is_in, F.col("lines")).otherwise(0)).alias("accepted"),
             F.sum(F.when(delivered & ~is_in, F.col("lines")).otherwise(0)).alias("deferred"),
@@ -167,7 +167,7 @@ def _told_by_heads(batch: Batch, stage: Stage) -> Row:
     )
 
 
-def _implied(batch: Batch, tables: Tables, stage: Stage, buckets: tuple[int, ...]) -> DataFrame | None:
+def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> DataFrame | None:
     """Return the nodes whose line 1 nobody delivered and of which nothing is held, or None."""
     bare = (
         batch.heads.where("n IS NOT NULL")
@@ -176,8 +176,8 @@ def _implied(batch: Batch, tables: Tables, stage: Stage, buckets: tuple[int, ...
         .where("NOT held AND low > 1")
     )
     stored = tables.read(LINES).where(F.col("bucket").isin(*buckets) & (F.col("n") == 1)).select("namespace")
-    implied = stage.settle(bare.join(stored, "namespace", "left_anti"), "first lines")
-    return implied if stage.has_rows(implied) else None
+    implied = jobs.checkpoint(bare.join(stored, "namespace", "left_anti"), "first lines")
+    return implied if jobs.has_rows(implied) else None
 
 
 def _admitted(batch: Batch) -> DataFrame | None:
@@ -191,7 +191,7 @@ def _admitted(batch: Batch) -> DataFrame | None:
     )
 
 
-def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitRequest) -> DataFrame | None:
+def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
     """Return the delivered open elements beyond the limit of waiting rows of their namespace, or None."""
     limit = request.deferred_per_namespace
     waiting = tables.read("quarantine").where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred"))
@@ -201,10 +201,12 @@ def _over_limit(batch: Batch, tables: Tables, stage: Stage, request: AdmitReques
     full = news.join(before, "namespace", "left").select(
         "namespace", F.greatest(F.lit(limit) - F.coalesce("waits", F.lit(0)), F.lit(0)).alias("room"), "news"
     )
-    full = stage.settle(full.where("news > room"), "limit of waiting records")
-    if not stage.has_rows(full):
+    full = jobs.checkpoint(full.where("news > room"), "limit of waiting records")
+    if not jobs.has_rows(full):
         return None
-    return stage.settle(findings.beyond(batch.facts, delivered_open, full, waiting), "records over the limit")
+    return jobs.checkpoint(
+        findings.beyond(batch.facts, delivered_open, full, waiting), "records over the limit"
+    )
 
 
 def _findings(

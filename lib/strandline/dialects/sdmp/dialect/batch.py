@@ -8,13 +8,13 @@ from functools import partial, reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import AdmitRequest, Reading, Stage, Tables
+from strandline.dialect_api.base import AdmitRequest, InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.choices import node_buckets, node_rows, own_nodes
+from strandline.dialects.sdmp.dialect.choices import local_nodes, node_buckets, node_rows
 from strandline.dialects.sdmp.dialect.positions import LINES, resolved
 from strandline.dialects.sdmp.frames import borders, heads, own
 from strandline.dialects.sdmp.frames import elements as el
-from strandline.dialects.sdmp.frames.again import replayed_elements, waiting_elements
+from strandline.dialects.sdmp.frames.replay import replayed_elements, waiting_elements
 from strandline.dialects.sdmp.types import DIALECT
 
 
@@ -34,82 +34,82 @@ class Batch:
     sources: DataFrame
 
 
-def read_batch(reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest) -> Batch:
+def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
     """Read all that was delivered, add what waits in the same namespaces, and find where the heads hang."""
-    facts, tallied, measured, reading = _facts(reading, tables, stage, request)
-    delivered = stage.settle(heads.segments(facts, tallied, tables.buckets), "segments")
-    waiting = _waiting(delivered, tables, stage, request)
+    facts, tallied, measured, scan = _facts(scan, tables, jobs, request)
+    delivered = jobs.checkpoint(heads.segments(facts, tallied, tables.buckets), "segments")
+    waiting = _waiting(delivered, tables, jobs, request)
     every = delivered
     if waiting is not None:
-        again = el.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(reading.options))
-        recalled = stage.keep(again, "waiting records")
+        again = el.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(scan.options))
+        recalled = jobs.persist(again, "waiting records")
         facts = facts.unionByName(recalled)
         every = delivered.unionByName(heads.segments(recalled, el.tally(recalled), tables.buckets))
-    placed = resolved(every, facts, tables, stage)
-    return Batch(facts, tallied, placed, measured, waiting, reading.sources())
+    placed = resolved(every, facts, tables, jobs)
+    return Batch(facts, tallied, placed, measured, waiting, scan.sources())
 
 
 def _facts(
-    reading: Reading, tables: Tables, stage: Stage, request: AdmitRequest
-) -> tuple[DataFrame, DataFrame, DataFrame | None, Reading]:
+    scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
+) -> tuple[DataFrame, DataFrame, DataFrame | None, InputScan]:
     """Return the kept facts of all that is read, their tally, the parts of split text, and the reading that lost no
     line.
     """
     while True:
-        kept = stage.keep(
-            el.with_line_facts(_elements(reading, request), strict=kernels.is_strict(reading.options)),
+        kept = jobs.persist(
+            el.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options)),
             "lines",
         )
-        facts = _guarded(kept, tables, stage, request)
-        tallied = stage.settle(el.tally(facts), "lines")
-        if not reading.has_text:
-            return facts, tallied, None, reading
-        measured = stage.settle(borders.parts(tallied), "parts")
-        whole = reading.rerouted(measured.groupBy("file_no").agg(F.sum("bytes").alias("bytes")))
+        facts = _guarded(kept, tables, jobs, request)
+        tallied = jobs.checkpoint(el.tally(facts), "lines")
+        if not scan.has_text:
+            return facts, tallied, None, scan
+        measured = jobs.checkpoint(borders.parts(tallied), "parts")
+        whole = scan.without_truncated(measured.groupBy("file_no").agg(F.sum("bytes").alias("bytes")))
         if whole is None:
             break
-        stage.drop(kept)
-        reading = whole
-    if not stage.has_rows(measured.where("part > 0")):
-        return facts, tallied, None, reading
-    first_lines = stage.settle(borders.checked(facts, measured), "borders")
+        jobs.unpersist(kept)
+        scan = whole
+    if not jobs.has_rows(measured.where("part > 0")):
+        return facts, tallied, None, scan
+    first_lines = jobs.checkpoint(borders.checked(facts, measured), "borders")
     inside = F.expr("NOT border")
     return (
         facts.where(inside).unionByName(first_lines),
         tallied.where(inside).unionByName(el.tally(first_lines)),
         measured,
-        reading,
+        scan,
     )
 
 
-def _guarded(facts: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest) -> DataFrame:
+def _guarded(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame:
     """Return the facts with check 9: of own nodes only lines that are held pass, but for those that are restored."""
-    guarded = own_nodes(request.choices).guarded
+    guarded = local_nodes(request.choices).guarded
     if not guarded:
         return facts
     nodes = node_rows(tables, guarded)
     mine = facts.join(F.broadcast(nodes), "node", "left_semi")
-    if not stage.has_rows(mine):
+    if not jobs.has_rows(mine):
         return facts
     stored = tables.read(LINES).where(F.col("bucket").isin(*node_buckets(tables, guarded)))
-    checked = stage.settle(own.checked(mine, stored.join(F.broadcast(nodes), "namespace")), "own lines")
+    checked = jobs.checkpoint(own.checked(mine, stored.join(F.broadcast(nodes), "namespace")), "own lines")
     return facts.join(F.broadcast(nodes), "node", "left_anti").unionByName(checked)
 
 
-def _elements(reading: Reading, request: AdmitRequest) -> DataFrame:
+def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
-    if reading.has_text:
-        found.append(el.text_elements(reading.lines(), strict=kernels.is_strict(reading.options)))
-    announcing = frozenset(own_nodes(request.choices).nodes)
-    pieces = reading.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
+    if scan.has_text:
+        found.append(el.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
+    announcing = frozenset(local_nodes(request.choices).nodes)
+    pieces = scan.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*el.ELEMENT_COLUMNS))
     if request.replay is not None:
-        found.append(replayed_elements(request.replay, reading.options, announcing))
+        found.append(replayed_elements(request.replay, scan.options, announcing))
     return reduce(DataFrame.unionByName, found)
 
 
-def _waiting(delivered: DataFrame, tables: Tables, stage: Stage, request: AdmitRequest) -> DataFrame | None:
+def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
     """Return the waiting rows of the namespaces that this batch has lines of, or None if nothing waits there.
 
     Those of own nodes stay where they are, unless the node is restored: check 9 lets none of them in.
@@ -117,12 +117,12 @@ def _waiting(delivered: DataFrame, tables: Tables, stage: Stage, request: AdmitR
     deferred = tables.read("quarantine").where(
         (F.col("dialect") == DIALECT) & (F.col("status") == "deferred") & F.col("namespace").isNotNull()
     )
-    if not stage.has_rows(deferred):
+    if not jobs.has_rows(deferred):
         return None
     touched = delivered.select("namespace").distinct()
-    guarded = own_nodes(request.choices).guarded
+    guarded = local_nodes(request.choices).guarded
     if guarded:
         touched = touched.join(F.broadcast(node_rows(tables, guarded)), "namespace", "left_anti")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
-    waiting = stage.settle(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
-    return waiting if stage.has_rows(waiting) else None
+    waiting = jobs.checkpoint(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
+    return waiting if jobs.has_rows(waiting) else None

@@ -9,14 +9,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of, namespace
-from strandline.dialects.authoring import GivenOption
-from strandline.dialects.base import Tables
-from strandline.dialects.sdmp.author import OwnNodes
+from strandline.dialect_api.base import Tables
+from strandline.dialect_api.journals import GivenOption
+from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.codec import named_own_nodes, parse_nodes
 from strandline.dialects.sdmp.types import OwnNode
 
 
-def read_options(given: Mapping[str, tuple[GivenOption, ...]]) -> OwnNodes:
+def read_options(given: Mapping[str, tuple[GivenOption, ...]]) -> LocalNodes:
     """Return what the options say: `nodes` (a file), `restore` and `force-write` (own nodes).
 
     Raises:
@@ -29,14 +29,14 @@ def read_options(given: Mapping[str, tuple[GivenOption, ...]]) -> OwnNodes:
         named_own_nodes(f"--{name}", [each.text for each in given.get(name, ())], nodes)
         for name in ("restore", "force-write")
     )
-    return OwnNodes(nodes, restore, force)
+    return LocalNodes(nodes, restore, force)
 
 
-def own_nodes(choices: object | None) -> OwnNodes:
+def local_nodes(choices: object | None) -> LocalNodes:
     """Return the choices of a run, as `read_options` made them; without any no node is own."""
     if choices is None:
-        return OwnNodes({})
-    if not isinstance(choices, OwnNodes):
+        return LocalNodes({})
+    if not isinstance(choices, LocalNodes):
         raise TypeError("choices are what this dialect made of its options")
     return choices
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.again import is_delivered
 from strandline.dialects.sdmp.frames.elements import is_candidate
 from strandline.dialects.sdmp.frames.heads import number_of
+from strandline.dialects.sdmp.frames.replay import is_delivered
 
 
 def since_mismatches(
-    facts: DataFrame, heads: DataFrame, tables: Tables, stage: Stage, buckets: tuple[int, ...]
+    facts: DataFrame, heads: DataFrame, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]
 ) -> int:
     """Count the frames whose first line is accepted and whose `since` is not the number of the line before it.
 
@@ -29,13 +29,13 @@ def since_mismatches(
     right = (
         F.when(first, F.col("node")).when(F.col("tip_n") == 1, F.col("node")).otherwise(F.col("tip_number"))
     )
-    told = stage.settle(
+    told = jobs.checkpoint(
         starts.join(tips, ["namespace", "number"], "left")
         .withColumn("right", right)
         .drop("tip_number", "tip_n"),
         "frames",
     )
-    counted = stage.one(
+    counted = jobs.row(
         told.agg(
             F.count(F.when(F.col("right") != F.col("since"), 1)).alias("wrong"),
             F.count(F.when(F.col("right").isNull(), 1)).alias("untold"),
@@ -54,14 +54,14 @@ def since_mismatches(
     )
     looked_up = untold.join(in_run.unionByName(in_table), ["namespace", "number"])
     wrong = looked_up.where("found <> since").select("head_id").distinct()
-    return int(counted["wrong"]) + int(stage.one(wrong.agg(F.count(F.lit(1)).alias("rows")))["rows"])
+    return int(counted["wrong"]) + int(jobs.row(wrong.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 
 
 def shorter_journals(
     facts: DataFrame,
     heads: DataFrame,
     tables: Tables,
-    stage: Stage,
+    jobs: Jobs,
     buckets: tuple[int, ...],
     low_end: int | None,
 ) -> int:
@@ -80,10 +80,10 @@ def shorter_journals(
         .where(F.col("bucket").isin(*buckets) & (F.col("n") > low_end))
         .select("namespace", F.col("n").alias("next_n"), "line_number")
     )
-    followed = stage.settle(
+    followed = jobs.checkpoint(
         ends.join(later, ["namespace", "next_n"]).select("file_no", "line_number"), "ends of journals"
     )
-    if not stage.has_rows(followed):
+    if not jobs.has_rows(followed):
         return 0
     of_text = facts.where(F.col("frame") == kernels.TEXT_FRAME)
     last_rows = of_text.groupBy("file_no").agg(F.max(F.struct("part", "idx")).alias("last"))
@@ -93,4 +93,4 @@ def shorter_journals(
         .select("file_no", "hash")
     )
     shorter = followed.join(tails, "file_no").where("line_number = hash").select("file_no").distinct()
-    return int(stage.one(shorter.agg(F.count(F.lit(1)).alias("rows")))["rows"])
+    return int(jobs.row(shorter.agg(F.count(F.lit(1)).alias("rows")))["rows"])

@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from strandline.dialects.authoring import FoundAnswers
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.journals import FoundAnswers
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.choices import as_rows, of_nodes, own_nodes
+from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, of_nodes
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import exchange, writing
 from strandline.dialects.sdmp.frames import peers as pr
@@ -22,37 +22,37 @@ NAMES_SHOWN = 20
 
 def requests(choices: object, tables: Tables) -> DataFrame:
     """Return `line`: what own nodes ask of their peers, in order, from `peer_status` and `wanted_resource`."""
-    nodes = tuple(own_nodes(choices).nodes)
+    nodes = tuple(local_nodes(choices).nodes)
     statuses, wanted = (
         of_nodes(nodes, tables, tables.read(name)) for name in ("peer_status", "wanted_resource")
     )
     return exchange.requests(statuses, wanted)
 
 
-def answers(choices: object, tables: Tables, stage: Stage, path: str) -> FoundAnswers:
+def answers(choices: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
     """Return the answers to the requests of a file, from the trunks of own journals as their lines are now.
 
     A journal request to an own node is answered by one frame, without entries if nothing follows the line; without any
     if no line has the number. Those to others are refused, those for resources passed over.
     """
-    own = frozenset(own_nodes(choices).nodes)
+    own = frozenset(local_nodes(choices).nodes)
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return kernels.requests(batches, own)
 
     paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
-    asked = stage.settle(paths.mapInArrow(read, from_arrow_schema(kernels.REQUEST_SCHEMA)), "requests")
-    trunks = stage.keep(_trunks(own, tables), "trunks")
-    found = stage.settle(exchange.starts(asked.where("outcome = 'asked'"), trunks), "lines asked for")
-    frames = stage.settle(exchange.answers(found.where("start_n IS NOT NULL"), trunks), "answers")
-    outcomes = stage.one(
+    asked = jobs.checkpoint(paths.mapInArrow(read, from_arrow_schema(kernels.REQUEST_SCHEMA)), "requests")
+    trunks = jobs.persist(_trunks(own, tables), "trunks")
+    found = jobs.checkpoint(exchange.starts(asked.where("outcome = 'asked'"), trunks), "lines asked for")
+    frames = jobs.checkpoint(exchange.answers(found.where("start_n IS NOT NULL"), trunks), "answers")
+    outcomes = jobs.row(
         asked.agg(*(F.count(F.when(F.col("outcome") == name, 1)).alias(name) for name in _OUTCOMES))
     ).asDict()
-    lines = stage.one(frames.agg(F.coalesce(F.sum("lines"), F.lit(0)).alias("lines")))["lines"]
-    not_found = stage.one(found.agg(F.count(F.when(F.col("start_n").isNull(), 1)).alias("rows")))["rows"]
+    lines = jobs.row(frames.agg(F.coalesce(F.sum("lines"), F.lit(0)).alias("lines")))["lines"]
+    not_found = jobs.row(found.agg(F.count(F.when(F.col("start_n").isNull(), 1)).alias("rows")))["rows"]
     refused = asked.where("outcome = 'refused'").groupBy("to").agg(F.count(F.lit(1)).alias("requests"))
     least = refused.orderBy("to").limit(NAMES_SHOWN)
-    names = stage.one(least.agg(F.collect_list(F.struct("to", "requests")).alias("rows")))["rows"]
+    names = jobs.row(least.agg(F.collect_list(F.struct("to", "requests")).alias("rows")))["rows"]
     counts = {"lines": lines, "not_found": not_found, **outcomes}
     return FoundAnswers(
         frames.orderBy("request_no"), counts, {row["to"]: row["requests"] for row in sorted(names)}

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Stage
-from strandline.dialects.exporting import Exported, Held
+from strandline.dialect_api.base import Jobs
+from strandline.dialect_api.exporting import ExportFile, LakeSnapshot
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import export as ex
 from strandline.dialects.sdmp.frames import reduction as rd
 from strandline.frames.namespaces import only_namespaces
 
 
-def export(held: Held, stage: Stage, namespaces: Sequence[str]) -> Exported:
+def export(held: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
     """Return the accepted lines of journals: of one without a fork its text, as it is hashed; else frames.
 
     Every line comes once: a branch begins behind the line that it follows.
     """
     lines = only_namespaces(held.read(LINES).select(*rd.LINE_COLUMNS), namespaces, held.buckets)
-    found = stage.one(
+    found = jobs.row(
         rd.counted(lines).agg(
             F.coalesce(F.sum("line_count"), F.lit(0)).alias("lines"),
             F.collect_list(F.when(F.col("line_count") > F.col("top_n"), F.col("namespace"))).alias("forked"),
@@ -33,7 +33,7 @@ def export(held: Held, stage: Stage, namespaces: Sequence[str]) -> Exported:
     is_text = len(namespaces) == 1 and not found["forked"]
     pages = ex.pages(branched)
     written = ex.texts(pages) if is_text else ex.frames(pages, lines)
-    return Exported(
+    return ExportFile(
         form="text journal" if is_text else "frames",
         head=b"",
         rows=ex.in_order(written, found["lines"]),

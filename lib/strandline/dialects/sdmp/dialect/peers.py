@@ -12,16 +12,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of, namespace
-from strandline.dialects.base import Stage, Tables
-from strandline.dialects.sdmp.author import OwnNodes
-from strandline.dialects.sdmp.dialect.choices import as_rows, node_rows, of_nodes, own_nodes
+from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialects.sdmp.author import LocalNodes
+from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, node_rows, of_nodes
 from strandline.dialects.sdmp.dialect.positions import JOURNALS, LINES
 from strandline.dialects.sdmp.frames import peers as pr
 from strandline.dialects.sdmp.frames.own import PAIR
 from strandline.dialects.sdmp.types import DIALECT
 
 
-def links(own: OwnNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
+def links(own: LocalNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
     """Return namespace, bucket, peer, peer_namespace, user_fp, takes_all: one row per peer of these own nodes."""
     rows = [
         (namespace("node", node), peer, namespace("node", peer), user, own.nodes[node].record == "all")
@@ -44,7 +44,7 @@ def links(own: OwnNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
     )
 
 
-def named_by_peers(own: OwnNodes, nodes: Collection[str], tables: Tables, version: int) -> DataFrame:
+def named_by_peers(own: LocalNodes, nodes: Collection[str], tables: Tables, version: int) -> DataFrame:
     """Return what the journals of peers of these own nodes name as of a version (`frames.peers.named`)."""
     rows = [
         (namespace("node", node), author)
@@ -65,9 +65,9 @@ def named_by_peers(own: OwnNodes, nodes: Collection[str], tables: Tables, versio
     return pr.named(links(own, nodes, tables), authors, lines)
 
 
-def peers(choices: object, tables: Tables, stage: Stage, version: int) -> Mapping[str, DataFrame]:
+def peers(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
     """Return all rows of `peer_status` and `wanted_resource`; `node_journal` was reduced from this version."""
-    own = own_nodes(choices)
+    own = local_nodes(choices)
     nodes = tuple(own.nodes)
     every_peer = {peer for node in nodes for peer in own.nodes[node].peers}
     journals = of_nodes(every_peer, tables, tables.read(JOURNALS))
@@ -77,7 +77,7 @@ def peers(choices: object, tables: Tables, stage: Stage, version: int) -> Mappin
         .where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred"))
         .groupBy("namespace").agg(F.count(F.lit(1)).alias("deferred_lines"))
     )  # fmt: skip
-    named = stage.keep(named_by_peers(own, nodes, tables, version), "named pairs")
+    named = jobs.persist(named_by_peers(own, nodes, tables, version), "named pairs")
     recorded = of_nodes(nodes, tables, lines).where("n > 1").select(*PAIR).distinct()
     beside = pr.off_trunk(journals, of_nodes(every_peer, tables, lines))
     held = of_nodes(nodes, tables, tables.read("node_resource"))

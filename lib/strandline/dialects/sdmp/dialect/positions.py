@@ -5,31 +5,33 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialects.sdmp.frames import heads
 
 LINES = "node_journal_line"
 JOURNALS = "node_journal"
 
 
-def resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) -> DataFrame:
+def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
     """Return the heads with attached_n, held, n (null: open) and overlaps, kept; each way costs more than the last."""
     place = ["bucket", "namespace"]
     journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
-    attached = stage.settle(heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads")
+    attached = jobs.checkpoint(
+        heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads"
+    )
     is_open = F.col("attached_n").isNull()
-    told = stage.one(
+    told = jobs.row(
         attached.agg(F.count(F.when(is_open, 1)).alias("open"), F.collect_set("bucket").alias("buckets"))
     )
     if not told["open"]:
-        return stage.settle(
+        return jobs.checkpoint(
             heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions"
         )
-    parented = stage.settle(
+    parented = jobs.checkpoint(
         attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents"
     )
     is_root = is_open & F.col("parent_id").isNull()
-    counted = stage.one(
+    counted = jobs.row(
         parented.agg(
             F.count(F.when(is_root, 1)).alias("roots"),
             F.count(F.when(is_open & ~is_root, 1)).alias("children"),
@@ -44,7 +46,7 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) -
         lines = heads.attached_to_lines(
             parented.where(is_root).select("head_id", "namespace", "number"), stored
         )
-        parented = stage.settle(
+        parented = jobs.checkpoint(
             parented.join(lines, "head_id", "left")
             .withColumn("attached_n", F.coalesce("attached_n", "line_n"))
             .withColumn("held", F.col("held") | F.col("line_n").isNotNull())
@@ -55,4 +57,4 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, stage: Stage) -
         placed = parented.join(heads.positions(parented), "head_id", "left")
     else:
         placed = parented.withColumn("n", F.col("attached_n") + 1)
-    return stage.settle(heads.with_overlaps(placed.drop("parent_id", "parent_offset")), "positions")
+    return jobs.checkpoint(heads.with_overlaps(placed.drop("parent_id", "parent_offset")), "positions")

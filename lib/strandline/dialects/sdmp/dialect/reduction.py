@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import ReduceScope, Reduction, Stage, Tables
+from strandline.dialect_api.base import Jobs, ReduceScope, Reduction, Tables
 from strandline.dialects.sdmp.frames import reduction as rd
 from strandline.dialects.sdmp.types import DIALECT
 
@@ -28,22 +28,24 @@ class _Folded:
     forks: DataFrame | None
 
 
-def reduce_all(tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
+def reduce_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every journal from all of its lines, as of one version of their table."""
-    lines = tables.read_version(LINES, scope.last).select(*rd.LINE_COLUMNS)
-    return _reduction([_of_all(lines, stage)], stage, scope)
+    lines = tables.read_version(LINES, scope.version).select(*rd.LINE_COLUMNS)
+    return _reduction([_of_all(lines, jobs)], jobs, scope)
 
 
-def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope) -> Reduction:
+def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the journals that `news` (rows of the change feed) touch.
 
     From their stored state and the news where that is exact; from all of their lines where a run was killed between two
     tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not
     tell hashes.
     """
-    fresh = stage.keep(news.select(*rd.LINE_COLUMNS), "news")
-    touched = stage.settle(rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals")
-    buckets = tuple(sorted(stage.one(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
+    fresh = jobs.persist(news.select(*rd.LINE_COLUMNS), "news")
+    touched = jobs.checkpoint(
+        rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals"
+    )
+    buckets = tuple(sorted(jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
     old = (
         tables.read("node_journal")
         .where(F.col("bucket").isin(*buckets))
@@ -57,25 +59,25 @@ def reduce_new(news: DataFrame, tables: Tables, stage: Stage, scope: ReduceScope
     told = old.withColumn("own_hash", rd.state_hash()).join(stored, "namespace", "full_outer")
     is_sound = F.coalesce(F.col("own_hash") == F.col("stored_hash"), F.lit(False))
     tells_leaves = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
-    judged = stage.settle(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
+    judged = jobs.checkpoint(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
     unsound = judged.where("NOT sound").select("namespace")
     parts: list[_Folded] = []
     good = fresh
-    if stage.one(unsound.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
+    if jobs.row(unsound.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
         every = (
-            tables.read_version(LINES, scope.last)
+            tables.read_version(LINES, scope.version)
             .where(F.col("bucket").isin(*buckets))
             .select(*rd.LINE_COLUMNS)
         )
-        parts.append(_of_all(every.join(unsound, "namespace", "left_semi"), stage))
+        parts.append(_of_all(every.join(unsound, "namespace", "left_semi"), jobs))
         good = fresh.join(unsound, "namespace", "left_anti")
         touched = touched.join(unsound, "namespace", "left_anti")
-    parts.append(_of_news(good, touched, judged.where("sound"), buckets, tables, stage, scope))
-    return _reduction(parts, stage, scope)
+    parts.append(_of_news(good, touched, judged.where("sound"), buckets, tables, jobs, scope))
+    return _reduction(parts, jobs, scope)
 
 
-def _of_all(lines: DataFrame, stage: Stage) -> _Folded:
-    counts = stage.settle(rd.counted(lines), "lines of journals")
+def _of_all(lines: DataFrame, jobs: Jobs) -> _Folded:
+    counts = jobs.checkpoint(rd.counted(lines), "lines of journals")
     is_forked = F.col("line_count") > F.col("top_n")
     ends = lines.join(
         counts.where(~is_forked).select("namespace", F.col("top_n").alias("n")),
@@ -83,12 +85,12 @@ def _of_all(lines: DataFrame, stage: Stage) -> _Folded:
         "left_semi",
     )
     forks = fork_counts = None
-    if stage.one(counts.agg(F.count(F.when(is_forked, 1)).alias("rows")))["rows"]:
+    if jobs.row(counts.agg(F.count(F.when(is_forked, 1)).alias("rows")))["rows"]:
         torn = lines.join(counts.where(is_forked).select("namespace"), "namespace", "left_semi")
         ends = ends.unionByName(rd.leaves(torn, torn))
-        forks = stage.settle(rd.forks(rd.siblings(torn), torn), "forks")
+        forks = jobs.checkpoint(rd.forks(rd.siblings(torn), torn), "forks")
         fork_counts = _fork_counts(forks)
-    ends = stage.settle(rd.as_tip(ends).drop("author_fp", "resource_id"), "leaves")
+    ends = jobs.checkpoint(rd.as_tip(ends).drop("author_fp", "resource_id"), "leaves")
     journals = (
         counts.join(rd.tips(ends), "namespace")
         .join(rd.folded_leaves(ends), "namespace")
@@ -111,7 +113,7 @@ def _fork_counts(forks: DataFrame) -> DataFrame:
 
 
 def _of_news(
-    news: DataFrame, touched: DataFrame, old: DataFrame, buckets: tuple[int, ...], tables: Tables, stage: Stage,
+    news: DataFrame, touched: DataFrame, old: DataFrame, buckets: tuple[int, ...], tables: Tables, jobs: Jobs,
     scope: ReduceScope,
 ) -> _Folded:  # fmt: skip
     known_leaves = old.select("*", F.posexplode("leaves").alias("place", "leaf"))
@@ -129,11 +131,11 @@ def _of_news(
         ),
     )
     columns = candidates.columns
-    candidates = stage.settle(
+    candidates = jobs.checkpoint(
         candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves"
     )
-    ends = stage.settle(rd.leaves(candidates, news), "leaves")
-    forks = _forks_of_news(news, candidates, buckets, tables, stage, scope)
+    ends = jobs.checkpoint(rd.leaves(candidates, news), "leaves")
+    forks = _forks_of_news(news, candidates, buckets, tables, jobs, scope)
     fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
     before = old.select(
         "namespace",
@@ -147,7 +149,7 @@ def _of_news(
         touched.join(before, "namespace", "left")
         .join(rd.tips(ends), "namespace")
         .join(rd.folded_leaves(ends), "namespace")
-        .join(_new_pairs(news, old, buckets, tables, stage, scope), "namespace", "left")
+        .join(_new_pairs(news, old, buckets, tables, jobs, scope), "namespace", "left")
     )
     journals = _with_forks(journals, fork_counts)
     return _Folded(
@@ -168,17 +170,19 @@ def _new_pairs(
     old: DataFrame,
     buckets: tuple[int, ...],
     tables: Tables,
-    stage: Stage,
+    jobs: Jobs,
     scope: ReduceScope,
 ) -> DataFrame:
     """Count, per journal, the pairs of the news that its older lines lack: of those, the two pair columns are read."""
     pair = ["namespace", "author_fp", "resource_id"]
-    fresh = stage.keep(news.where("n > 1").select(*pair).distinct(), "new pairs")
+    fresh = jobs.persist(news.where("n > 1").select(*pair).distinct(), "new pairs")
     counts = fresh.groupBy("namespace").agg(F.count(F.lit(1)).alias("fresh"))
-    if scope.before is None or not stage.has_rows(old):
+    if scope.previous_version is None or not jobs.has_rows(old):
         return counts.withColumnRenamed("fresh", "pairs")
-    older = tables.read_version(LINES, scope.before).where(F.col("bucket").isin(*buckets)).select(*pair)
-    names = stage.one(
+    older = (
+        tables.read_version(LINES, scope.previous_version).where(F.col("bucket").isin(*buckets)).select(*pair)
+    )
+    names = jobs.row(
         old.select("namespace").limit(NAMED_JOURNALS + 1).agg(F.collect_set("namespace").alias("names"))
     )["names"]
     if len(names) <= NAMED_JOURNALS:
@@ -193,7 +197,7 @@ def _forks_of_news(
     candidates: DataFrame,
     buckets: tuple[int, ...],
     tables: Tables,
-    stage: Stage,
+    jobs: Jobs,
     scope: ReduceScope,
 ) -> DataFrame | None:
     """Return the forks that news take part in: lines with a sibling among the news, or that follow no leaf."""
@@ -201,16 +205,16 @@ def _forks_of_news(
     numbers = news.where("line_number IS NOT NULL").select("namespace", "line_number", "n")
     late = numbers.join(parents, ["namespace", "line_number"], "left_anti")
     twins = numbers.join(rd.siblings(news), ["namespace", "line_number"], "left_semi")
-    forked = stage.settle(late.unionByName(twins).distinct(), "forked lines")
-    span = stage.one(forked.agg(F.min("n").alias("low"), F.max("n").alias("high")))
+    forked = jobs.checkpoint(late.unionByName(twins).distinct(), "forked lines")
+    span = jobs.row(forked.agg(F.min("n").alias("low"), F.max("n").alias("high")))
     if span["low"] is None:
         return None
     lines = (
-        tables.read_version(LINES, scope.last)
+        tables.read_version(LINES, scope.version)
         .where(F.col("bucket").isin(*buckets) & F.col("n").between(span["low"] - 1, span["high"]))
         .select(*rd.LINE_COLUMNS)
     )
-    return stage.settle(rd.forks(forked.drop("n"), lines), "forks")
+    return jobs.checkpoint(rd.forks(forked.drop("n"), lines), "forks")
 
 
 def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
@@ -224,14 +228,14 @@ def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables)
     )
 
 
-def _reduction(parts: list[_Folded], stage: Stage, scope: ReduceScope) -> Reduction:
+def _reduction(parts: list[_Folded], jobs: Jobs, scope: ReduceScope) -> Reduction:
     shaped = [rd.as_node_journal(part.journals) for part in parts]
-    journals = stage.settle(reduce(DataFrame.unionByName, shaped), "journals")
+    journals = jobs.checkpoint(reduce(DataFrame.unionByName, shaped), "journals")
     forks = [rd.as_equivocation(part.forks) for part in parts if part.forks is not None]
     tables = {"node_journal": journals}
     if forks:
         tables["equivocation"] = reduce(DataFrame.unionByName, forks)
     states = rd.as_namespace_state(
-        journals, reduced_version=scope.last, run_id=scope.run_id, reduced_at=F.lit(scope.reduced_at)
+        journals, reduced_version=scope.version, run_id=scope.run_id, reduced_at=F.lit(scope.reduced_at)
     )
     return Reduction(tables, states)

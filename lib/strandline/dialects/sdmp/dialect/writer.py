@@ -11,9 +11,9 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.authoring import AuthorScope, NextCommit
-from strandline.dialects.base import Stage, Tables
-from strandline.dialects.sdmp.dialect.choices import node_rows, of_nodes, own_nodes
+from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.journals import AuthorScope, NextCommit
+from strandline.dialects.sdmp.dialect.choices import local_nodes, node_rows, of_nodes
 from strandline.dialects.sdmp.dialect.peers import named_by_peers
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import writing
@@ -22,14 +22,14 @@ from strandline.dialects.sdmp.types import DIALECT
 RESOURCES = "node_resource"
 
 
-def stopped(choices: object, tables: Tables, stage: Stage, version: int) -> Mapping[str, tuple[str, ...]]:
+def stopped(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, tuple[str, ...]]:
     """Return the codes of the own nodes on whose journals nothing may be written now, by fingerprint, ascending.
 
     Asked of every own node, whether anything is pending or not; those that the operator forces are left out.
     - `OWN_JOURNAL_FORKED`: the journal has several leaves: it has more lines than positions;
     - `OWN_JOURNAL_BEHIND`: `quarantine` shows a line of the node that is not held, refused or waiting.
     """
-    own = own_nodes(choices)
+    own = local_nodes(choices)
     asked = [node for node in own.nodes if node not in own.force]
     if not asked:
         return {}
@@ -42,25 +42,25 @@ def stopped(choices: object, tables: Tables, stage: Stage, version: int) -> Mapp
         tables.read("quarantine").where((F.col("dialect") == DIALECT) & told)
         .join(F.broadcast(nodes), "namespace", "left_semi").select("namespace", "record_id")
     )  # fmt: skip
-    if stage.has_rows(shown):
+    if jobs.has_rows(shown):
         unheld = shown.join(lines.select("namespace", "record_id"), ["namespace", "record_id"], "left_anti")
         behind = unheld.select("namespace", F.lit("OWN_JOURNAL_BEHIND").alias("code")).distinct()
         found = found.unionByName(behind)
-    rows = stage.one(found.agg(F.collect_list(F.struct("namespace", "code")).alias("rows")))["rows"]
+    rows = jobs.row(found.agg(F.collect_list(F.struct("namespace", "code")).alias("rows")))["rows"]
     codes: dict[str, list[str]] = {}
     for row in sorted(rows):
         codes.setdefault(row["namespace"].partition(":")[2], []).append(row["code"])
     return {node: tuple(each) for node, each in codes.items()}
 
 
-def next_commit(choices: object, tables: Tables, stage: Stage, scope: AuthorScope) -> NextCommit | None:
+def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope) -> NextCommit | None:
     """Return the lines that one commit adds to the journals of the nodes that are not stopped, or None.
 
     At most `limit` lines a node, continuing the tip of its trunk as of the version, in the order of writing. Behind
     what is held come the pairs that peers named at the start, in profile 0.9: 0.12 forbids writing before the resource
     was received and verified, there they stay wanted.
     """
-    own = own_nodes(choices)
+    own = local_nodes(choices)
     writers = [node for node in own.nodes if node not in scope.stopped]
     if not writers:
         return None
@@ -72,14 +72,14 @@ def next_commit(choices: object, tables: Tables, stage: Stage, scope: AuthorScop
     if scope.start is not None and taking:
         named = named_by_peers(own, taking, tables, scope.start).where("taken")
         found.append(writing.new_pairs(named, lines, held))
-    placed = stage.settle(writing.placed(reduce(DataFrame.unionByName, found)), "pending resources")
+    placed = jobs.checkpoint(writing.placed(reduce(DataFrame.unionByName, found)), "pending resources")
     in_commit = F.col("place") <= own.limit
-    told = stage.one(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
+    told = jobs.row(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
     if not told["all"]:
         return None
-    ends = stage.settle(writing.ends(nodes, lines), "tips")
-    rows = stage.settle(writing.written(placed.where(in_commit), ends, scope.run_id), "journal lines")
-    of_rows = stage.one(
+    ends = jobs.checkpoint(writing.ends(nodes, lines), "tips")
+    rows = jobs.checkpoint(writing.written(placed.where(in_commit), ends, scope.run_id), "journal lines")
+    of_rows = jobs.row(
         rows.agg(
             F.count(F.lit(1)).alias("count"),
             F.collect_set("bucket").alias("buckets"),

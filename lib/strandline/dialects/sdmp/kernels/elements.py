@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from strandline.core.verdict import encode_evidence, internal_error
 from strandline.dialects.sdmp import codec, verify
-from strandline.dialects.sdmp.types import Announcement, Damage, Frame, Pair
+from strandline.dialects.sdmp.types import Announcement, Frame, Pair, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES
-from strandline.kernels.lines import KeepLimits, Kept, StreamLine, stream_lines
+from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine, stream_lines
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source
 
@@ -48,7 +48,7 @@ No reason code is spelled so."""
 class FrameRules:
     """What decides how frames become elements: how much is kept of them, strict reading, and whose nodes are own."""
 
-    keep: KeepLimits
+    keep: RawLimits
     strict: bool
     own: Collection[str]
 
@@ -88,9 +88,9 @@ def _read_text(source: Source, content: Content, pieces: Pieces, options: ReadOp
         yield
 
 
-def _without_cr(kept: Kept) -> Kept:
+def _without_cr(kept: CappedBytes) -> CappedBytes:
     if kept.whole and kept.raw.endswith(b"\r"):
-        return Kept(kept.raw[:-1], kept.length - 1)
+        return CappedBytes(kept.raw[:-1], kept.length - 1)
     return kept
 
 
@@ -141,7 +141,7 @@ def add_frame(
     opened = _open_frame(raw)
     if isinstance(opened, Announcement):
         return opened
-    if isinstance(opened, Damage):
+    if isinstance(opened, Unreadable):
         opened = opened if line.ended else codec.truncated(opened)
         _add_damage(pieces, file_no, part, number, line.offset, _kept(raw, keep), opened)
         return None
@@ -181,15 +181,15 @@ def add_announced_again(
 
 
 def _add_element(
-    pieces: Pieces, file_no: int, part: int, number: int, offset: int, element: Pair | Damage, node: str,
+    pieces: Pieces, file_no: int, part: int, number: int, offset: int, element: Pair | Unreadable, node: str,
     place: tuple[int, str, int | None, int], rules: FrameRules,
 ) -> None:  # fmt: skip
-    if isinstance(element, Damage):
+    if isinstance(element, Unreadable):
         _add_damage(pieces, file_no, part, number, offset, _kept(element.raw, rules.keep), element)
         return
     raw = codec.announced_element(*element)
     pieces.add(
-        file_no, part, number, offset, 0, Kept(raw, len(raw)), node=node, damage=ANNOUNCED,
+        file_no, part, number, offset, 0, CappedBytes(raw, len(raw)), node=node, damage=ANNOUNCED,
         evidence=_place(element, *place),
     )  # fmt: skip
 
@@ -203,15 +203,15 @@ def _place(pair: Pair, frame_no: int, frame_hash: str, seq: int | None, pos: int
     return json.dumps(place, separators=(",", ":"), ensure_ascii=True)
 
 
-def _open_frame(raw: bytes) -> Frame | Announcement | Damage:
+def _open_frame(raw: bytes) -> Frame | Announcement | Unreadable:
     try:
         return codec.parse_frame(raw)
     except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the record waits for mended rules
-        return Damage(("INTERNAL_ERROR",), raw, 0, internal_error(error), None)
+        return Unreadable(("INTERNAL_ERROR",), raw, 0, internal_error(error), None)
 
 
 def _add_damage(
-    pieces: Pieces, file_no: int, part: int, frame: int, offset: int, kept: Kept, damage: Damage
+    pieces: Pieces, file_no: int, part: int, frame: int, offset: int, kept: CappedBytes, damage: Unreadable
 ) -> None:
     pieces.add(
         file_no, part, frame, offset, 0, kept,
@@ -219,7 +219,7 @@ def _add_damage(
     )  # fmt: skip
 
 
-def _kept(raw: bytes, limits: KeepLimits) -> Kept:
+def _kept(raw: bytes, limits: RawLimits) -> CappedBytes:
     if len(raw) <= limits.whole_bytes:
-        return Kept(raw, len(raw))
-    return Kept(raw[: limits.head_bytes], len(raw), hashlib.sha256(raw).digest())
+        return CappedBytes(raw, len(raw))
+    return CappedBytes(raw[: limits.head_bytes], len(raw), hashlib.sha256(raw).digest())

@@ -18,7 +18,7 @@ from strandline.dialects.sdmp.kernels.elements import (
     is_strict,
     read_content,
 )
-from strandline.kernels.lines import Kept, StreamLine
+from strandline.kernels.lines import CappedBytes, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, read_one
 
@@ -40,7 +40,7 @@ def replayed(
         for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
             codes = set(reasons.split(","))
             if codes & FRAME_REASONS:
-                line = StreamLine(0, Kept(raw, len(raw)), "TRUNCATED" not in codes, False)
+                line = StreamLine(0, CappedBytes(raw, len(raw)), "TRUNCATED" not in codes, False)
                 announcement = add_frame(pieces, file_no, 0, 0, line, rules)
                 if announcement is not None:
                     add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
@@ -50,7 +50,15 @@ def replayed(
             elif codes & ANNOUNCEMENT_REASONS:
                 # Nothing that was wrong with the element has changed.
                 pieces.add(
-                    file_no, 0, 0, 0, 0, Kept(raw, len(raw)), node=node, damage=reasons, evidence=evidence
+                    file_no,
+                    0,
+                    0,
+                    0,
+                    0,
+                    CappedBytes(raw, len(raw)),
+                    node=node,
+                    damage=reasons,
+                    evidence=evidence,
                 )
             else:
                 for _ in read_one(file_no, raw, pieces, options, partial(read_content, own=own)):

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of, shown
 from strandline.dialects.sdmp.codec import announced_element, is_canonical_id, is_id
-from strandline.dialects.sdmp.types import Announcement, Damage, Pair
+from strandline.dialects.sdmp.types import Announcement, Pair, Unreadable
 from strandline.dialects.sdmp.verify.elements import non_canonical_ids
 
 NO_NODES: frozenset[str] = frozenset()
@@ -12,7 +12,7 @@ NO_NODES: frozenset[str] = frozenset()
 
 def judge_announcement(
     announcement: Announcement, own: Collection[str] = NO_NODES, *, strict: bool = False, first: int = 1
-) -> tuple[Pair | Damage, ...]:
+) -> tuple[Pair | Unreadable, ...]:
     """Return, per element in frame order, the pair that it announces, or the rejected record that it is.
 
     These hold for a pair (node journal rules, checks 3, 4 and 7); a check runs if none before it failed:
@@ -31,15 +31,15 @@ def judge_announcement(
 
 def refused_announcement(
     announcement: Announcement, own: Collection[str] = NO_NODES, *, strict: bool = False
-) -> tuple[Damage, ...]:
+) -> tuple[Unreadable, ...]:
     """Return the rejected ones of the announced elements, one record each, in frame order."""
     judged = judge_announcement(announcement, own, strict=strict)
-    return tuple(each for each in judged if isinstance(each, Damage))
+    return tuple(each for each in judged if isinstance(each, Unreadable))
 
 
 def _judged(
     announcement: Announcement, element: Pair, position: int, own: Collection[str], strict: bool
-) -> Pair | Damage:
+) -> Pair | Unreadable:
     if announcement.node not in own:
         findings = [_not_own(announcement.node, position)]
     else:
@@ -49,7 +49,7 @@ def _judged(
     if not findings:
         return element
     raw = announced_element(*element)
-    return Damage(reasons_of(findings), raw, 0, evidence_of(findings), announcement.node)
+    return Unreadable(reasons_of(findings), raw, 0, evidence_of(findings), announcement.node)
 
 
 def _not_own(node: str, position: int) -> Finding:

@@ -11,17 +11,17 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.core.ids import namespaces_named
-from strandline.dialects.base import Dialect
-from strandline.dialects.exporting import Held
+from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.exporting import LakeSnapshot
 from strandline.frames.namespaces import only_namespaces
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 
 LIKE: Final = 3
 """A name is like another one if at most one of so many signs differs."""
 
 
 def resolve(
-    given: Sequence[str], dialects: Mapping[str, Dialect], held: Held, stage: RunStage
+    given: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
 ) -> tuple[str, tuple[str, ...]]:
     """Return the dialect and the namespaces that `given` names, each once; records of all of them are held.
 
@@ -30,12 +30,12 @@ def resolve(
     """
     asked = {name: namespaces_named(name) for name in given}
     every = tuple(dict.fromkeys(each for names in asked.values() for each in names))
-    held_by = _held_by(every, dialects, held, stage) if every else {}
+    held_by = _held_by(every, dialects, held, jobs) if every else {}
     found: dict[str, str] = {}
     for name, names in asked.items():
         fits = [each for each in names if each in held_by]
         if not fits:
-            raise _unknown(name, names, dialects, held, stage)
+            raise _unknown(name, names, dialects, held, jobs)
         if len(fits) > 1:
             raise UsageError(
                 "NAMESPACE_AMBIGUOUS",
@@ -55,7 +55,7 @@ def resolve(
 
 
 def _held_by(
-    names: Sequence[str], dialects: Mapping[str, Dialect], held: Held, stage: RunStage
+    names: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
 ) -> dict[str, str]:
     """Return, of these namespaces, those with records, each with its dialect."""
     parts = [
@@ -63,14 +63,12 @@ def _held_by(
         .select("namespace", F.lit(name).alias("dialect")).distinct()
         for name, dialect in dialects.items()
     ]  # fmt: skip
-    rows = stage.one(_union(parts).agg(F.collect_list(F.struct("namespace", "dialect")).alias("held")))[
-        "held"
-    ]
+    rows = jobs.row(_union(parts).agg(F.collect_list(F.struct("namespace", "dialect")).alias("held")))["held"]
     return {row["namespace"]: row["dialect"] for row in rows}
 
 
 def _unknown(
-    given: str, names: Sequence[str], dialects: Mapping[str, Dialect], held: Held, stage: RunStage
+    given: str, names: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
 ) -> UsageError:
     """Return the error of a name that nothing has, with the nearest right one: it begins so, or few signs differ."""
     best = None
@@ -83,7 +81,7 @@ def _unknown(
             for name in names
         ]
         nearest = F.min(F.struct(F.least(*distances, F.lit(2**31 - 1)).alias("distance"), "namespace"))
-        best = stage.one(every.distinct().agg(nearest.alias("best")))["best"]
+        best = jobs.row(every.distinct().agg(nearest.alias("best")))["best"]
     is_like = best is not None and best["distance"] * LIKE <= len(given)
     return UsageError(
         "NAMESPACE_UNKNOWN",

@@ -26,7 +26,7 @@ def opens_without_spark(location: Location) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LightLake:
+class DeltaRsLake:
     """The tables of one lake as they stood when each was opened."""
 
     location: Location
@@ -72,7 +72,7 @@ class LightLake:
         return newest_addition(history, after, self.version(table))
 
 
-def open_light(location: Location) -> LightLake:
+def open_light(location: Location) -> DeltaRsLake:
     """Return the lake at `location`, every table of the contracts opened.
 
     Raises: UsageError `LAKE_NOT_FOUND` (nothing there), `LAKE_FOREIGN` (other things there), `TABLE_MISSING`,
@@ -96,7 +96,7 @@ def open_light(location: Location) -> LightLake:
         if table not in found:
             raise table_missing(location, table)
         check_contract(location, table, found[table].metadata().configuration.get(CONTRACT_PROPERTY))
-    return LightLake(location, found)
+    return DeltaRsLake(location, found)
 
 
 class _Reading:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Dialect, ReducerOption
+from strandline.dialect_api.base import Dialect, ReducerOption
 from strandline.tables.store import TableStore
 
 MEMBER: Final = "told"
@@ -28,11 +28,11 @@ class GivenFile:
 
 
 @dataclass(slots=True)
-class Told:
+class ReducerOptions:
     """What holds in one run: values and refused namespaces by dialect, what its row keeps, what it says about it."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    owed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    retry_namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -48,9 +48,11 @@ def check(dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]) ->
             option.parse(file.raw, file.name)
 
 
-def in_force(store: TableStore, dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]) -> Told:
+def in_force(
+    store: TableStore, dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]
+) -> ReducerOptions:
     """Return what holds in this run: what `files` say, else what the newest run that was given one was told."""
-    found, dialects = Told(), tuple(dialects)
+    found, dialects = ReducerOptions(), tuple(dialects)
     options = _options(dialects)
     if not options:
         return found
@@ -69,7 +71,9 @@ def in_force(store: TableStore, dialects: Iterable[Dialect], files: Mapping[str,
     _, refused = newest.get(REFUSED, (None, ()))
     for dialect in dialects:
         kinds = dialect.kinds
-        found.owed[dialect.name] = tuple(name for name in refused if name.partition(":")[0] in kinds)
+        found.retry_namespaces[dialect.name] = tuple(
+            name for name in refused if name.partition(":")[0] in kinds
+        )
     return found
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from strandline.dialects.ipfslog.codec import line_documents
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, DocumentPieces
-from strandline.dialects.ipfslog.types import BlockDocument, Damage, JsonDocument
-from strandline.kernels.lines import Kept
+from strandline.dialects.ipfslog.types import BlockDocument, JsonDocument, Unreadable
+from strandline.kernels.lines import CappedBytes
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions
 
@@ -43,16 +43,16 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
             snapshot_id = evidence.get("LOG_ID_MISMATCH", {}).get("expected")
             is_cut = codes == ["TRUNCATED"] or not _OF_A_FILE.isdisjoint(codes)
             if is_cut:
-                kept = Kept(raw, len(raw))
+                kept = CappedBytes(raw, len(raw))
                 adder.refuse(tuple(codes), evidence, kept, 0, namespace=namespace, record_id=record_id)
             elif record_id is not None:
                 block = BlockDocument(raw, _claimed(evidence), 0, snapshot_id)
                 adder.add(block, None, 0)
             else:
                 found = list(line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes))
-                if all(isinstance(each, Damage) and each.reasons == tuple(codes) for each in found):
+                if all(isinstance(each, Unreadable) and each.reasons == tuple(codes) for each in found):
                     # What stood around it is gone: it keeps the evidence that tells of that.
-                    adder.refuse(tuple(codes), evidence, Kept(raw, len(raw)), 0)
+                    adder.refuse(tuple(codes), evidence, CappedBytes(raw, len(raw)), 0)
                     found = []
                 for document in found:
                     is_plain = isinstance(document, BlockDocument | JsonDocument)

@@ -10,22 +10,22 @@ from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.core.errors import UsageError
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Dialect
+from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.journals import JournalOptions
 from strandline.frames.differences import numbered
-from strandline.pipelines import init, reduce, told
+from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admitting import Admitting, Merged, counts_of
-from strandline.pipelines.authoring import Authored, write_own
 from strandline.pipelines.comparison import Comparison, compare, rows_of
+from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
 from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reducer_options import GivenFile
 from strandline.pipelines.rejects import QUARANTINE
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import finished
-from strandline.pipelines.stage import RunStage
-from strandline.pipelines.told import GivenFile
+from strandline.pipelines.runs import record_run
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.contents import ContentReading
+from strandline.tables.contents import ContentScan
 from strandline.tables.location import Location
 from strandline.tables.refusals import lake_not_found, table_missing
 from strandline.tables.store import TableStore, Written
@@ -42,7 +42,7 @@ class BringRequest:
     """
 
     dry_run: bool = False
-    own: Mapping[str, OwnRun] = field(default_factory=dict)
+    own: Mapping[str, JournalOptions] = field(default_factory=dict)
     files: Mapping[str, GivenFile | None] = field(default_factory=dict)
     walk_entries: int = 10_000_000
 
@@ -59,7 +59,7 @@ def run(
     WRITE_CONFLICT.
     """
     dialects = tuple(dialects)
-    told.check(dialects, request.files)
+    reducer_options.check(dialects, request.files)
     _check(store, there)
     if request.dry_run:
         state = lake.inspect(store)
@@ -76,15 +76,15 @@ def run(
     if not request.dry_run:
         brought.counts.update(counts_of(None, Merged()))
     for dialect in dialects:
-        held = sum(there.stored_bytes(table) for table in dialect.landed)
-        with store.sized(held), RunStage(context.progress) as stage:
+        held = sum(there.stored_bytes(table) for table in dialect.ingest_tables)
+        with store.sized(held), SparkJobs(context.progress) as jobs:
             context.progress.stage(f"comparing {dialect.record_table}")
-            found = compare(here, there, dialect, stage)
+            found = compare(here, there, dialect, jobs)
             brought.compared(found)
             context.faults.reach("sync.compared")
             if not request.dry_run:
                 own = request.own.get(dialect.name)
-                _bring(store, there, dialect, found, own, settings, context, stage, brought)
+                _bring(store, there, dialect, found, own, settings, context, jobs, brought)
     if request.dry_run:
         return context.report(
             store.location.describe(), counts=dict(brought.counts), namespaces=brought.namespaces,
@@ -92,13 +92,13 @@ def run(
         )  # fmt: skip
     for name, own in request.own.items():
         [table] = [dialect.record_table for dialect in dialects if dialect.name == name]
-        brought.authored(table, write_own(store, table, own, context, with_peers=True))
+        brought.authored(table, write_local_journals(store, table, own, context, with_peers=True))
     asked = ReduceRequest(files=request.files, own=request.own, walk_entries=request.walk_entries)
-    done = reduce.bring_up(store, dialects, asked, context)
+    done = reduce.reduce_tables(store, dialects, asked, context)
     brought.add(done.written)
     brought.counts["reduced"] = done.counts["reduced"]
     error = reduce.refusal_of(done)
-    return finished(
+    return record_run(
         store, context, outcome="fault" if brought.faults or error else "found" if brought.stopped else "ok",
         counts=dict(brought.counts), reasons=dict(brought.reasons), namespaces=brought.namespaces,
         read_versions=done.read_versions, written=brought.written, error=error,
@@ -126,7 +126,7 @@ class _Brought:
         self.namespaces += found.namespaces
         self.plan += found.plan
 
-    def authored(self, table: str, done: Authored) -> None:
+    def authored(self, table: str, done: WrittenJournals) -> None:
         """Add what the writer of own journals did."""
         self.counts["authored"] += done.authored
         self.stopped |= {node: list(codes) for node, codes in done.stopped.items()}
@@ -178,27 +178,27 @@ def _check_unpruned(store: TableStore) -> None:
 
 
 def _bring(
-    store: TableStore, there: TableStore, dialect: Dialect, found: Comparison, own: OwnRun | None, settings: Settings,
-    context: RunContext, stage: RunStage, brought: _Brought,
+    store: TableStore, there: TableStore, dialect: Dialect, found: Comparison, own: JournalOptions | None,
+    settings: Settings, context: RunContext, jobs: SparkJobs, brought: _Brought,
 ) -> None:  # fmt: skip
-    admitting = Admitting(store, dialect, settings, context, stage)
-    torn = _mend(store, dialect, admitting, stage)
+    admitting = Admitting(store, dialect, settings, context, jobs)
+    torn = _mend(store, dialect, admitting, jobs)
     if found.missing is not None:
         rows = rows_of(found.missing, there)
         context.progress.stage(f"{found.records:,} missing records")
-        files = stage.settle(numbered(dialect.as_files(rows, there, stage)), "files")
+        files = jobs.checkpoint(numbered(dialect.to_files(rows, there, jobs)), "files")
     elif torn:
         files = numbered(store.spark.createDataFrame([], "format STRING, content BINARY"))
     else:
         brought.add(admitting.written())
         return
     named = files.withColumn("source", F.lit(there.location.describe()))
-    admission = admitting.admit(ContentReading(named, admitting.options()), own)
+    admission = admitting.admit(ContentScan(named, admitting.options()), own)
     context.faults.reach("ingest.read")
     merged = admitting.merge(admission)
     context.faults.reach("ingest.records")
     _, reasons, examples = admitting.rejects.add([] if admission.findings is None else [admission.findings])
-    admitting.rejects.delete(admission.settled)
+    admitting.rejects.delete(admission.resolved)
     context.faults.reach("ingest.quarantine")
     brought.counts.update(counts_of(admission, merged))
     brought.reasons.update(reasons)
@@ -207,16 +207,16 @@ def _bring(
     brought.add(admitting.written())
 
 
-def _mend(store: TableStore, dialect: Dialect, admitting: Admitting, stage: RunStage) -> bool:
+def _mend(store: TableStore, dialect: Dialect, admitting: Admitting, jobs: SparkJobs) -> bool:
     """Delete waiting rows whose record is held: a run that was killed let it in and did not come to say so.
 
     Return whether others may have been let in, had that run gone on: they are judged again even if nothing comes.
     """
     is_waiting = (F.col("dialect") == dialect.name) & (F.col("status") == "deferred")
     waiting = store.read(QUARANTINE).where(is_waiting)
-    if not stage.has_rows(waiting):
+    if not jobs.has_rows(waiting):
         return False
     key = ["bucket", "namespace", "record_id"]
     held = store.read(dialect.record_table).select(*key)
     admitting.rejects.delete(waiting.join(held, key, "left_semi"))
-    return store.is_torn(dialect.landed)
+    return store.has_partial_run(dialect.ingest_tables)

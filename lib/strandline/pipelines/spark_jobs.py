@@ -13,15 +13,15 @@ from pyspark.sql import DataFrame, Row
 from strandline.pipelines.run_context import Progress
 
 
-class RunStage:
-    """The actions that dialects ask for (`dialects.base.Stage`). A context: what was kept is let go on leaving."""
+class SparkJobs:
+    """The actions that dialects ask for (`dialect_api.base.Stage`). A context: what was kept is let go on leaving."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._kept: list[DataFrame] = []
         self._level = StorageLevel.MEMORY_AND_DISK
 
-    def keep_on_disk(self) -> None:
+    def persist_on_disk(self) -> None:
         """Keep what is kept from now on on disk alone.
 
         What went to disk because memory was full Spark brings back into memory when it is read, a partition at a time
@@ -29,14 +29,14 @@ class RunStage:
         """
         self._level = StorageLevel.DISK_ONLY
 
-    def keep(self, frame: DataFrame, name: str) -> DataFrame:
+    def persist(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, computed at their first use and kept; what does not fit into memory goes to disk."""
         self._progress.stage(name)
         kept = frame.persist(self._level)
         self._kept.append(kept)
         return kept
 
-    def settle(self, frame: DataFrame, name: str) -> DataFrame:
+    def checkpoint(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, computed at their first use and kept, without the plan that they came from.
 
         For frames of steps that build on each other: the text of a plan over kept plans doubles with each step, and
@@ -48,9 +48,9 @@ class RunStage:
             if self._level is StorageLevel.DISK_ONLY
             else frame.localCheckpoint(eager=False)
         )
-        return self.keep(cut, name)
+        return self.persist(cut, name)
 
-    def one(self, frame: DataFrame) -> Row:
+    def row(self, frame: DataFrame) -> Row:
         """Return the single row of an aggregate."""
         [row] = frame.collect()
         return row
@@ -59,7 +59,7 @@ class RunStage:
         """Return whether the frame has a row."""
         return bool(frame.head(1))
 
-    def drop(self, frame: DataFrame) -> None:
+    def unpersist(self, frame: DataFrame) -> None:
         """Forget what `keep` computed."""
         frame.unpersist()
         self._kept = [kept for kept in self._kept if kept is not frame]

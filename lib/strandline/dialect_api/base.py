@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 
-from strandline.dialects.exporting import Exported, Held
+from strandline.dialect_api.exporting import ExportFile, LakeSnapshot
 from strandline.kernels.reading import ReadContent, ReadOptions
 
 
@@ -25,7 +25,7 @@ class PlainFile:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainForm:
+class SplitFormat:
     """A plain file that Spark's splitting reader may take.
 
     `form` names the reader of its lines, `label` is what the file's head says of all of them (or None), `line_bytes`
@@ -64,7 +64,7 @@ class ReducerOption:
     nothing: Any
 
 
-class Reading(Protocol):
+class InputScan(Protocol):
     """The input of one run, as the dialect reads it."""
 
     @property
@@ -84,66 +84,66 @@ class Reading(Protocol):
     def sources(self) -> DataFrame:
         """file_no, source (the path as text)."""
 
-    def rerouted(self, read_bytes: DataFrame) -> Reading | None:
+    def without_truncated(self, read_bytes: DataFrame) -> InputScan | None:
         """A reading that mends what Spark's reader lost, or None. Reads: file_no, bytes that its lines took."""
 
 
-class Tables(Held, Protocol):
+class Tables(LakeSnapshot, Protocol):
     """The lake as a dialect sees it, each table as it is when its frame is made."""
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table as of a version, lazy."""
 
-    def is_torn(self, tables: tuple[str, ...]) -> bool:
+    def has_partial_run(self, tables: tuple[str, ...]) -> bool:
         """True if the run that last wrote one of the tables has no row in `run`: it was killed, or is under way."""
 
 
-class Stage(Protocol):
+class Jobs(Protocol):
     """The actions that a dialect may ask of its pipeline, so that its frames stay lazy."""
 
-    def keep(self, frame: DataFrame, name: str) -> DataFrame:
+    def persist(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, computed once and kept until the run ends; `name` is shown as progress."""
 
-    def settle(self, frame: DataFrame, name: str) -> DataFrame:
-        """Return the same rows as `keep` does, and cut the plan they came from: for small frames that follow
+    def checkpoint(self, frame: DataFrame, name: str) -> DataFrame:
+        """Return the same rows as `persist` does, and cut the plan they came from: for small frames that follow
         another.
         """
 
-    def one(self, frame: DataFrame) -> Row:
+    def row(self, frame: DataFrame) -> Row:
         """Return the single row of an aggregate."""
 
     def has_rows(self, frame: DataFrame) -> bool:
         """Return whether the frame has a row."""
 
-    def drop(self, frame: DataFrame) -> None:
-        """Forget what `keep` computed."""
+    def unpersist(self, frame: DataFrame) -> None:
+        """Release what `persist` or `checkpoint` computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class TableInsert:
     """Accepted rows for one table, one per key: those that are absent are added.
 
-    `buckets` and `bounds` are the literals of the MERGE; `lies_ready` says that the tasks hold the rows in the order of
-    the table, few buckets and much of each. `undelivered` are keys of rows that no record of the input is, or None:
-    they are not counted as new, but under the name `undelivered_as` if that is given.
+    `buckets` and `bounds` are the literals of the MERGE; `presorted` says that the tasks hold the rows in the order of
+    the table, few buckets and much of each. `derived_keys` are keys of rows that no record of the input is, or None:
+    they are not counted as new, but under the name `derived_as` if that is given.
     """
 
     table: str
     rows: DataFrame
     buckets: tuple[int, ...]
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    lies_ready: bool = False
-    undelivered: DataFrame | None = None
-    undelivered_as: str | None = None
+    presorted: bool = False
+    derived_keys: DataFrame | None = None
+    derived_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The verdicts of one batch, ready to be written.
 
-    `unions` are written in their order, so that a kill between two leaves nothing that the next run would not mend.
+    `inserts` are written in their order, so that a kill between two leaves nothing that the next run would not mend.
     `counts` has read, accepted (of those read), rejected, deferred and the dialect's own. `findings` are
-    FINDING_COLUMNS of `frames.quarantine`. `settled` are the rows of `quarantine` that wait no longer (quarantine_id,
+    FINDING_COLUMNS of `frames.quarantine`. `resolved` are the rows of `quarantine` that wait no longer (quarantine_id,
     bucket, namespace, record_id), or None; those whose record the union adds to the record table are counted as
     readmitted. `faults` counts records that met a fault of ours. `damaged` tells, per damaged file, where it first
     breaks. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
@@ -151,11 +151,11 @@ class Admission:
     names of those it follows). Both are lazy.
     """
 
-    unions: tuple[Union, ...]
+    inserts: tuple[TableInsert, ...]
     counts: Mapping[str, int]
     findings: DataFrame | None
     namespaces: int
-    settled: DataFrame | None = None
+    resolved: DataFrame | None = None
     faults: int = 0
     damaged: DataFrame | None = None
     per_file: DataFrame | None = None
@@ -164,22 +164,21 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class ReduceScope:
-    """What a reduction is of: the record table up to version `last`; `before` is the version reduced
-    before, or None.
+    """What one reduction covers: the record table up to `version`; `previous_version` was reduced before, or None.
 
-    `beside` are the versions of the dialect's tables beside it, as the run says that it read them. `told` is what the
-    dialect's reducer option says. `walk_entries` is the most entries of one namespace whose order a
-    task may hold at once. `owed` are namespaces that an earlier run refused: their news are in no change feed any more.
+    `side_versions` are the versions of the dialect's side tables read by this run. `reducer_options` is the parsed
+    file of the dialect's reducer option. `walk_entries` is the most entries of one namespace whose order one task may
+    hold. `retry_namespaces` were refused by an earlier run: their changes are no longer in the feed.
     """
 
-    before: int | None
-    last: int
+    previous_version: int | None
+    version: int
     run_id: str
     reduced_at: datetime
-    beside: Mapping[str, int] = field(default_factory=dict)
-    told: Any = None
+    side_versions: Mapping[str, int] = field(default_factory=dict)
+    reducer_options: Any = None
     walk_entries: int = 0
-    owed: tuple[str, ...] = ()
+    retry_namespaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +193,14 @@ class Refusal:
 class Reduction:
     """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`.
 
-    `gone` are the keys (with bucket) of stored rows of these namespaces that are no more, by table. `bounds` are ranges
-    of a table's layout column outside of which no stored row has a key of the rows given or gone. Nullable columns that
-    `states` leaves out are null.
+    `deletes` are the keys (with bucket) of stored rows of these namespaces to delete, by table. `bounds` are ranges
+    of a table's layout column outside of which no stored row has a key of the rows given or deleted. Nullable columns
+    that `states` leaves out are null.
     """
 
     tables: Mapping[str, DataFrame]
     states: DataFrame
-    gone: Mapping[str, DataFrame] = field(default_factory=dict)
+    deletes: Mapping[str, DataFrame] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
 
@@ -211,7 +210,7 @@ class AdmitRequest:
     """What decides an admission besides the input.
 
     `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None. `choices` is what the
-    dialect made of its own options (`dialects.authoring`), or None.
+    dialect made of its own options (`dialect_api.journals`), or None.
     """
 
     run_id: str
@@ -260,13 +259,13 @@ class Demo:
 class Dialect:
     """One journal format.
 
-    `record_table` is its table of accepted records, `beside` the tables of what records need beside them, `reduced`
-    its reduced tables in the order of writing (without `namespace_state`), `kinds` the kinds of its namespaces.
+    `record_table` is its table of accepted records, `side_tables` the tables of what records need,
+    `reduced` its reduced tables in the order of writing (without `namespace_state`), `kinds` its kinds of namespaces.
     `formats` are the formats of its files by name, each with the endings of names that tell it; empty where the content
-    tells. `message_as` is the format of a message of Kafka, one line, where names tell formats. `plain` says how a
-    large file may be split; `records_in` counts the records of a file, given its decompressed content and its format;
+    tells. `message_as` is the format of a message of Kafka, one line, where names tell formats. `split_format` says how
+    a large file may be split; `records_in` counts the records of a file, given its decompressed content and its format;
     `admit` judges a batch; `reduce_new` and `reduce_all` fold; `export` writes records of namespaces that are held, in
-    the format `exports_as` where names of files tell it; `as_files` spells rows, given by table, as files for another
+    the format `exports_as` where names of files tell it; `to_files` spells rows, given by table, as files for another
     lake to judge: format, content (BINARY, a few MiB at most); `demo` makes the same files on every call. A dialect
     with a `reducer_option` is asked to reduce without news too: what it is told may have
     changed. `table_functions` are Arrow UDTFs by name: class and columns.
@@ -279,21 +278,21 @@ class Dialect:
     reducer_version: str
     lake_options: tuple[LakeOption, ...]
     formats: Mapping[str, tuple[str, ...]]
-    plain: Callable[[PlainFile], PlainForm | None]
+    split_format: Callable[[PlainFile], SplitFormat | None]
     records_in: Callable[[bytes, str | None], int]
-    admit: Callable[[Reading, Tables, Stage, AdmitRequest], Admission]
-    reduce_new: Callable[[DataFrame, Tables, Stage, ReduceScope], Reduction]
-    reduce_all: Callable[[Tables, Stage, ReduceScope], Reduction]
-    export: Callable[[Held, Stage, Sequence[str]], Exported]
+    admit: Callable[[InputScan, Tables, Jobs, AdmitRequest], Admission]
+    reduce_new: Callable[[DataFrame, Tables, Jobs, ReduceScope], Reduction]
+    reduce_all: Callable[[Tables, Jobs, ReduceScope], Reduction]
+    export: Callable[[LakeSnapshot, Jobs, Sequence[str]], ExportFile]
     demo: Callable[[], Demo]
-    as_files: Callable[[Mapping[str, DataFrame], Tables, Stage], DataFrame]
-    beside: tuple[str, ...] = ()
+    to_files: Callable[[Mapping[str, DataFrame], Tables, Jobs], DataFrame]
+    side_tables: tuple[str, ...] = ()
     exports_as: str | None = None
     message_as: str | None = None
     reducer_option: ReducerOption | None = None
     table_functions: Mapping[str, tuple[type, str]] = field(default_factory=dict)
 
     @property
-    def landed(self) -> tuple[str, ...]:
+    def ingest_tables(self) -> tuple[str, ...]:
         """The tables that files bring rows of: all have namespace, bucket and record_id."""
-        return (self.record_table, *self.beside)
+        return (self.record_table, *self.side_tables)

@@ -4,15 +4,15 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.dialects import every
-from strandline.pipelines import told
-from strandline.pipelines.told import GivenFile
+from strandline.pipelines import reducer_options
+from strandline.pipelines.reducer_options import GivenFile
 
 LOGS = b'{"logs": [{"id": "/shop", "store": "keyvalue", "write": ["*"]}]}'
 
 
 @pytest.mark.parametrize("files", [{}, {"log-config": None}, {"log-config": GivenFile("logs.json", LOGS)}])
 def test_what_the_dialect_understands_passes(files):
-    told.check(every(), files)
+    reducer_options.check(every(), files)
 
 
 @pytest.mark.parametrize(
@@ -28,5 +28,5 @@ def test_what_the_dialect_understands_passes(files):
 )
 def test_a_file_that_says_something_else_is_wrong_usage_with_its_name_and_member(raw, member):
     with pytest.raises(UsageError, match=member) as refused:
-        told.check(every(), {"log-config": GivenFile("logs.json", raw)})
+        reducer_options.check(every(), {"log-config": GivenFile("logs.json", raw)})
     assert refused.value.code == "LOG_CONFIG_INVALID"

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from strandline.cli.given import file_of_option
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
-from strandline.dialects import authoring_of, names, options_of
+from strandline.dialects import journal_writer_of, names, options_of
 
 if TYPE_CHECKING:
-    from strandline.dialects.authoring import OwnRun
-    from strandline.pipelines.told import GivenFile
+    from strandline.dialect_api.journals import JournalOptions
+    from strandline.pipelines.reducer_options import GivenFile
 
 
-def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
+def own_run(call: Invocation, dialect: str) -> "JournalOptions | None":
     """Return what the options of the dialect say of own journals, or None if none of them was given.
 
     Raises: UsageError `OPTION_OF_OTHER_DIALECT`, `OPTION_FILE`, and what the dialect finds wrong in them.
@@ -28,10 +28,10 @@ def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
                 f"--{name} says nothing to the dialect {dialect}",
                 "leave it out, or name the dialect that it belongs to",
             )
-    found = authoring_of(dialect)
+    found = journal_writer_of(dialect)
     if found is None:
         return None
-    from strandline.dialects.authoring import GivenOption, OwnRun
+    from strandline.dialect_api.journals import GivenOption, JournalOptions
 
     options = {
         name: tuple(
@@ -39,10 +39,10 @@ def own_run(call: Invocation, dialect: str) -> "OwnRun | None":
         )
         for name, texts in given.items()
     }
-    return OwnRun(found, found.read(options))
+    return JournalOptions(found, found.read(options))
 
 
-def own_runs(call: Invocation) -> "dict[str, OwnRun]":
+def own_runs(call: Invocation) -> "dict[str, JournalOptions]":
     """Return, by dialect, what its options say of own journals; dialects of which none was given are left out.
 
     Raises: UsageError `OPTION_FILE`, and what a dialect finds wrong in its options.
@@ -60,7 +60,7 @@ def told_files(log_config: str | None) -> "dict[str, GivenFile | None]":
     """
     if log_config is None:
         return {}
-    from strandline.pipelines.told import GivenFile
+    from strandline.pipelines.reducer_options import GivenFile
 
     dropped = log_config == "none"
     return {

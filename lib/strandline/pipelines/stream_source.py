@@ -11,13 +11,20 @@ from pyspark.sql import SparkSession
 from strandline.core.errors import FaultError, UsageError
 from strandline.session.jars import kafka_coordinate
 from strandline.tables.paths import path_text
-from strandline.tables.stream import Landed, follow_folder, follow_topic, is_bound, landing_folder, unspelled
+from strandline.tables.stream import (
+    MicroBatch,
+    follow_folder,
+    follow_topic,
+    is_bound,
+    landing_folder,
+    unspelled,
+)
 from strandline.tables.topics import Topic, TopicWatch, check_connector
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-Land = Callable[[Landed], None]
+Land = Callable[[MicroBatch], None]
 
 
 class Followed(Protocol):

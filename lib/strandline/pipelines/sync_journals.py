@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Dialect
+from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.journals import JournalOptions
 from strandline.pipelines import init, reduce
-from strandline.pipelines.authoring import write_own
 from strandline.pipelines.init import InitOptions
+from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import finished
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.runs import record_run
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.manifests import write_manifest_of
 from strandline.tables.outfile import write_lines
@@ -26,7 +26,7 @@ from strandline.tables.store import TableStore, Written
 class SyncRequest:
     """What `sync` was asked for: `requests` is the file for what own nodes ask of their peers, if any."""
 
-    own: OwnRun
+    own: JournalOptions
     requests: Path | None = None
 
 
@@ -40,8 +40,8 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     lake.require(store, init.design(InitOptions(), (dialect,)))
     own, table = request.own, dialect.record_table
     with store.sized(store.stored_bytes(table)):
-        authored = write_own(store, table, own, context, with_peers=True)
-    done = reduce.bring_up(store, (dialect,), ReduceRequest(own={dialect.name: own}), context)
+        authored = write_local_journals(store, table, own, context, with_peers=True)
+    done = reduce.reduce_tables(store, (dialect,), ReduceRequest(own={dialect.name: own}), context)
     written: dict[str, Written] = dict(done.written)
     if authored.written is not None:
         written = {table: authored.written, **written}
@@ -51,7 +51,7 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
         context.progress.stage("requests")
         asked, counts["requests"] = write_lines(own.authoring.requests(own.choices, store), request.requests)
         members["requests_file"] = str(asked.path)
-    return finished(
+    return record_run(
         store, context, outcome="found" if authored.stopped else "ok", dialect=dialect.name, counts=counts,
         namespaces=done.namespaces, read_versions=done.read_versions, written=written, members=members,
     )  # fmt: skip
@@ -61,7 +61,7 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
 class AnswerRequest:
     """The file of requests that is answered, and the file of the answers."""
 
-    own: OwnRun
+    own: JournalOptions
     requests: Path
     out: Path
 
@@ -73,8 +73,8 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
     own = request.own
-    with RunStage(context.progress) as stage:
-        found = own.authoring.answers(own.choices, store, stage, str(request.requests))
+    with SparkJobs(context.progress) as jobs:
+        found = own.authoring.answers(own.choices, store, jobs, str(request.requests))
         context.progress.stage("answers")
         written, answered = write_lines(found.frames, request.out)
         write_manifest_of(written, dialect=dialect.name, records=found.counts["lines"])

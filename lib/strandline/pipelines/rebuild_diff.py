@@ -9,8 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.dialects.base import Dialect, Reduction, Refusal
-from strandline.pipelines.stage import RunStage
+from strandline.dialect_api.base import Dialect, Reduction, Refusal
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
 STATES = "namespace_state"
@@ -69,12 +69,12 @@ def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
     return rows.where(F.col("dialect") == dialect.name) if "dialect" in rows.columns else rows
 
 
-def delete_strays(store: TableStore, dialect: Dialect, again: Reduction, stage: RunStage) -> None:
+def delete_strays(store: TableStore, dialect: Dialect, again: Reduction, jobs: SparkJobs) -> None:
     """Delete stored rows that no record gives."""
     for table in (*dialect.reduced, STATES):
         rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
         found = _differing(store, dialect, table, rows, again.refused)
-        strays = stage.settle(found.where("is_stray"), "stray rows")
-        buckets = stage.one(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+        strays = jobs.checkpoint(found.where("is_stray"), "stray rows")
+        buckets = jobs.row(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
             store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))

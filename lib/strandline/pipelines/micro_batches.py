@@ -9,36 +9,36 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from strandline.config.settings import Settings
-from strandline.dialects.authoring import OwnRun
-from strandline.dialects.base import Dialect
+from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.journals import JournalOptions
 from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, reduce
 from strandline.pipelines.ingest import IngestRequest
 from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reducer_options import GivenFile
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import finished
-from strandline.pipelines.told import GivenFile
+from strandline.pipelines.runs import record_run
 from strandline.tables.paths import path_text
 from strandline.tables.store import TableStore, Written
-from strandline.tables.stream import Landed
+from strandline.tables.stream import MicroBatch
 
 
 @dataclass(frozen=True, slots=True)
-class LandingRequest:
+class MicroBatchOptions:
     """What holds for all batches: the followed `folder`, or None for a topic; else as in `stream.StreamRequest`."""
 
     folder: bytes | None
     format: str | None = None
-    own: OwnRun | None = None
+    own: JournalOptions | None = None
     files: Mapping[str, GivenFile | None] = field(default_factory=dict)
 
 
-class Landing:
+class MicroBatchRun:
     """What becomes of the micro-batches, and what they were together."""
 
     def __init__(
-        self, store: TableStore, dialect: Dialect, request: LandingRequest, settings: Settings, context: RunContext,
+        self, store: TableStore, dialect: Dialect, request: MicroBatchOptions, settings: Settings, context: RunContext,
         runs: Callable[[str], RunContext],
     ) -> None:  # fmt: skip
         self._store = store
@@ -56,27 +56,27 @@ class Landing:
         self._read = 0
         self.failed: BaseException | None = None
 
-    def tell(self) -> None:
+    def apply_options(self) -> None:
         """Reduce as the given files say, whether anything lands or not; what they say holds from then on."""
         self._done(self._reduce(self._request.files))
 
-    def take(self, landed: Landed) -> None:
+    def process_batch(self, batch: MicroBatch) -> None:
         """Land and reduce one micro-batch; what goes wrong is kept, since Spark tells no more than its text."""
         try:
-            self._take(landed)
+            self._process(batch)
         except BaseException as error:
             self.failed = error
             raise
 
-    def _take(self, landed: Landed) -> None:
+    def _process(self, batch: MicroBatch) -> None:
         began = self._context.elapsed()
-        if landed.messages is None:
-            asked, come = self._files(landed.paths)
+        if batch.messages is None:
+            asked, come = self._files(batch.paths)
         else:
-            come = {"messages": landed.messages.count}
+            come = {"messages": batch.messages.count}
             # A batch may have offsets without messages: those of transactions.
             asked = (
-                IngestRequest(messages=landed.messages, own=self._request.own) if come["messages"] else None
+                IngestRequest(messages=batch.messages, own=self._request.own) if come["messages"] else None
             )
         if asked is not None:
             self._done(self._ingest(asked))
@@ -84,19 +84,23 @@ class Landing:
             self._done(self._reduce({}))
         self._context.faults.reach("stream.reduced")
         self._counts.update({"batches": 1, **come})
-        self._tell(landed, come, self._context.elapsed() - began)
+        self._note(batch, come, self._context.elapsed() - began)
 
-    def _files(self, landed: tuple[bytes, ...]) -> tuple[IngestRequest | None, Mapping[str, int]]:
+    def _files(self, paths: tuple[bytes, ...]) -> tuple[IngestRequest | None, Mapping[str, int]]:
         """Return what is to be landed of a batch of files, if anything is, and the counts of them."""
-        there = [path for path in landed if os.path.lexists(path)]
-        paths = [path for path in there if self._request.format or self._has_format(path)]
-        come = {"files": len(paths), "gone": len(landed) - len(there), "formless": len(there) - len(paths)}
-        if not paths:
-            return None, come
-        names = tuple(map(os.fsdecode, paths))
+        there = [path for path in paths if os.path.lexists(path)]
+        readable = [path for path in there if self._request.format or self._has_format(path)]
+        counts = {
+            "files": len(readable),
+            "gone": len(paths) - len(there),
+            "formless": len(there) - len(readable),
+        }
+        if not readable:
+            return None, counts
+        names = tuple(map(os.fsdecode, readable))
         return IngestRequest(
             names, format=self._request.format, within=self._request.folder, own=self._request.own
-        ), come
+        ), counts
 
     def _has_format(self, path: bytes) -> bool:
         """Return whether the name tells what the file holds; one that does not is named and stays where it is."""
@@ -132,22 +136,22 @@ class Landing:
             before = self._written.get(table, Written(0))
             self._written[table] = Written(change.version, before.inserted + change.inserted)
 
-    def _tell(self, landed: Landed, come: Mapping[str, int], seconds: float) -> None:
+    def _note(self, batch: MicroBatch, come: Mapping[str, int], seconds: float) -> None:
         """Say what the batch was: files or messages, records a second, and how long the first had waited in the end."""
         now = self._context.started_at + timedelta(seconds=self._context.elapsed())
-        self._lag = None if landed.oldest is None else max((now - landed.oldest).total_seconds(), 0.0)
+        self._lag = None if batch.oldest is None else max((now - batch.oldest).total_seconds(), 0.0)
         lag = "" if self._lag is None else f", lag {self._lag:,.0f} s"
         name, amount = next(iter(come.items()))
         rate = self._read / max(seconds, 0.001) if amount else 0
         self._context.progress.note(
-            f"batch {landed.number}: {amount:,} {name}, {rate:,.0f} records/s{lag}; so far {self._counts['read']:,} "
+            f"batch {batch.number}: {amount:,} {name}, {rate:,.0f} records/s{lag}; so far {self._counts['read']:,} "
             f"read, {self._counts['new']:,} new, {self._counts['rejected']:,} rejected"
         )
 
     def report(self, checkpoint: str) -> Report:
         """Write the stream's own row and return its report."""
         lag = None if self._lag is None else round(self._lag, 3)
-        return finished(
+        return record_run(
             self._store, self._context, outcome=self._outcome, dialect=self._dialect.name, counts=dict(self._counts),
             reasons=dict(self._reasons), written=self._written,
             members={"checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped},

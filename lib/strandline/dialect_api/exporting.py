@@ -9,7 +9,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 
 
-class Held(Protocol):
+class LakeSnapshot(Protocol):
     """What a lake holds: every frame is of one version of its table."""
 
     @property
@@ -21,7 +21,7 @@ class Held(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportFile:
     """Accepted records of some namespaces as one file that the dialect reads.
 
     `form` says what the file is: `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
-from strandline.dialects.authoring import AuthorScope, OwnRun
+from strandline.dialect_api.journals import AuthorScope, JournalOptions
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.stage import RunStage
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 ATTEMPTS = 5
@@ -19,7 +19,7 @@ ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Authored:
+class WrittenJournals:
     """What the writer did: the last commit, or None; records of its own; the codes of nodes that it stopped for."""
 
     written: Written | None
@@ -27,9 +27,9 @@ class Authored:
     stopped: Mapping[str, tuple[str, ...]]
 
 
-def write_own(
-    store: TableStore, table: str, own: OwnRun, context: RunContext, *, with_peers: bool = False
-) -> Authored:
+def write_local_journals(
+    store: TableStore, table: str, own: JournalOptions, context: RunContext, *, with_peers: bool = False
+) -> WrittenJournals:
     """Write what own nodes hold, `with_peers` then what their peers name, until nothing is left.
 
     A commit adds to a journal all of its rows or none: none if the journal grew since its tip was read, then the writer
@@ -43,14 +43,14 @@ def write_own(
     last: Written | None = None
     inserted = authored = lost = 0
     while True:
-        with RunStage(context.progress) as stage:
+        with SparkJobs(context.progress) as jobs:
             scope = AuthorScope(store.run_id, version, stopped, start)
-            commit = own.authoring.next_commit(own.choices, store, stage, scope)
+            commit = own.authoring.next_commit(own.choices, store, jobs, scope)
             if commit is None:
                 break
             context.faults.reach("authoring.tip")
             context.progress.stage("own journals")
-            done = store.merge_next(table, commit.rows, commit.buckets, commit.bounds)
+            done = store.append_at_tip(table, commit.rows, commit.buckets, commit.bounds)
         context.faults.reach("authoring.commit")
         inserted += done.inserted
         last = Written(done.version, inserted)
@@ -66,14 +66,14 @@ def write_own(
             raise _lost(table)
         version = store.version(table)
         stopped = _stopped(store, own, context, version)
-    return Authored(last, authored, stopped)
+    return WrittenJournals(last, authored, stopped)
 
 
 def _stopped(
-    store: TableStore, own: OwnRun, context: RunContext, version: int
+    store: TableStore, own: JournalOptions, context: RunContext, version: int
 ) -> Mapping[str, tuple[str, ...]]:
-    with RunStage(context.progress) as stage:
-        return own.authoring.stopped(own.choices, store, stage, version)
+    with SparkJobs(context.progress) as jobs:
+        return own.authoring.stopped(own.choices, store, jobs, version)
 
 
 def _lost(table: str) -> FaultError:
@@ -84,23 +84,25 @@ def _lost(table: str) -> FaultError:
     )
 
 
-def write_peers(store: TableStore, own: OwnRun, version: int, context: RunContext) -> Mapping[str, Written]:
+def write_peers(
+    store: TableStore, own: JournalOptions, version: int, context: RunContext
+) -> Mapping[str, Written]:
     """Make the tables of peers what the journals and the choices say: rows that neither gives are deleted.
 
     `version` is that of the record table that the journals were reduced from.
     """
     done: dict[str, Written] = {}
-    with RunStage(context.progress) as stage:
-        found = own.authoring.peers(own.choices, store, stage, version)
+    with SparkJobs(context.progress) as jobs:
+        found = own.authoring.peers(own.choices, store, jobs, version)
         for name, given in found.items():
             context.progress.stage(name)
-            rows = stage.settle(given, name)
+            rows = jobs.checkpoint(given, name)
             key = ["bucket", *contract(name).key]
-            strays = stage.settle(store.read(name).select(*key).join(rows, key, "left_anti"), "stray rows")
+            strays = jobs.checkpoint(store.read(name).select(*key).join(rows, key, "left_anti"), "stray rows")
             touched = rows.select("bucket").unionByName(strays.select("bucket"))
-            buckets = stage.one(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+            buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
             if buckets:
-                gone = strays if stage.has_rows(strays) else None
+                gone = strays if jobs.has_rows(strays) else None
                 done[name] = store.replace(name, rows, tuple(buckets), gone)
             context.faults.reach(f"authoring.{name}")
     return done

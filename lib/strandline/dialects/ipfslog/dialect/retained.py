@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialects.ipfslog.frames import dag, logs, pruned
 from strandline.dialects.ipfslog.types import DIALECT
 
@@ -38,7 +38,7 @@ class Pruned:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RetainedEntries:
     """Entries of logs without what is pruned; `pruned` is None where no log of the lake has pruned entries.
 
     An entry that comes in while it is pruned is in both tables: its skeleton counts.
@@ -47,16 +47,16 @@ class Held:
     entries: DataFrame
     pruned: Pruned | None
 
-    def of(self, namespaces: DataFrame) -> Held:
+    def of(self, namespaces: DataFrame) -> RetainedEntries:
         """Return what is held of these logs."""
         entries = self.entries.join(F.broadcast(namespaces.select("namespace")), "namespace", "left_semi")
-        return Held(entries, None if self.pruned is None else self.pruned.of(namespaces))
+        return RetainedEntries(entries, None if self.pruned is None else self.pruned.of(namespaces))
 
-    def within(self, buckets: tuple[int, ...]) -> Held:
+    def within(self, buckets: tuple[int, ...]) -> RetainedEntries:
         """Return what is held of the logs of these buckets."""
         is_within = F.col("bucket").isin(*buckets)
         rest = None if self.pruned is None else Pruned(self.pruned.rows.where(is_within), self.pruned.carries)
-        return Held(self.entries.where(is_within), rest)
+        return RetainedEntries(self.entries.where(is_within), rest)
 
     def counted(self) -> DataFrame:
         """Count the records of each log, pruned ones too.  Gives: namespace, bucket, record_count."""
@@ -94,11 +94,13 @@ class Held:
         return entries.unionByName(pruned.members(stored, self.pruned.ids))
 
 
-def held(tables: Tables, stage: Stage, version: int) -> Held:
+def held(tables: Tables, jobs: Jobs, version: int) -> RetainedEntries:
     """Return what is held as of a version of the entries: what is pruned and the snapshots are read after them."""
     entries = tables.read_version(ENTRIES, version)
     rows = pruned.of_logs(tables.read(PRUNED))
-    if not stage.has_rows(rows):
-        return Held(entries, None)
-    carries = stage.settle(pruned.carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
-    return Held(entries.join(rows.select(*pruned.KEY), list(pruned.KEY), "left_anti"), Pruned(rows, carries))
+    if not jobs.has_rows(rows):
+        return RetainedEntries(entries, None)
+    carries = jobs.checkpoint(pruned.carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
+    return RetainedEntries(
+        entries.join(rows.select(*pruned.KEY), list(pruned.KEY), "left_anti"), Pruned(rows, carries)
+    )

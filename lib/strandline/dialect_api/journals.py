@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from strandline.dialects.base import Stage, Tables
+from strandline.dialect_api.base import Jobs, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class FoundAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class Authoring:
+class JournalWriter:
     """How one dialect writes own journals.
 
     `read` makes choices of options, by name (UsageError before anything is written). `stopped` tells, by own node, the
@@ -78,16 +78,16 @@ class Authoring:
     """
 
     read: Callable[[Mapping[str, tuple[GivenOption, ...]]], Choices]
-    stopped: Callable[[Choices, Tables, Stage, int], Mapping[str, tuple[str, ...]]]
-    next_commit: Callable[[Choices, Tables, Stage, AuthorScope], NextCommit | None]
-    peers: Callable[[Choices, Tables, Stage, int], Mapping[str, DataFrame]]
+    stopped: Callable[[Choices, Tables, Jobs, int], Mapping[str, tuple[str, ...]]]
+    next_commit: Callable[[Choices, Tables, Jobs, AuthorScope], NextCommit | None]
+    peers: Callable[[Choices, Tables, Jobs, int], Mapping[str, DataFrame]]
     requests: Callable[[Choices, Tables], DataFrame]
-    answers: Callable[[Choices, Tables, Stage, str], FoundAnswers]
+    answers: Callable[[Choices, Tables, Jobs, str], FoundAnswers]
 
 
 @dataclass(frozen=True, slots=True)
-class OwnRun:
+class JournalOptions:
     """The choices of one run beside who acts on them."""
 
-    authoring: Authoring
+    authoring: JournalWriter
     choices: Choices

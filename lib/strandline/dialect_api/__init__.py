@@ -1,0 +1,1 @@
+"""What a dialect is, for those who write one."""

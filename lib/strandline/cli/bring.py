@@ -111,20 +111,21 @@ def _ingest(
     before = _day(drop_rejected_before) if drop_rejected_before is not None else None
     from strandline.pipelines import ingest
 
+    request = ingest.IngestRequest(
+        sources=given,
+        format=form,
+        fail_on_reject=fail_on_reject,
+        require_manifest=require_manifest,
+        from_quarantine=from_quarantine,
+        reason=code,
+        namespace=namespace,
+        drop_rejected_before=before,
+        own=own,
+    )
+    settings, found_dialect = call.settings, dialect_named(name)
     with call.progress() as progress:
-        settings, store = call.settings, call.store()
-        request = ingest.IngestRequest(
-            sources=given,
-            format=form,
-            fail_on_reject=fail_on_reject,
-            require_manifest=require_manifest,
-            from_quarantine=from_quarantine,
-            reason=code,
-            namespace=namespace,
-            drop_rejected_before=before,
-            own=own,
-        )
-        report = ingest.run(store, dialect_named(name), request, settings, call.context(progress))
+        found = ingest.find_input(found_dialect, request, settings)
+        report = ingest.run(call.store(), found_dialect, request, settings, call.context(progress), found)
     return Result(report, lambda console: show.ingest(console, report))
 
 

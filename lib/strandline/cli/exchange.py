@@ -93,6 +93,7 @@ def _from_lake(
     call: Invocation, source: str, to: str | None, dry_run: bool, log_config: str | None
 ) -> Result:
     from strandline.tables.location import Location
+    from strandline.tables.refusals import check_place
 
     if to is not None:
         call = call.on(Location.named(to))
@@ -103,6 +104,7 @@ def _from_lake(
     from strandline.pipelines import sync_lakes
 
     sync_lakes.check_two(call.location, other)
+    check_place(other, makes=False)
     with call.progress() as progress:
         settings, store = call.settings, call.store()
         request = sync_lakes.BringRequest(dry_run, runs, files, settings.limits.walk_entries)

@@ -82,13 +82,17 @@ def _stream(
     own, files = own_run(call, name), told_files(log_config)
     from strandline.dialects import dialect as dialect_named
     from strandline.pipelines import stream
+    from strandline.session import is_hosted
+    from strandline.tables.topics import check_reachable
 
     request = stream.StreamRequest(
         source, form, seconds, max_files, max_records, checkpoint, own, files
     )  # fmt: skip
-    with_kafka = stream.topic_in(request) is not None
+    topic = stream.check_source(request, call.location)
+    if topic is not None and not is_hosted(call.environ):
+        check_reachable(topic)
     with call.progress() as progress:
-        settings, store = call.settings, call.store(with_kafka=with_kafka)
+        settings, store = call.settings, call.store(with_kafka=topic is not None)
         context = call.context(progress)
         runs = partial(call.context_of, like=context)
         report = stream.run(store, dialect_named(name), request, settings, context, runs)

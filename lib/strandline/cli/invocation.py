@@ -15,6 +15,7 @@ from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.tables.location import DEFAULT_LAKE, Location
+from strandline.tables.refusals import check_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -150,9 +151,14 @@ class Invocation:
         self.session_seconds += time.monotonic() - began
         return spark
 
-    def store(self, *, with_kafka: bool = False) -> "TableStore":
-        """Return the lake's tables through Spark; wrong usage is told before Spark starts."""
+    def store(self, *, with_kafka: bool = False, makes: bool = True) -> "TableStore":
+        """Return the lake's tables through Spark; wrong usage is refused before Spark starts.
+
+        `makes` says whether the command makes a lake that is not there.
+        Raises: UsageError, FaultError, see `refusals.check_place` and `session`.
+        """
         location, _ = self.location, self.settings
+        check_place(location, makes=makes)
         spark = self.session(with_kafka=with_kafka)
         from strandline.tables.commits import Retry
         from strandline.tables.store import TableStore

@@ -128,7 +128,7 @@ def _sql(
     from strandline.pipelines import sql
 
     with call.progress() as progress:
-        store = call.store()
+        store = call.store(makes=False)
         request = sql.SqlRequest(query=text, format=form.value, out=out)
         report = sql.run(store, request, call.context(progress))
     if out is not None and form is not Format.PARQUET:
@@ -184,7 +184,7 @@ def _reading(call: Invocation) -> "Iterator[ReadLake]":
     with call.progress():
         from strandline.tables.read_lake import SparkLake
 
-        yield SparkLake(call.store())
+        yield SparkLake(call.store(makes=False))
 
 
 def _explain(

@@ -57,22 +57,41 @@ class IngestRequest:
     messages: Messages | None = None
 
 
-def run(
-    store: TableStore, dialect: Dialect, request: IngestRequest, settings: Settings, context: RunContext
-) -> Report:
-    """Bring the records of the sources in and return what became of each: read = new + known + rejected + deferred.
+@dataclass(frozen=True, slots=True)
+class FoundInput:
+    """The files that the sources of a request name, each with its format, and the manifests that speak of them."""
 
-    Writes, in this order: records, what goes into tables beside them, quarantine, own journals, run. Killed anywhere
-    and run again it ends with the same tables.
+    selection: Selection
+    manifests: tuple[Manifest, ...]
 
-    Raises: UsageError (a source that does not exist or whose format nobody tells, a lake that is not ours), FaultError
-    WRITE_CONFLICT.
+
+def find_input(dialect: Dialect, request: IngestRequest, settings: Settings) -> FoundInput:
+    """Return the files and manifests that a request names. Only manifests are read, and Spark is not needed.
+
+    Raises: UsageError (a source that does not exist, a file whose name does not tell its format, a file that no
+    manifest names though it must), FaultError SOURCE_UNREADABLE.
     """
     found = select(request.sources, most=settings.limits.files, within=request.within)
     selection, manifests = load_manifests(found, dialect=dialect.name, keep=raw_limits(settings))
     selection = with_formats(selection, dialect.formats, request.format)
     if request.require_manifest:
         require_manifests(selection, manifests)
+    return FoundInput(selection, manifests)
+
+
+def run(
+    store: TableStore, dialect: Dialect, request: IngestRequest, settings: Settings, context: RunContext,
+    found: FoundInput | None = None,
+) -> Report:  # fmt: skip
+    """Bring the records of the sources in and return what became of each: read = new + known + rejected + deferred.
+
+    Writes, in this order: records, what goes into tables beside them, quarantine, own journals, run. Killed anywhere
+    and run again it ends with the same tables. `found` is what `find_input` gave, where it was called before.
+
+    Raises: what `find_input` raises; UsageError (a lake that is not ours), FaultError WRITE_CONFLICT.
+    """
+    found = found or find_input(dialect, request, settings)
+    selection, manifests = found.selection, found.manifests
     lake.require(store, init.design_by(settings, (dialect,)))
     work_bytes = sum(file.size for file in selection.files)
     if request.messages is not None:

@@ -22,7 +22,7 @@ from strandline.pipelines.stream_source import Followed, FollowedFolder, Followe
 from strandline.tables import lake
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
-from strandline.tables.stream import bind
+from strandline.tables.stream import bind, landing_folder
 from strandline.tables.topics import Topic, topic_of
 
 WATCH_SECONDS: Final = 2
@@ -72,6 +72,19 @@ def topic_in(request: StreamRequest) -> Topic | None:
             f"{named} is for folders, and {topic.source} is a topic",
             "leave it out: each message is one line of the dialect; --max-records bounds the batches of a topic",
         )
+    return topic
+
+
+def check_source(request: StreamRequest, location: Location) -> Topic | None:
+    """Return the topic as `topic_in` does, and see what can be seen of source and checkpoint without Spark.
+
+    Raises: UsageError as `topic_in`, SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN, CHECKPOINT_MISSING.
+    """
+    topic = topic_in(request)
+    if topic is None:
+        landing_folder(request.source)
+    if request.checkpoint is None:
+        _check_room(location)
     return topic
 
 
@@ -136,14 +149,19 @@ def _followed(store: TableStore, request: StreamRequest, settings: Settings) -> 
 
 def _checkpoint(location: Location, key: bytes, dialect: str) -> str:
     """Return the checkpoint's place in the lake: one for each source and dialect."""
+    _check_room(location)
+    name = hashlib.sha256(key + b"\n" + dialect.encode()).hexdigest()[:16]
+    return location.table_path(f"_checkpoints/{name}")
+
+
+def _check_room(location: Location) -> None:
+    """See that a lake has a place for a checkpoint. Raises: UsageError CHECKPOINT_MISSING."""
     if not location.is_path():
         raise UsageError(
             "CHECKPOINT_MISSING",
             f"{location.describe()} is a schema, and a schema has no place for a checkpoint",
             "add --checkpoint with a folder or URI that stays",
         )
-    name = hashlib.sha256(key + b"\n" + dialect.encode()).hexdigest()[:16]
-    return location.table_path(f"_checkpoints/{name}")
 
 
 def _why(stopped: StreamingQueryException, failed: BaseException | None, followed: Followed) -> BaseException:

@@ -14,9 +14,8 @@ from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY, create
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, views
-from strandline.core.errors import UsageError
 from strandline.tables.commits import current_schema
-from strandline.tables.refusals import check_contract, lake_not_found, table_missing
+from strandline.tables.refusals import check_contract, lake_foreign, lake_not_found, no_folder, table_missing
 from strandline.tables.store import TableStore
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
@@ -64,11 +63,7 @@ def _inspect_folder(store: TableStore) -> LakeState:
     if not root.exists():
         return LakeState({}, {}, ())
     if not root.is_dir():
-        raise UsageError(
-            code="LAKE_NO_FOLDER",
-            message=f"The lake {root} is no folder.",
-            next="Give --lake a folder or a new path.",
-        )
+        raise no_folder(store.location)
     found: dict[str, Mapping[str, str]] = {}
     versions: dict[str, int] = {}
     for table in tables():
@@ -128,11 +123,7 @@ def check_ours(store: TableStore, state: LakeState) -> None:
     Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER.
     """
     if state.foreign and not state.tables:
-        raise UsageError(
-            code="LAKE_FOREIGN",
-            message=f"The folder {store.location.describe()} holds other things: {state.foreign[0]}.",
-            next="Give --lake a new or empty folder.",
-        )
+        raise lake_foreign(store.location, state.foreign[0])
     for table, properties in state.tables.items():
         check_contract(store.location, table, properties.get(CONTRACT_PROPERTY))
 

@@ -27,6 +27,12 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
     """
     if source.startswith("file:/"):
         source = "/" + source.removeprefix("file:").lstrip("/")
+    elif source.startswith("kafka:"):
+        raise UsageError(
+            code="SOURCE_NOT_LOCAL",
+            message=f"The source {source} is a topic, and ingest reads files.",
+            next="Follow it with `strandline stream kafka://HOST:PORT/TOPIC`.",
+        )
     elif "://" in source:
         raise UsageError(
             code="SOURCE_NOT_LOCAL",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from strandline.core.errors import UsageError
+from strandline.core.errors import FaultError, UsageError
 from strandline.tables.paths import HIDDEN, is_inside, no_file, path_text, roots, walk
 
 MANIFEST_SUFFIX: Final = b".manifest.json"
@@ -68,16 +68,24 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI that
             tasks cannot open by path), SOURCE_NOT_A_FILE (a pipe, a socket or a device), TOO_MANY_FILES (over `most`).
+        FaultError: SOURCE_UNREADABLE (a folder that may not be listed).
     """
     found = _Found(most)
     border = None if within is None else os.path.realpath(within)
-    for source in sources:
-        for root, wild in roots(source):
-            inside = border or wild
-            if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
-                found.walk(root, os.path.realpath(root) if inside is None else inside)
-            else:
-                found.file(root, inside)
+    try:
+        for source in sources:
+            for root, wild in roots(source):
+                inside = border or wild
+                if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
+                    found.walk(root, os.path.realpath(root) if inside is None else inside)
+                else:
+                    found.file(root, inside)
+    except PermissionError as error:
+        raise FaultError(
+            "SOURCE_UNREADABLE",
+            f"the folder {path_text(os.fsencode(error.filename))} may not be read",
+            "give read access to it, or leave it out",
+        ) from None
     return found.selection()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from strandline.core.errors import FaultError, UsageError
 SCHEME: Final = "kafka://"
 SECONDS: Final = 20
 """How long a broker is asked whether a topic is there."""
+CONNECT_SECONDS: Final = 5
+"""How long a broker has to take a connection."""
 _SOURCE: Final = re.compile(
     r"kafka://((?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
     r"(?:,(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})*)/([A-Za-z0-9._-]{1,249})"
@@ -102,6 +105,18 @@ def topic_of(source: str) -> Topic | None:
             "write kafka://HOST:PORT/TOPIC, several brokers as kafka://HOST:PORT,HOST:PORT/TOPIC",
         )
     return Topic(found[1], found[2])
+
+
+def check_reachable(topic: Topic) -> None:
+    """See that one of the brokers takes a connection. Raises: FaultError SOURCE_UNREACHABLE."""
+    for broker in topic.brokers.split(","):
+        host, _, port = broker.rpartition(":")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS):
+                return
+        except (OSError, OverflowError):
+            continue
+    raise unreachable(topic)
 
 
 class TopicWatch:

@@ -458,6 +458,7 @@ def test_a_file_that_export_cannot_make_is_refused_before_spark_starts(
     assert main(["export", "demo-shop", "--json", "--out", *words]) == 2
     assert printed_json(capsys)["error"]["code"] == code
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "there.car"]
+    empty_lake(tmp_path / "lake")
     assert main(["export", "demo-shop", "--json", "--out", "new.car"]) == 3
 
 

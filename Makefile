@@ -29,8 +29,8 @@ quick: $(VENV)/.test ## Run the tests that need no JVM, but the largest (seconds
 test: java lint contracts ## Run every check and every test
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-soak: java $(VENV)/.test ## Run the slow tier of the tests
-	$(BIN)/python -m pytest -m slow
+soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6: the second of six parts of it
+	$(BIN)/python -m pytest -m slow --durations=0 --durations-min=1 $(if $(PART),--part $(PART))
 
 lint: $(VENV)/.test ## Check style, types and who imports whom
 	$(BIN)/ruff check

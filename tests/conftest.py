@@ -10,8 +10,9 @@ import pytest
 
 from support.lakes import Lake, choose, choose_buckets
 from support.locks import one_at_a_time
+from support.tiers import is_spark
 
-SPARK_TIERS = ("spark", "delta", "jobs")
+pytest_plugins = ("support.complete_runs",)
 LONGEST = (
     "ipfslog_reduction", "lake_sync", "readme", "stream", "ipfslog_admission", "topics", "own_journals", "jobs",
     "kills", "export", "faults", "reduction", "ipfslog_pruned", "oracle", "wheel", "tampering", "schema", "writers",
@@ -27,13 +28,7 @@ def pytest_collection_modifyitems(items):
     leave one of them without work.
     """
     longest = {f"test_{name}": number for number, name in enumerate(LONGEST, 1)}
-    items.sort(
-        key=lambda item: 0 if _spark_tier(item) is None else longest.get(item.path.stem, len(LONGEST) + 1)
-    )
-
-
-def _spark_tier(item) -> str | None:
-    return next((tier for tier in SPARK_TIERS if f"/tests/{tier}/" in str(item.path)), None)
+    items.sort(key=lambda item: longest.get(item.path.stem, len(LONGEST) + 1) if is_spark(item.nodeid) else 0)
 
 
 @pytest.fixture(scope="session")

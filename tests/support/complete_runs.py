@@ -9,7 +9,7 @@ from support.tiers import TIERS, is_spark, tier_of
 
 LEFT_OUT = ("skipped", "xfailed", "xpassed")
 SECONDS = {"slow": 1200, "spark": 600, "plain": 120}
-"""A test that takes longer hangs: it fails and the run continues. The start of the session is part of its first test."""
+"""A test that takes longer hangs: it fails and the run continues. The session's start counts for the first."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -21,9 +21,11 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.data import text_bytes
 from bench.measure import Run, Stages, timed
 from strandline.config import Settings
-from strandline.dialect_api.base import AdmitRequest, Dialect
-from strandline.dialect_api.journals import AuthorScope, GivenOption, JournalOptions
-from strandline.dialects import dialect, every, journal_writer_of
+from strandline.dialect_api.admission import AdmitRequest
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import GivenOption
+from strandline.dialect_api.journals import AuthorScope
+from strandline.dialects import dialect, every
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
@@ -111,11 +113,8 @@ class Engine:
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
         return Reported(run, report)
 
-    def own(self, peers: Mapping[int, Iterable[int]]) -> JournalOptions:
+    def own(self, peers: Mapping[int, Iterable[int]]) -> object:
         """Return the choices of own nodes: made-up nodes with their peers, by their numbers."""
-        authoring = journal_writer_of("sdmp")
-        if authoring is None:
-            raise RuntimeError("node journals are written")
         nodes = [
             {
                 "node": synthetic_id("node", number), "user": synthetic_id("user", number),
@@ -126,41 +125,42 @@ class Engine:
             for number, each in peers.items()
         ]  # fmt: skip
         given = GivenOption("nodes.json", json.dumps({"nodes": nodes}).encode("ascii"))
-        return JournalOptions(authoring, authoring.read({"nodes": (given,)}))
+        parsed: object = SDMP.parse_options({"nodes": (given,)})
+        return parsed
 
-    def announce(self, lake: Path, sources: Iterable[str | Path], own: JournalOptions) -> None:
+    def announce(self, lake: Path, sources: Iterable[str | Path], own: object) -> None:
         """Land what own nodes hold, and write none of it: the run ends before its writer begins."""
-        request = ingest.IngestRequest(sources=tuple(map(str, sources)), own=own)
+        request = ingest.IngestRequest(sources=tuple(map(str, sources)), options=own)
         store = self.store(lake)
         context = replace(_context("ingest", store), faults=Faults("ingest.quarantine", fire=_end))
         with suppress(_EndedError):
             ingest.run(store, SDMP, request, self.settings, context)
 
-    def next_commit(self, lake: Path, own: JournalOptions, *, lines: int) -> Run:
+    def next_commit(self, lake: Path, own: object, *, lines: int) -> Run:
         """Compute the rows of the writer's next commit, and write nothing."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
         with store.sized(store.stored_bytes("node_resource")), SparkJobs(stages) as jobs:
             scope = AuthorScope(store.run_id, store.version("node_journal_line"), ())
-            commit = own.authoring.next_commit(own.choices, store, jobs, scope)
+            commit = SDMP.next_commit(own, store, jobs, scope)
             if commit is None or commit.count != lines:
                 raise RuntimeError(f"the writer has other than {lines} lines to write")
             stages.stage("rows")
             compute(commit.rows)
         return Run(time.perf_counter() - began, stages.ended())
 
-    def write(self, lake: Path, own: JournalOptions, *, lines: int) -> Run:
+    def write(self, lake: Path, own: object, *, lines: int) -> Run:
         """Write what own nodes hold. Raises: RuntimeError if other than `lines` lines were written."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
-        request = ingest.IngestRequest(own=own)
+        request = ingest.IngestRequest(options=own)
         report = ingest.run(store, SDMP, request, self.settings, _context("ingest", store, stages))
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or report.counts.get("authored") != lines:
             raise RuntimeError(f"the writer ended with {dict(report.counts)}, expected {lines} lines")
         return run
 
-    def sync(self, lake: Path, own: JournalOptions, *, lines: int) -> Run:
+    def sync(self, lake: Path, own: object, *, lines: int) -> Run:
         """Write what peers name. Raises: RuntimeError if other than `lines` lines were written."""
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()

@@ -20,7 +20,7 @@ from strandline.dialects.ipfslog.codec import (
     sorted_json,
 )
 from strandline.dialects.ipfslog.reduce import Dag, LogConfiguration, Node, forks, order_key, reduce_log
-from strandline.dialects.ipfslog.verify import RetainedEntries, judge, verify_block, verify_json
+from strandline.dialects.ipfslog.verify import AcceptedRecords, judge, verify_block, verify_json
 from support.ipfslog_cases import AUTHORS, book, dag, entry, who
 
 LAW = settings(max_examples=30, deadline=None)
@@ -175,7 +175,7 @@ def test_any_split_order_duplication_and_form_gives_equal_tables(data, log):
         at = data.draw(st.integers(0, len(files)))
         files.insert(at, ("lines", to_blocks([], identities(variant))))
     cuts = sorted({0, len(files), *data.draw(st.lists(st.integers(0, len(files)), max_size=3))})
-    held = RetainedEntries()
+    held = AcceptedRecords()
     for start, end in pairwise(cuts):
         run = judge([each for form, raw in files[start:end] for each in read_documents(raw, form)], held)
         counts = run.counts

@@ -156,7 +156,11 @@ def test_rejected_rows_judged_again_are_rejected_as_before_and_a_manifest_is_com
     folder = write_files(tmp_path / "in", files)
     ours = dialect("ipfslog")
     write_manifest(
-        folder.iterdir(), dialect="ipfslog", records_in=ours.records_in, formats=ours.formats, name="all"
+        folder.iterdir(),
+        dialect="ipfslog",
+        records_in=ours.count_records,
+        formats=ours.info.formats,
+        name="all",
     )
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress(to_blocks(dag("v2").values()))[:-20])
     expected = reference.ingest(files)

@@ -8,9 +8,9 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
+from strandline.dialect_api.info import GivenOption
 from strandline.dialects.ipfslog.author import Log, to_lines, to_snapshot
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from strandline.pipelines.reducer_options import GivenFile
 from support.ipfslog_cases import LOG, dag, lies, who
 from support.lakes import counted, write_files
 from support.log_lakes import ReferenceLogs, lake_tables, prune
@@ -41,7 +41,7 @@ def stated(name, entries, heads, **changed):
 
 def told(store):
     logs = {"logs": [{"id": LOG, "store": store}]}
-    return {"log-config": GivenFile("logs.json", json.dumps(logs).encode())}
+    return {"log-config": GivenOption("logs.json", json.dumps(logs).encode())}
 
 
 def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(new_lake, tmp_path):

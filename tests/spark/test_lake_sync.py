@@ -157,7 +157,7 @@ def test_what_comes_is_judged_by_the_strictness_of_this_lake_and_by_its_own_node
         write_files(tmp_path / "in", {"odd.journal": render([long[0], odd]), "x.journal": render(shown)})
     )
     own = own_run([own_node(x)])
-    report = strict.bring(theirs, own={"sdmp": own})
+    report = strict.bring(theirs, options={"sdmp": own})
     assert (report.exit, report.members["stopped"]) == (1, {x: ["OWN_JOURNAL_BEHIND"]})
     assert report.reasons == {"NON_CANONICAL_ID": 1, "OWN_LINE_NOT_HELD": 3}
     assert report.counts["missing"] == 6

@@ -11,7 +11,7 @@ from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import record_id, render
-from strandline.dialects.sdmp.dialect import records_in
+from strandline.dialects.sdmp.dialect import SDMP
 from strandline.tables.manifests import write_manifest
 from support.lakes import write_files
 
@@ -22,7 +22,7 @@ FORK = next(append(J[0][2], [(synthetic_id("author", 0), synthetic_id("resource"
 def stated(name: str, data: bytes, **changed) -> dict:
     told = {
         "name": name,
-        "records": records_in(data),
+        "records": SDMP.count_records(data, None),
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
     }
@@ -186,7 +186,7 @@ def test_open_ended_input_can_be_refused_before_anything_is_read(new_lake, folde
         lake.ingest(folder, require_manifest=True)
     assert caught.value.code == "MANIFEST_REQUIRED"
     assert lake.rows("run") == before
-    write_manifest([folder / "open" / "a.journal"], dialect="sdmp", records_in=records_in)
+    write_manifest([folder / "open" / "a.journal"], dialect="sdmp", records_in=SDMP.count_records)
     report = lake.ingest(folder / "open" / "a.journal", folder / "whole", require_manifest=True)
     assert (report.exit, report.counts["complete"], report.counts["open_ended"]) == (0, 3, 0)
     one = lake.ingest(folder / "missing" / "a.journal", require_manifest=True)

@@ -63,7 +63,7 @@ def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchroni
         expected = reference.run(each.files, restore=each.restore, force=each.force)
         report = lake.ingest(
             write_files(tmp_path / f"in{number}", each.files),
-            own=own_run(own, restore=each.restore, force=each.force),
+            options=own_run(own, restore=each.restore, force=each.force),
         )
         assert report.members["stopped"] == {node: list(codes) for node, codes in expected.stopped.items()}
         assert report.exit == bool(expected.stopped)
@@ -112,14 +112,14 @@ def test_the_vectors_of_writing_and_synchronising_byte_for_byte(new_lake, tmp_pa
         ),
     }
     own = own_run([own_node(X, Q, P), own_node(first), own_node(y)])
-    report = lake.ingest(write_files(tmp_path / "in", files), own=own)
+    report = lake.ingest(write_files(tmp_path / "in", files), options=own)
     assert (report.exit, report.counts["read"], report.counts["new"], report.counts["authored"]) == (
         0,
         14,
         14,
         6,
     )
-    lake.reduce(own=own)
+    lake.reduce(options=own)
     tips = {name: rest for name, *rest in lake.rows("node_journal", "namespace", "tip_n", "tip_hash")}
     assert tips[f"node:{X}"] == [VECTOR["start"]["X"]["n"], VECTOR["start"]["X"]["tip_hash"]]
     corrected = next(case for case in document()["files"] if case["name"] == "corrected 0.9 file")
@@ -193,14 +193,14 @@ def test_a_writer_killed_anywhere_and_overtaken_by_another_writes_each_pair_once
     ours = write_files(tmp_path / "ours", {"a": b"\n".join(frames), "b": ordered})
     for point, nth in KILLS:
         with pytest.raises(Killed):
-            lake.ingest(ours, own=own, faults=killed_at(point, nth))
+            lake.ingest(ours, options=own, faults=killed_at(point, nth))
     theirs = write_files(tmp_path / "theirs", {"a": announce(X, pairs_of([[6, 6], [0, 0]]))})
     overtaken = []
 
     def overtake() -> None:
-        overtaken.append(lake.ingest(theirs, own=own).counts["authored"])
+        overtaken.append(lake.ingest(theirs, options=own).counts["authored"])
 
-    report = lake.ingest(ours, own=own, faults=Faults("authoring.tip", 1, overtake))
+    report = lake.ingest(ours, options=own, faults=Faults("authoring.tip", 1, overtake))
     assert (report.counts["new"], report.counts["known"]) == (0, 16)
     # The other one wrote what we had read as pending, too: two lines of X and one of P, and its own.
     assert (overtaken, report.counts["authored"]) == ([4], 0)
@@ -217,20 +217,20 @@ def test_a_writer_stops_for_one_node_alone_until_the_lines_shown_are_taken_from_
     nodes = [own_node(X), own_node(P)]
     # Q becomes an own node later.
     first = {"x": announce(X, pairs_of([[0, 0]])), "q": announce(Q, pairs_of([[7, k] for k in (2, 0, 1)]))}
-    report = lake.ingest(write_files(tmp_path / "in", first), own=own_run(nodes))
+    report = lake.ingest(write_files(tmp_path / "in", first), options=own_run(nodes))
     assert report.reasons == {"NOT_OWN_NODE": 3}
     shown = {
         "carried.journal": render(journal_of(X, [[0, k] for k in range(4)])),
         "outbox": b"\n".join(announce(node, pairs_of([[1, 1]])) for node in (X, P)),
     }
-    report = lake.ingest(write_files(tmp_path / "shown", shown), own=own_run(nodes))
+    report = lake.ingest(write_files(tmp_path / "shown", shown), options=own_run(nodes))
     assert (report.exit, report.members["stopped"]) == (1, {X: ["OWN_JOURNAL_BEHIND"]})
     assert (report.reasons, report.counts["authored"]) == ({"OWN_LINE_NOT_HELD": 3}, 1)
     assert journal_text(lake, P) == render(journal_of(P, [[1, 1]]))
-    forced = lake.ingest(own=own_run(nodes, force=[P]))
+    forced = lake.ingest(options=own_run(nodes, force=[P]))
     assert (forced.exit, forced.counts["authored"]) == (1, 0)
 
-    report = lake.ingest(from_quarantine=True, own=own_run([*nodes, own_node(Q)], restore=[X]))
+    report = lake.ingest(from_quarantine=True, options=own_run([*nodes, own_node(Q)], restore=[X]))
     assert (report.exit, report.members["stopped"]) == (0, {})
     assert (report.counts["read"], report.counts["new"], report.counts["authored"]) == (6, 6, 4)
     assert lake.rows("quarantine") == []

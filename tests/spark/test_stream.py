@@ -112,7 +112,7 @@ def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_l
     for number, each in enumerate(runs(9, own, 9, count=2)):
         expected = reference.run(each.files)
         write_files(landing / str(number), each.files)
-        report = lake.stream(landing, own=own_run(own))
+        report = lake.stream(landing, options=own_run(own))
         assert report.members["stopped"] == {node: list(codes) for node, codes in expected.stopped.items()}
         assert (report.counts["batches"], report.exit) == (1, bool(expected.stopped))
         assert report.counts["authored"] == sum(expected.lines.values())

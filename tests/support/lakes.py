@@ -57,7 +57,7 @@ class Lake:
         from strandline.pipelines import init
 
         store = self.store()
-        options = init.InitOptions(buckets=buckets, dialect_options={"strict": "true"} if strict else {})
+        options = init.InitOptions(buckets=buckets, dialect_options={"strict": "strict"} if strict else {})
         return init.run(store, options, self.context(store, "init"))
 
     def ingest(self, *sources: Path | str, faults: Faults | None = None, **request):
@@ -70,12 +70,12 @@ class Lake:
             store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults)
         )
 
-    def reduce(self, *, own=None, faults: Faults | None = None, **request):
+    def reduce(self, *, options=None, faults: Faults | None = None, **request):
         from strandline.dialects import every
         from strandline.pipelines import reduce
 
         store = self.store()
-        asked = reduce.ReduceRequest(own={self.dialect: own} if own else {}, **request)
+        asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
         return reduce.run(store, every(), asked, self.context(store, "reduce", faults))
 
     def stream(self, folder: Path, *, faults: Faults | None = None, **request):
@@ -90,13 +90,13 @@ class Lake:
             lambda command: replace(context, run_id=uuid.uuid4().hex, command=command),
         )  # fmt: skip
 
-    def sync(self, own, *, requests: Path | None = None, faults: Faults | None = None):
+    def sync(self, options, *, requests: Path | None = None, faults: Faults | None = None):
         from strandline.dialects import dialect
         from strandline.pipelines import sync_journals
 
         store = self.store()
 
-        request = sync_journals.SyncRequest(own, requests)
+        request = sync_journals.SyncRequest(options, requests)
         return sync_journals.run(store, dialect(self.dialect), request, self.context(store, "sync", faults))
 
     def bring(self, there: "Lake", *, faults: Faults | None = None, **request):
@@ -110,13 +110,13 @@ class Lake:
         context = self.context(store, "sync", faults)
         return sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
 
-    def answer(self, own, requests: Path, out: Path):
+    def answer(self, options, requests: Path, out: Path):
         from strandline.dialects import dialect
         from strandline.pipelines import sync_journals
 
         store = self.store()
 
-        request = sync_journals.AnswerRequest(own, requests, out)
+        request = sync_journals.AnswerRequest(options, requests, out)
         return sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
 
     def export(self, out: Path, *namespaces: str, as_of: str | None = None, faults: Faults | None = None):

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from strandline.core.ids import bucket_of
+from strandline.dialect_api.info import GivenOption
 from strandline.dialects.ipfslog.codec import manifest_kind, manifest_of, parse_dag_cbor
 from strandline.dialects.ipfslog.reduce import (
     LogConfiguration,
@@ -15,7 +16,6 @@ from strandline.dialects.ipfslog.reduce import (
     value_json,
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
-from strandline.pipelines.reducer_options import GivenFile
 from support.ipfslog_cases import AUTHORS, who
 from support.pruning import carry, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
 
@@ -75,7 +75,7 @@ def identity_row(identity, buckets=BUCKETS):
 def file_of(told):
     """The operator's file that says so."""
     logs = [{"id": id_, "store": each.store, "write": list(each.write)} for id_, each in told.items()]
-    return {"log-config": GivenFile("logs.json", json.dumps({"logs": logs}).encode())}
+    return {"log-config": GivenOption("logs.json", json.dumps({"logs": logs}).encode())}
 
 
 def told(store, write=ALL):

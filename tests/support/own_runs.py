@@ -1,4 +1,4 @@
-"""Own nodes as the pipelines take them."""
+"""Local nodes as the pipelines take them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,12 +12,7 @@ def own_run(
     restore: Iterable[str] = (),
     force: Iterable[str] = (),
     limit: int = 250_000,
-):
-    """What the options of a command say of own nodes; `limit` lines a node and commit."""
-    from strandline.dialect_api.journals import JournalOptions
-    from strandline.dialects import journal_writer_of
-
+) -> LocalNodes:
+    """What the options of a command say of local nodes; `limit` lines a node and commit."""
     own = nodes if isinstance(nodes, Mapping) else {node.node: node for node in nodes}
-    found = journal_writer_of("sdmp")
-    assert found is not None
-    return JournalOptions(found, LocalNodes(own, frozenset(restore), frozenset(force), limit))
+    return LocalNodes(own, frozenset(restore), frozenset(force), limit)

@@ -7,9 +7,9 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import DialectName, FormatName, LogConfig, known_dialect
+from strandline.cli.dialect_options import read_dialect_options
+from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
-from strandline.cli.local_nodes import own_run, own_runs, told_files
 from strandline.core.errors import UsageError
 
 _PANEL = "Bring in"
@@ -89,8 +89,8 @@ def _ingest(
 
     given = tuple(sources or ())
     name = known_dialect(dialect, "ingest")
-    own = own_run(call, name)
-    if not given and not from_quarantine and drop_rejected_before is None and own is None:
+    options = read_dialect_options(call, (name,)).parsed.get(name)
+    if not given and not from_quarantine and drop_rejected_before is None and options is None:
         raise UsageError(
             "SOURCE_MISSING",
             "ingest has nothing to read",
@@ -120,7 +120,7 @@ def _ingest(
         reason=code,
         namespace=namespace,
         drop_rejected_before=before,
-        own=own,
+        options=options,
     )
     settings, found_dialect = call.settings, dialect_named(name)
     with call.progress() as progress:
@@ -135,20 +135,19 @@ def _reduce(
         bool,
         typer.Option("--full", help="Reduce everything again; a difference is mended, named, exit code 1."),
     ] = False,
-    log_config: LogConfig = None,
 ) -> Result:
     """Bring the reduced tables up to the record tables."""
-    own = own_runs(call)
+    from strandline.dialects import every, names
     from strandline.pipelines import reduce
 
-    files = told_files(log_config)
-
+    options = read_dialect_options(call, names())
     with call.progress() as progress:
         store = call.store()
-        from strandline.dialects import every
-
         request = reduce.ReduceRequest(
-            full=full, files=files, walk_entries=call.settings.limits.walk_entries, own=own
+            full=full,
+            files=options.files,
+            walk_entries=call.settings.limits.walk_entries,
+            options=options.parsed,
         )
         report = reduce.run(store, every(), request, call.context(progress))
     return Result(report, lambda console: show.reduce(console, report))

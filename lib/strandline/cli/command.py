@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 
 from strandline.cli.invocation import Invocation, Options
-from strandline.dialects import CommandOption, command_options
+from strandline.dialect_api.info import LakeOption, RunOption
+from strandline.dialects import infos, run_options
 from strandline.pipelines.report import Report
 
 Lake = Annotated[
@@ -58,12 +59,15 @@ def command(
     `examples` stand in its help; with `tables` it takes --lake and --schema. It takes the options that dialects add to
     it, too: they come in `Invocation.options.of_dialects`.
     """
-    added = command_options(name)
+    added = _dialect_parameters(name)
+    flags = {
+        option.name: option.flag for info in infos().values() for option in info.lake_options if option.flag
+    }
 
     def register(function: Callable[..., Result]) -> Callable[..., Result]:
         shared = {**(_WHERE if tables else {}), **_HOW}
         own = list(inspect.signature(function).parameters.values())[1:]
-        parameters = own + [_of_dialect(option) for option in added]
+        parameters = own + list(added.values())
         parameters += [
             inspect.Parameter(
                 option,
@@ -76,7 +80,7 @@ def command(
 
         @functools.wraps(function)
         def call(**values: Any) -> Result:
-            texts = {option.name: values.pop(_parameter(option), None) for option in added}
+            texts = {option: values.pop(_identifier(option), None) for option in added}
             given = {option: values.pop(option, None) for option in (*_WHERE, *_HOW)}
             invocation = Invocation(
                 name,
@@ -89,9 +93,7 @@ def command(
                     env=given["env"],
                     settings=tuple(given["set_value"] or ()),
                     of_dialects={
-                        option: (text,) if isinstance(text, str) else tuple(text)
-                        for option, text in texts.items()
-                        if text
+                        option: _texts(option, text, flags) for option, text in texts.items() if text
                     },
                 ),
             )
@@ -111,13 +113,50 @@ def command(
     return register
 
 
-def _parameter(option: CommandOption) -> str:
-    return option.name.replace("-", "_")
+def _dialect_parameters(command: str) -> dict[str, inspect.Parameter]:
+    """Return, by option, the parameters of the options that dialects declare for a command."""
+    found = {
+        name: _run_parameter(option, " and ".join(readers))
+        for name, (option, readers) in run_options(command).items()
+    }
+    if command == "init":
+        for dialect, info in infos().items():
+            found |= {option.name: _lake_parameter(option, dialect) for option in info.lake_options}
+    return found
 
 
-def _of_dialect(option: CommandOption) -> inspect.Parameter:
-    kind: Any = list[str] | None if option.is_list else str | None
-    shown = typer.Option(f"--{option.name}", metavar=option.metavar, help=option.help, show_default=False)
-    return inspect.Parameter(
-        _parameter(option), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, shown]
+def _run_parameter(option: RunOption, readers: str) -> inspect.Parameter:
+    return _optional(
+        option.name,
+        list[str] if option.is_list else str,
+        metavar=option.metavar,
+        help=f"{readers}: {option.help}",
     )
+
+
+def _lake_parameter(option: LakeOption, dialect: str) -> inspect.Parameter:
+    shown = f"{dialect}: {option.help}"
+    if option.flag is None:
+        return _optional(option.name, str, metavar=option.metavar, help=shown)
+    return _optional(option.name, bool, help=shown)
+
+
+def _optional(name: str, kind: Any, **shown: Any) -> inspect.Parameter:
+    """Return the parameter of an option that is None where it is not given."""
+    option = typer.Option(f"--{name}", show_default=False, **shown)
+    return inspect.Parameter(
+        _identifier(name),
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, option],
+    )
+
+
+def _identifier(option: str) -> str:
+    return option.replace("-", "_")
+
+
+def _texts(name: str, given: Any, flags: Mapping[str, str]) -> tuple[str, ...]:
+    if given is True:
+        return (flags[name],)
+    return (given,) if isinstance(given, str) else tuple(given)

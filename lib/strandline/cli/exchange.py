@@ -7,10 +7,10 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import LogConfig
+from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.invocation import Invocation
-from strandline.cli.local_nodes import own_runs, told_files
 from strandline.core.errors import UsageError
+from strandline.dialects import infos, names
 
 
 def add_to(app: typer.Typer) -> None:
@@ -51,7 +51,6 @@ def _sync(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="With --from: only tell what is missing; nothing is written.")
     ] = False,
-    log_config: LogConfig = None,
     requests: Annotated[
         Path | None,
         typer.Option(
@@ -77,8 +76,10 @@ def _sync(
                 "--from brings from a lake, --requests and --answer exchange files",
                 "call sync once for each",
             )
-        return _from_lake(call, source, to, dry_run, log_config)
-    alone = {"--to": to is not None, "--dry-run": dry_run, "--log-config": log_config is not None}
+        return _from_lake(call, source, to, dry_run)
+    sticky = {option.name for info in infos().values() for option in info.sticky_options}
+    alone = {"--to": to is not None, "--dry-run": dry_run}
+    alone |= {f"--{name}": True for name in call.options.of_dialects if name in sticky}
     for option, given in alone.items():
         if given:
             raise UsageError(
@@ -89,17 +90,13 @@ def _sync(
     return _by_files(call, requests, answer, out)
 
 
-def _from_lake(
-    call: Invocation, source: str, to: str | None, dry_run: bool, log_config: str | None
-) -> Result:
+def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> Result:
     from strandline.tables.location import Location
     from strandline.tables.refusals import check_place
 
     if to is not None:
         call = call.on(Location.named(to))
-    other, runs, files = Location.named(source), own_runs(call), told_files(log_config)
-    if call.options.of_dialects and not runs:
-        raise _nodes_missing()
+    other, options = Location.named(source), read_dialect_options(call, names())
     from strandline.dialects import every
     from strandline.pipelines import sync_lakes
 
@@ -107,7 +104,9 @@ def _from_lake(
     check_place(other, makes=False)
     with call.progress() as progress:
         settings, store = call.settings, call.store()
-        request = sync_lakes.BringRequest(dry_run, runs, files, settings.limits.walk_entries)
+        request = sync_lakes.BringRequest(
+            dry_run, options.parsed, options.files, settings.limits.walk_entries
+        )
         report = sync_lakes.run(store, store.at(other), every(), request, settings, call.context(progress))
     return Result(report, lambda console: show.sync_lakes(console, report))
 
@@ -121,26 +120,20 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
         )
     if answer is not None and not answer.is_file():
         raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")
-    runs = own_runs(call)
-    if not call.options.of_dialects.get("nodes") or len(runs) != 1:
-        raise _nodes_missing()
-    [(name, own)] = runs.items()
+    parsed = read_dialect_options(call, names()).parsed
     from strandline.dialects import dialect as dialect_named
     from strandline.pipelines import sync_journals
 
+    if len(parsed) != 1:
+        raise sync_journals.nodes_missing()
+    [(name, options)] = parsed.items()
+    sync_journals.writer_of(dialect_named(name), options)
     with call.progress() as progress:
         store, context = call.store(), call.context(progress)
         if answer is not None and out is not None:
-            asked = sync_journals.AnswerRequest(own, answer.absolute(), out.absolute())
+            asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
             report = sync_journals.answer(store, dialect_named(name), asked, context)
         else:
-            request = sync_journals.SyncRequest(own, None if requests is None else requests.absolute())
+            request = sync_journals.SyncRequest(options, None if requests is None else requests.absolute())
             report = sync_journals.run(store, dialect_named(name), request, context)
     return Result(report, lambda console: show.sync(console, report))
-
-
-def _nodes_missing() -> UsageError:
-    return UsageError(
-        "NODES_MISSING", "sync needs to know the own nodes and their connections, or another lake",
-        "add --nodes FILE, or --from LAKE",
-    )  # fmt: skip

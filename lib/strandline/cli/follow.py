@@ -8,9 +8,9 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
-from strandline.cli.given import DialectName, FormatName, LogConfig, known_dialect
+from strandline.cli.dialect_options import read_dialect_options
+from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
-from strandline.cli.local_nodes import own_run, told_files
 from strandline.core.errors import UsageError
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -64,7 +64,6 @@ def _stream(
         str | None,
         typer.Option("--checkpoint", metavar="PATH", help="Where the stream notes what it has seen."),
     ] = None,
-    log_config: LogConfig = None,
 ) -> Result:
     """Follow a folder or a topic: land each file or message that comes as `ingest` does, and reduce.
 
@@ -79,14 +78,14 @@ def _stream(
             "add --available-now to land what is there and end, or --every 30s to run on",
         )
     seconds = None if every is None else _seconds(every)
-    own, files = own_run(call, name), told_files(log_config)
+    options = read_dialect_options(call, (name,))
     from strandline.dialects import dialect as dialect_named
     from strandline.pipelines import stream
     from strandline.session import is_hosted
     from strandline.tables.topics import check_reachable
 
     request = stream.StreamRequest(
-        source, form, seconds, max_files, max_records, checkpoint, own, files
+        source, form, seconds, max_files, max_records, checkpoint, options.parsed.get(name), options.files
     )  # fmt: skip
     topic = stream.check_source(request, call.location)
     if topic is not None and not is_hosted(call.environ):

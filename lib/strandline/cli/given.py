@@ -7,13 +7,23 @@ import typer
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
+from strandline.dialects import infos, names
 
 MAX_OPTION_FILE_BYTES = 64 * 1024 * 1024
+
+
+def _formats() -> str:
+    named = {name: info.formats for name, info in infos().items() if info.formats}
+    return "; ".join(f"{name}: {', '.join(formats)}" for name, formats in named.items())
+
 
 DialectName = Annotated[
     str | None,
     typer.Option(
-        "--dialect", metavar="NAME", help="Kind of the journals: sdmp or ipfslog.", show_default=False
+        "--dialect",
+        metavar="NAME",
+        help=f"Format of the journals: {' or '.join(names())}.",
+        show_default=False,
     ),
 ]
 FormatName = Annotated[
@@ -21,17 +31,7 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="What the files hold, where names do not tell; ipfslog: lines, json or car.",
-        show_default=False,
-    ),
-]
-
-LogConfig = Annotated[
-    str | None,
-    typer.Option(
-        "--log-config",
-        metavar="FILE",
-        help="ipfslog: stores and writers of logs, from now on; none drops the file in force.",
+        help=f"What the files hold, where names do not say it; {_formats()}.",
         show_default=False,
     ),
 ]
@@ -39,8 +39,6 @@ LogConfig = Annotated[
 
 def known_dialect(name: str | None, command: str) -> str:
     """Return the name of a dialect that is there. Raises: UsageError DIALECT_MISSING, DIALECT_UNKNOWN."""
-    from strandline.dialects import names
-
     known = names()
     if name is None:
         one = f"add --dialect {known[0]}"

@@ -88,12 +88,12 @@ def _status(
     ] = False,
 ) -> Result:
     """Show how every namespace fares, worst first, and what reduce has not caught up with."""
-    from strandline.dialects import record_tables, standings
+    from strandline.dialects import health_queries, record_tables
     from strandline.pipelines import status
 
     request = status.StatusRequest(tuple(namespaces or ()), every, check)
     with _reading(call) as lake:
-        report = status.run(lake, record_tables(), request, call.context(), standings())
+        report = status.run(lake, record_tables(), request, call.context(), health_queries())
     return Result(report, lambda console: show.status(console, report))
 
 

@@ -79,18 +79,6 @@ def _init(
         int | None,
         typer.Option("--buckets", min=1, max=65_536, help="Partitions of every table of a new lake."),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="sdmp: refuse ids that are valid but not in canonical form.")
-    ] = False,
-    ipfslog_profile: Annotated[
-        str | None,
-        typer.Option(
-            "--ipfslog-profile",
-            metavar="NAME",
-            help="ipfslog: strict (default), or compat, which takes what ipfs-log itself verifies.",
-            show_default=False,
-        ),
-    ] = None,
 ) -> Result:
     """Create what is missing of tables and views, and say what was done.
 
@@ -100,10 +88,7 @@ def _init(
 
     options = init.InitOptions(
         buckets=buckets,
-        dialect_options={
-            **({"strict": "true"} if strict else {}),
-            **({"ipfslog-profile": ipfslog_profile} if ipfslog_profile is not None else {}),
-        },
+        dialect_options={name: texts[0] for name, texts in call.options.of_dialects.items()},
         default_buckets=call.settings.tables.buckets,
         deletion_vectors=call.settings.tables.deletion_vectors,
     )

@@ -1,25 +1,14 @@
-"""What the pipelines see of a dialect that writes journals of the operator's own nodes."""
+"""The class of dialects that write journals of local nodes, the operator's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from strandline.dialect_api.base import Jobs, Tables
-
-
-@dataclass(frozen=True, slots=True)
-class GivenOption:
-    """One option as it was given: its text, and the bytes of the file that this names, or None if it names none."""
-
-    text: str
-    content: bytes | None = None
-
-
-Choices = object
-"""What a dialect made of its options: whose journals are own and how they are written. Pipelines hand it on unseen."""
+from strandline.dialect_api.ports import Jobs, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +55,37 @@ class FoundAnswers:
     refused: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class JournalWriter:
-    """How one dialect writes own journals.
+class WritesJournals(ABC):
+    """A dialect that also writes journals of local nodes.
 
-    `read` makes choices of options, by name (UsageError before anything is written). `stopped` tells, by own node, the
-    reason codes for which its writer must not go on, as of a version of the record table. `next_commit` gives what the
-    writer adds, or None if nothing is left. `peers` gives, by table, all rows of what own nodes know of peers,
-    as of the version that the journals were reduced from. `requests` gives `line`, what own nodes ask of their peers,
-    from these tables; `answers` answers the requests in the file of a path.
+    `options` is what its `parse_options` returned: which nodes are local and how their journals are written.
     """
 
-    read: Callable[[Mapping[str, tuple[GivenOption, ...]]], Choices]
-    stopped: Callable[[Choices, Tables, Jobs, int], Mapping[str, tuple[str, ...]]]
-    next_commit: Callable[[Choices, Tables, Jobs, AuthorScope], NextCommit | None]
-    peers: Callable[[Choices, Tables, Jobs, int], Mapping[str, DataFrame]]
-    requests: Callable[[Choices, Tables], DataFrame]
-    answers: Callable[[Choices, Tables, Jobs, str], FoundAnswers]
+    @abstractmethod
+    def stopped(
+        self, options: object, tables: Tables, jobs: Jobs, version: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return, by local node, the reason codes for which its writer must not go on, as of a version."""
+
+    @abstractmethod
+    def next_commit(
+        self, options: object, tables: Tables, jobs: Jobs, scope: AuthorScope
+    ) -> NextCommit | None:
+        """Return the records that the writer adds next, or None if nothing is left to write."""
+
+    @abstractmethod
+    def peers(self, options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
+        """Return, by table, all rows of what local nodes know of their peers, as of the version that was reduced."""
+
+    @abstractmethod
+    def requests(self, options: object, tables: Tables) -> DataFrame:
+        """Return what local nodes ask of their peers, from the tables of peers.  Gives: line."""
+
+    @abstractmethod
+    def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
+        """Answer the requests in the file `path`."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalOptions:
-    """The choices of one run beside who acts on them."""
-
-    authoring: JournalWriter
-    choices: Choices
+def journal_writer(dialect: object, options: object | None) -> WritesJournals | None:
+    """Return the dialect as a writer of journals, or None: it writes none, or no options name a local node."""
+    return dialect if options is not None and isinstance(dialect, WritesJournals) else None

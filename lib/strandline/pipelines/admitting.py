@@ -9,14 +9,16 @@ from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.contracts.load import contract
-from strandline.dialect_api.base import Admission, AdmitRequest, Dialect, InputScan, TableInsert
-from strandline.dialect_api.journals import JournalOptions
+from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.ports import InputScan
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines.rejects import QUARANTINE, Rejects
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
 
 
@@ -47,21 +49,15 @@ class Admitting:
         """Return what decides how bytes are read: the lake's choices, and the limits of the settings."""
         limits = self._settings.limits
         return ReadOptions(
-            choices={
-                option.name: self._store.properties(option.table).get(option.property, option.values[0])
-                for option in self._dialect.lake_options
-            },
+            choices=lake.options_of(self._store, self._dialect.info),
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
             keep=raw_limits(self._settings),
         )
 
-    def admit(
-        self, scan: InputScan, own: JournalOptions | None, replay: DataFrame | None = None
-    ) -> Admission:
+    def admit(self, scan: InputScan, options: object | None, replay: DataFrame | None = None) -> Admission:
         """Return the verdicts on all that is read, and on the rejected rows of `replay`."""
         limit = self._settings.limits.deferred_per_namespace
-        choices = None if own is None else own.choices
-        request = AdmitRequest(self._context.run_id, limit, replay, choices)
+        request = AdmitRequest(self._context.run_id, limit, replay, options)
         return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:
@@ -76,7 +72,7 @@ class Admitting:
             derived_keys = readmitted = 0
             if written.inserted:
                 derived_keys = self._inserted_of(insert, written, insert.derived_keys)
-                waited = admission.resolved if insert.table == self._dialect.record_table else None
+                waited = admission.resolved if insert.table == self._dialect.info.record_table else None
                 readmitted = self._inserted_of(insert, written, waited)
             merged.new += written.inserted - derived_keys - readmitted
             merged.readmitted += readmitted

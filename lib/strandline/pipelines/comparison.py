@@ -9,7 +9,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.dialect import Dialect
 from strandline.frames import differences
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.reads import TableReads
@@ -61,7 +61,7 @@ def compare(here: TableReads | None, there: TableReads, dialect: Dialect, jobs: 
     return Comparison(
         lacking if found["behind"] else None,
         told["namespaces"], equal, found["behind"], found["records"] or 0,
-        tuple({"dialect": dialect.name, **row.asDict()} for row in first.collect()),
+        tuple({"dialect": dialect.info.name, **row.asDict()} for row in first.collect()),
     )  # fmt: skip
 
 
@@ -70,7 +70,10 @@ def _ids(tables: TableReads, dialect: Dialect) -> DataFrame:
     columns = differences.ID_COLUMNS[1:]
     return reduce(
         DataFrame.unionByName,
-        (tables.read(table).select(F.lit(table).alias("table"), *columns) for table in dialect.ingest_tables),
+        (
+            tables.read(table).select(F.lit(table).alias("table"), *columns)
+            for table in dialect.info.ingest_tables
+        ),
     )
 
 

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import nearest
-from strandline.dialect_api.base import Dialect
-from strandline.dialect_api.exporting import ExportFile
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.export import ExportFile
 from strandline.frames.sets import set_hashes
 from strandline.kernels.formats import format_of
 from strandline.kernels.manifests import StatedNamespace
@@ -70,7 +70,7 @@ def run(
     context.progress.stage("versions")
     versions, known = _versions(store, dialects, request.as_of)
     held = TablesAsOf(store, versions)
-    work_bytes = sum(store.stored_bytes(each.record_table) for each in known.values())
+    work_bytes = sum(store.stored_bytes(each.info.record_table) for each in known.values())
     with (
         NewFile(request.out) as file,
         store.sized(work_bytes),
@@ -91,7 +91,7 @@ def run(
         manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
         context.faults.reach("export.manifest")
         written = file.appear()
-    read = {table: versions[table] for table in dialect.ingest_tables}
+    read = {table: versions[table] for table in dialect.info.ingest_tables}
     return context.report(
         store.location.describe(),
         outcome="found" if pruned else "ok",
@@ -113,7 +113,7 @@ def _versions(
 ) -> tuple[dict[str, int], dict[str, Dialect]]:
     """Return the versions to read, and the dialects whose tables are all among them."""
     if as_of is None:
-        tables = [table for each in dialects.values() for table in each.ingest_tables]
+        tables = [table for each in dialects.values() for table in each.info.ingest_tables]
         return {table: store.version(table) for table in tables}, dict(dialects)
     runs = store.read("run")
     rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
@@ -128,7 +128,7 @@ def _versions(
         )
     [row] = rows
     versions: dict[str, int] = dict(row["read_versions"] or {})
-    known = {name: each for name, each in dialects.items() if versions.keys() >= set(each.ingest_tables)}
+    known = {name: each for name, each in dialects.items() if versions.keys() >= set(each.info.ingest_tables)}
     if not known:
         raise UsageError(
             "RUN_READ_NOTHING",
@@ -155,13 +155,13 @@ def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
 
 def _check_format(out: Path, dialect: Dialect) -> None:
     """See that the file's name tells what will be in it. Raises: UsageError OUT_NAME."""
-    form = dialect.exports_as
-    if form is None or format_of(out.name, dialect.formats) == form:
+    form = dialect.info.export_format
+    if form is None or format_of(out.name, dialect.info.formats) == form:
         return
-    ending = dialect.formats[form][0]
+    ending = dialect.info.formats[form][0]
     raise UsageError(
         "OUT_NAME",
-        f"records of {dialect.name} are written as {form}, and the name {out.name} does not tell so",
+        f"records of {dialect.info.name} are written as {form}, and the name {out.name} does not tell so",
         f"name a file that ends in {ending}, as --out {out.stem or 'export'}{ending}",
     )
 

@@ -10,8 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
-from strandline.dialect_api.base import Admission, Dialect, InputScan
-from strandline.dialect_api.journals import JournalOptions
+from strandline.dialect_api.admission import Admission
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.journals import journal_writer
+from strandline.dialect_api.ports import InputScan
 from strandline.frames.differences import numbered
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import init
@@ -41,7 +43,8 @@ class IngestRequest:
     """What `ingest` was asked for.
 
     `format` overrides what names tell; links may not lead out of the folder `within`; `drop_rejected_before` is in UTC.
-    `own` says whose journals are written, if any. `messages` are messages of a topic, in the place of sources.
+    `options` is what the dialect's `parse_options` returned, or None. `messages` are messages of a topic, in
+    place of sources.
     """
 
     sources: tuple[str, ...] = ()
@@ -53,7 +56,7 @@ class IngestRequest:
     reason: str | None = None
     namespace: str | None = None
     drop_rejected_before: datetime | None = None
-    own: JournalOptions | None = None
+    options: object | None = None
     messages: Messages | None = None
 
 
@@ -72,8 +75,8 @@ def find_input(dialect: Dialect, request: IngestRequest, settings: Settings) -> 
     manifest names though it must), FaultError SOURCE_UNREADABLE.
     """
     found = select(request.sources, most=settings.limits.files, within=request.within)
-    selection, manifests = load_manifests(found, dialect=dialect.name, keep=raw_limits(settings))
-    selection = with_formats(selection, dialect.formats, request.format)
+    selection, manifests = load_manifests(found, dialect=dialect.info.name, keep=raw_limits(settings))
+    selection = with_formats(selection, dialect.info.formats, request.format)
     if request.require_manifest:
         require_manifests(selection, manifests)
     return FoundInput(selection, manifests)
@@ -132,20 +135,24 @@ class _Ingest:
             replay = self._rejects.judged_again(
                 reason=self._request.reason, namespace=self._request.namespace
             )
-        own = self._request.own
+        writer = journal_writer(self._dialect, self._request.options)
         has_records = selection.files or self._request.messages is not None or replay is not None
         has_input = has_records or selection.refused or selection.manifests
-        if not has_input and own is None:
+        if not has_input and writer is None:
             return self._report(counts_of(None, Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
-        admission = self._admitting.admit(self._reading(options), own, replay) if has_records else None
+        admission = (
+            self._admitting.admit(self._scan(options), self._request.options, replay) if has_records else None
+        )
         self._context.faults.reach("ingest.read")
         merged = Merged() if admission is None else self._admitting.merge(admission)
         self._context.faults.reach("ingest.records")
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
-        if own is not None:
-            self._authored = write_local_journals(self._store, self._dialect.record_table, own, self._context)
+        if writer is not None:
+            self._authored = write_local_journals(
+                self._store, self._dialect.info.record_table, writer, self._request.options, self._context
+            )
         counts = {
             **counts_of(admission, merged, len(selection.refused)),
             **manifests.counts,
@@ -159,12 +166,14 @@ class _Ingest:
             members["replayed"] = self._rejects.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
 
-    def _reading(self, options: ReadOptions) -> InputScan:
+    def _scan(self, options: ReadOptions) -> InputScan:
         spark, messages = self._store.spark, self._request.messages
         if messages is None:
             plan = ReadPlan(self._settings.read.lines_min_bytes, self._settings.read.split_bytes)
             return FileScan(spark, self._selection.files, options, plan, self._dialect.split_format)
-        rows = messages.read(spark).withColumn("format", F.lit(self._dialect.message_as).cast("string"))
+        rows = messages.read(spark).withColumn(
+            "format", F.lit(self._dialect.info.message_format).cast("string")
+        )
         return ContentScan(self._jobs.checkpoint(numbered(rows), "messages"), options)
 
     def _quarantine(
@@ -195,8 +204,8 @@ class _Ingest:
         authored = self._authored
         written = self._admitting.written()
         if authored is not None and authored.written is not None:
-            received = written.get(self._dialect.record_table, Written(0))
-            written[self._dialect.record_table] = replace(
+            received = written.get(self._dialect.info.record_table, Written(0))
+            written[self._dialect.info.record_table] = replace(
                 authored.written, inserted=received.inserted + authored.written.inserted
             )
         outcome: Outcome = "ok"
@@ -207,7 +216,7 @@ class _Ingest:
         if admission is not None and admission.faults:
             outcome = "fault"
         return record_run(
-            self._store, self._context, outcome=outcome, dialect=self._dialect.name, counts=counts, reasons=reasons,
-            namespaces=0 if admission is None else admission.namespaces,
+            self._store, self._context, outcome=outcome, dialect=self._dialect.info.name, counts=counts,
+            reasons=reasons, namespaces=0 if admission is None else admission.namespaces,
             written=written, members=members,
         )  # fmt: skip

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from strandline.config.settings import Settings
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
 from strandline.core.errors import UsageError
-from strandline.dialect_api.base import Dialect, LakeOption
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import LakeOption
 from strandline.dialects import every
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -23,8 +24,7 @@ STATE_TABLE = "namespace_state"
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
-    """What `init` was asked for: N, and choices of dialects by option (`strict`: "true"); what is left
-    out may be any.
+    """What `init` was asked for: N, and values of lake options by name; an option that is left out may have any.
 
     `default_buckets` and `deletion_vectors` are settings: what a new lake gets, no claim about one that is there.
     """
@@ -59,10 +59,10 @@ def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
     dialects = tuple(dialects)
     properties: dict[str, dict[str, str]] = {}
     if options.deletion_vectors:
-        reduced = (STATE_TABLE, *(table for dialect in dialects for table in dialect.reduced))
+        reduced = (STATE_TABLE, *(table for dialect in dialects for table in dialect.info.reduced_tables))
         properties = {table: {DELETION_VECTORS_PROPERTY: "true"} for table in reduced}
     for option in _options(dialects):
-        properties.setdefault(option.table, {})[option.property] = _value(option, options)
+        properties.setdefault(option.table, {})[option.table_property] = _value(option, options)
     return LakeDesign(options.buckets or options.default_buckets, properties)
 
 
@@ -75,22 +75,19 @@ def design_by(settings: Settings, dialects: Iterable[Dialect]) -> LakeDesign:
 
 
 def _options(dialects: Iterable[Dialect]) -> list[LakeOption]:
-    return [option for dialect in dialects for option in dialect.lake_options]
+    return [option for dialect in dialects for option in dialect.info.lake_options]
 
 
 def _value(option: LakeOption, options: InitOptions) -> str:
-    """A flag that is given means the second value; other options spell theirs. Raises: UsageError OPTION_INVALID."""
-    given = options.dialect_options.get(option.name)
-    if given is None:
-        return option.values[0]
-    chosen = option.values[1] if given == "true" else given
-    if chosen not in option.values:
+    """Return the value that the lake gets. Raises: UsageError OPTION_INVALID."""
+    given = options.dialect_options.get(option.name, option.unset)
+    if option.values is not None and given not in option.values:
         raise UsageError(
             code="OPTION_INVALID",
             message=f"--{option.name} is {given}, which it cannot be.",
             next=f"Give it one of: {', '.join(option.values)}.",
         )
-    return chosen
+    return given
 
 
 def _check_agrees(
@@ -102,10 +99,10 @@ def _check_agrees(
     for option in _options(dialects):
         if option.name not in options.dialect_options:
             continue
-        stored = made_with.properties.get(option.table, {}).get(option.property, option.values[0])
+        stored = made_with.properties.get(option.table, {}).get(option.table_property, option.unset)
         wanted = _value(option, options)
         if stored != wanted:
-            raise _contradicts(store, f"{option.property} = {stored}", f"--{option.name}")
+            raise _contradicts(store, f"{option.table_property} = {stored}", f"--{option.name}")
 
 
 def _contradicts(store: TableStore, stored: str, wanted: str) -> UsageError:

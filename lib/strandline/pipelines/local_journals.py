@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
-from strandline.dialect_api.journals import AuthorScope, JournalOptions
+from strandline.dialect_api.journals import AuthorScope, WritesJournals
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
@@ -28,8 +28,9 @@ class WrittenJournals:
 
 
 def write_local_journals(
-    store: TableStore, table: str, own: JournalOptions, context: RunContext, *, with_peers: bool = False
-) -> WrittenJournals:
+    store: TableStore, table: str, writer: WritesJournals, options: object, context: RunContext, *,
+    with_peers: bool = False,
+) -> WrittenJournals:  # fmt: skip
     """Write what own nodes hold, `with_peers` then what their peers name, until nothing is left.
 
     A commit adds to a journal all of its rows or none: none if the journal grew since its tip was read, then the writer
@@ -39,13 +40,13 @@ def write_local_journals(
     """
     version = store.version(table)
     start = version if with_peers else None
-    stopped = _stopped(store, own, context, version)
+    stopped = _stopped(store, writer, options, context, version)
     last: Written | None = None
     inserted = authored = lost = 0
     while True:
         with SparkJobs(context.progress) as jobs:
             scope = AuthorScope(store.run_id, version, stopped, start)
-            commit = own.authoring.next_commit(own.choices, store, jobs, scope)
+            commit = writer.next_commit(options, store, jobs, scope)
             if commit is None:
                 break
             context.faults.reach("authoring.tip")
@@ -65,15 +66,15 @@ def write_local_journals(
         if lost == ATTEMPTS:
             raise _lost(table)
         version = store.version(table)
-        stopped = _stopped(store, own, context, version)
+        stopped = _stopped(store, writer, options, context, version)
     return WrittenJournals(last, authored, stopped)
 
 
 def _stopped(
-    store: TableStore, own: JournalOptions, context: RunContext, version: int
+    store: TableStore, writer: WritesJournals, options: object, context: RunContext, version: int
 ) -> Mapping[str, tuple[str, ...]]:
     with SparkJobs(context.progress) as jobs:
-        return own.authoring.stopped(own.choices, store, jobs, version)
+        return writer.stopped(options, store, jobs, version)
 
 
 def _lost(table: str) -> FaultError:
@@ -85,7 +86,7 @@ def _lost(table: str) -> FaultError:
 
 
 def write_peers(
-    store: TableStore, own: JournalOptions, version: int, context: RunContext
+    store: TableStore, writer: WritesJournals, options: object, version: int, context: RunContext
 ) -> Mapping[str, Written]:
     """Make the tables of peers what the journals and the choices say: rows that neither gives are deleted.
 
@@ -93,7 +94,7 @@ def write_peers(
     """
     done: dict[str, Written] = {}
     with SparkJobs(context.progress) as jobs:
-        found = own.authoring.peers(own.choices, store, jobs, version)
+        found = writer.peers(options, store, jobs, version)
         for name, given in found.items():
             context.progress.stage(name)
             rows = jobs.checkpoint(given, name)
@@ -102,7 +103,7 @@ def write_peers(
             touched = rows.select("bucket").unionByName(strays.select("bucket"))
             buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
             if buckets:
-                gone = strays if jobs.has_rows(strays) else None
-                done[name] = store.replace(name, rows, tuple(buckets), gone)
+                deletes = strays if jobs.has_rows(strays) else None
+                done[name] = store.replace(name, rows, tuple(buckets), deletes)
             context.faults.reach(f"authoring.{name}")
     return done

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from strandline.core.errors import UsageError
 from strandline.core.verdict import MAX_EVIDENCE_BYTES, JsonValue, encode_evidence, shown
-from strandline.dialect_api.base import Admission
+from strandline.dialect_api.admission import Admission
 from strandline.frames.manifests import disagreeing_files, disagreeing_namespaces
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.manifests import Invalid, StatedFile, StatedNamespace

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from strandline.config.settings import Settings
-from strandline.dialect_api.base import Dialect
-from strandline.dialect_api.journals import JournalOptions
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import GivenOption
 from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, reduce
 from strandline.pipelines.ingest import IngestRequest
 from strandline.pipelines.reduce import ReduceRequest
-from strandline.pipelines.reducer_options import GivenFile
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -30,8 +29,8 @@ class MicroBatchOptions:
 
     folder: bytes | None
     format: str | None = None
-    own: JournalOptions | None = None
-    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
+    options: object | None = None
+    files: Mapping[str, GivenOption | None] = field(default_factory=dict)
 
 
 class MicroBatchRun:
@@ -76,7 +75,9 @@ class MicroBatchRun:
             come = {"messages": batch.messages.count}
             # A batch may have offsets without messages: those of transactions.
             asked = (
-                IngestRequest(messages=batch.messages, own=self._request.own) if come["messages"] else None
+                IngestRequest(messages=batch.messages, options=self._request.options)
+                if come["messages"]
+                else None
             )
         if asked is not None:
             self._done(self._ingest(asked))
@@ -99,12 +100,12 @@ class MicroBatchRun:
             return None, counts
         names = tuple(map(os.fsdecode, readable))
         return IngestRequest(
-            names, format=self._request.format, within=self._request.folder, own=self._request.own
+            names, format=self._request.format, within=self._request.folder, options=self._request.options
         ), counts
 
     def _has_format(self, path: bytes) -> bool:
         """Return whether the name tells what the file holds; one that does not is named and stays where it is."""
-        formats = self._dialect.formats
+        formats = self._dialect.info.formats
         if not formats or format_of(os.fsdecode(os.path.basename(path)), formats) is not None:
             return True
         self._context.progress.note(
@@ -123,10 +124,14 @@ class MicroBatchRun:
         self._stopped = report.members.get("stopped", {})
         return report
 
-    def _reduce(self, files: Mapping[str, GivenFile | None]) -> Report:
+    def _reduce(self, files: Mapping[str, GivenOption | None]) -> Report:
         context = self._runs("reduce")
-        own = {} if self._request.own is None else {self._dialect.name: self._request.own}
-        request = ReduceRequest(files=files, walk_entries=self._settings.limits.walk_entries, own=own)
+        options = self._request.options
+        request = ReduceRequest(
+            files=files,
+            walk_entries=self._settings.limits.walk_entries,
+            options={} if options is None else {self._dialect.info.name: options},
+        )
         return reduce.run(self._store.of_run(context.run_id), (self._dialect,), request, context)
 
     def _done(self, report: Report) -> None:
@@ -152,7 +157,7 @@ class MicroBatchRun:
         """Write the stream's own row and return its report."""
         lag = None if self._lag is None else round(self._lag, 3)
         return record_run(
-            self._store, self._context, outcome=self._outcome, dialect=self._dialect.name, counts=dict(self._counts),
-            reasons=dict(self._reasons), written=self._written,
+            self._store, self._context, outcome=self._outcome, dialect=self._dialect.info.name,
+            counts=dict(self._counts), reasons=dict(self._reasons), written=self._written,
             members={"checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped},
         )  # fmt: skip

@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
 from strandline.core.ids import namespaces_named
-from strandline.dialect_api.base import Dialect
-from strandline.dialect_api.exporting import LakeSnapshot
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.ports import LakeSnapshot
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines.spark_jobs import SparkJobs
 
@@ -59,7 +59,7 @@ def _held_by(
 ) -> dict[str, str]:
     """Return, of these namespaces, those with records, each with its dialect."""
     parts = [
-        only_namespaces(held.read(dialect.record_table).select("namespace", "bucket"), names, held.buckets)
+        only_namespaces(held.read(dialect.info.record_table).select("namespace", "bucket"), names, held.buckets)
         .select("namespace", F.lit(name).alias("dialect")).distinct()
         for name, dialect in dialects.items()
     ]  # fmt: skip
@@ -73,7 +73,7 @@ def _unknown(
     """Return the error of a name that nothing has, with the nearest right one: it begins so, or few signs differ."""
     best = None
     if names:
-        every = _union([held.read(each.record_table).select("namespace") for each in dialects.values()])
+        every = _union([held.read(each.info.record_table).select("namespace") for each in dialects.values()])
         distances = [
             F.when(F.startswith(F.col("namespace"), F.lit(name)), 0).otherwise(
                 F.levenshtein("namespace", F.lit(name))

@@ -9,7 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.dialect_api.base import Dialect, Reduction, Refusal
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.reduction import Reduction, Refusal
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
@@ -28,7 +29,7 @@ def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
 def differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[str, list[str]]:
     """Return, by table, the first namespaces whose stored rows are not those that all records give."""
     found: dict[str, list[str]] = {}
-    for table in (*dialect.reduced, STATES):
+    for table in (*dialect.info.reduced_tables, STATES):
         rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
         differing = _differing(store, dialect, table, rows, again.refused)
         names = [
@@ -66,12 +67,12 @@ def _differing(
 
 def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
     rows = store.read(table)
-    return rows.where(F.col("dialect") == dialect.name) if "dialect" in rows.columns else rows
+    return rows.where(F.col("dialect") == dialect.info.name) if "dialect" in rows.columns else rows
 
 
 def delete_strays(store: TableStore, dialect: Dialect, again: Reduction, jobs: SparkJobs) -> None:
     """Delete stored rows that no record gives."""
-    for table in (*dialect.reduced, STATES):
+    for table in (*dialect.info.reduced_tables, STATES):
         rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
         found = _differing(store, dialect, table, rows, again.refused)
         strays = jobs.checkpoint(found.where("is_stray"), "stray rows")

@@ -9,13 +9,15 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Dialect, ReduceScope, Reduction, Refusal
-from strandline.dialect_api.journals import JournalOptions
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import GivenOption
+from strandline.dialect_api.journals import journal_writer
+from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
 from strandline.pipelines.rebuild_diff import STATES, delete_strays, differences, with_nulls
-from strandline.pipelines.reducer_options import GivenFile, ReducerOptions
+from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -31,15 +33,14 @@ LARGE_CHANGES: Final = 1_000_000
 class ReduceRequest:
     """What `reduce` was asked for: `full` reduces everything again and names what differs.
 
-    `files` are the files given for dialects' reducer options, by option: None drops the one in force. A namespace of
-    more than `walk_entries` records is not held by one task. `own` are the own nodes, by dialect, whose peers are
-    looked at.
+    `files` are the files given for sticky options, by option: None drops the one in force. A namespace of more than
+    `walk_entries` records is not held by one task. `options` is, by dialect, what its `parse_options` returned.
     """
 
     full: bool = False
-    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
+    files: Mapping[str, GivenOption | None] = field(default_factory=dict)
     walk_entries: int = 10_000_000
-    own: Mapping[str, JournalOptions] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -94,15 +95,15 @@ def reduce_tables(
 ) -> Done:
     """Do what `run` does, on a lake that is there, and leave the run's row to the caller."""
     dialects = tuple(dialects)
-    held = {dialect.name: store.stored_bytes(dialect.record_table) for dialect in dialects}
+    held = {dialect.info.name: store.stored_bytes(dialect.info.record_table) for dialect in dialects}
     # What runs were told is looked up among all of them: not for a dialect of which nothing is held.
-    asking = [dialect for dialect in dialects if held[dialect.name] or request.files]
-    in_force = reducer_options.in_force(store, asking, request.files)
-    for note in in_force.notes:
+    asking = [dialect for dialect in dialects if held[dialect.info.name] or request.files]
+    resolved = reducer_options.resolve(store, asking, request.files)
+    for note in resolved.notes:
         context.progress.note(note)
-    done = Done(members=dict(in_force.members))
+    done = Done(members=dict(resolved.members))
     for dialect in dialects:
-        _reduce_tables(store, dialect, held[dialect.name], request, in_force, context, done)
+        _reduce_tables(store, dialect, held[dialect.info.name], request, resolved, context, done)
     done.members[reducer_options.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences
@@ -114,17 +115,18 @@ def _reduce_tables(
     dialect: Dialect,
     record_bytes: int,
     request: ReduceRequest,
-    in_force: ReducerOptions,
+    resolved: ReducerOptions,
     context: RunContext,
     done: Done,
 ) -> None:
-    own = request.own.get(dialect.name)
-    done.read_versions[dialect.record_table] = last = store.version(dialect.record_table)
+    options = request.options.get(dialect.info.name)
+    writer = journal_writer(dialect, options)
+    done.read_versions[dialect.info.record_table] = version = store.version(dialect.info.record_table)
     with store.sized(record_bytes), SparkJobs(context.progress) as jobs:
         if record_bytes:
-            _reduce(store, dialect, request, in_force, last, context, jobs, done)
-        if own is not None:
-            for table, written in write_peers(store, own, last, context).items():
+            _reduce(store, dialect, request, resolved, version, context, jobs, done)
+        if writer is not None:
+            for table, written in write_peers(store, writer, options, version, context).items():
                 _add(done, table, written)
 
 
@@ -132,46 +134,35 @@ def _reduce(
     store: TableStore,
     dialect: Dialect,
     request: ReduceRequest,
-    in_force: ReducerOptions,
-    last: int,
+    resolved: ReducerOptions,
+    version: int,
     context: RunContext,
     jobs: SparkJobs,
     done: Done,
 ) -> None:
-    states = store.read(STATES).where(F.col("dialect") == dialect.name)
+    states = store.read(STATES).where(F.col("dialect") == dialect.info.name)
     stored = jobs.row(
         states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
     )
-    before = stored["version"]
-    side_versions = {table: store.version(table) for table in dialect.side_tables}
+    previous = stored["version"]
+    side_versions = {table: store.version(table) for table in dialect.info.side_tables}
     done.read_versions.update(side_versions)
     scope = ReduceScope(
-        before, last, context.run_id, context.started_at, side_versions, in_force.values.get(dialect.name),
-        request.walk_entries, in_force.retry_namespaces.get(dialect.name, ()),
+        previous_version=previous, version=version, run_id=context.run_id, reduced_at=context.started_at,
+        side_versions=side_versions, reducer_options=resolved.values.get(dialect.info.name),
+        walk_entries=request.walk_entries,
+        retry_namespaces=resolved.retry_namespaces.get(dialect.info.name, ()),
+        lake_options=lake.options_of(store, dialect.info), options=request.options.get(dialect.info.name),
     )  # fmt: skip
-    asked_anyway = dialect.reducer_option is not None
-    if before is None:
-        _write(store, dialect.reduce_all(store, jobs, scope), context, jobs, done)
-    elif last > before or asked_anyway:
-        feed = _news(store, dialect, before, last)
-        if feed is None:
-            context.progress.note(
-                f"the log of {dialect.record_table} no longer tells what came since version {before}: all is reduced"
-            )
-            _write(store, dialect.reduce_all(store, jobs, scope), context, jobs, done)
-            return
-        context.progress.stage("change feed")
-        found = jobs.row(feed.agg(F.count(F.lit(1)).alias("rows")))["rows"]
-        done.counts["new_records"] += found
-        if found >= LARGE_CHANGES:
-            jobs.persist_on_disk()
-        if found >= LARGE_CHANGES and found > stored["records"]:
-            context.progress.note(f"{found:,} news are more than there was before: all is reduced")
-            _write(store, dialect.reduce_all(store, jobs, scope), context, jobs, done)
-        elif found or asked_anyway:
-            _write(store, dialect.reduce_new(feed, store, jobs, scope), context, jobs, done)
-    if request.full and before is not None:
-        again = dialect.reduce_all(store, jobs, scope)
+    if previous is None:
+        _write(store, dialect.reduce(None, store, jobs, scope), context, jobs, done)
+    elif version > previous or dialect.info.sticky_options:
+        changes, count = _changes(store, dialect, previous, version, stored["records"], context, jobs)
+        done.counts["new_records"] += count
+        if changes is None or count or dialect.info.sticky_options:
+            _write(store, dialect.reduce(changes, store, jobs, scope), context, jobs, done)
+    if request.full and previous is not None:
+        again = dialect.reduce(None, store, jobs, scope)
         differing = differences(store, dialect, again)
         if differing:
             done.differences.update(differing)
@@ -179,11 +170,31 @@ def _reduce(
             delete_strays(store, dialect, again, jobs)
 
 
-def _news(store: TableStore, dialect: Dialect, before: int, last: int) -> DataFrame | None:
-    """Return the records that came since, maybe none, or None if the log no longer tells."""
-    if last > before:
-        return store.changes_since(dialect.record_table, before, last)
-    return store.read_version(dialect.record_table, last).limit(0)
+def _changes(
+    store: TableStore, dialect: Dialect, previous: int, version: int, records: int, context: RunContext,
+    jobs: SparkJobs,
+) -> tuple[DataFrame | None, int]:  # fmt: skip
+    """Return the records that were added since `previous` and their number.
+
+    None in place of the records: everything is to be reduced, since the log lost them or since they outnumber the
+    `records` that were there before.
+    """
+    table = dialect.info.record_table
+    if version == previous:
+        return store.read_version(table, version).limit(0), 0
+    changes = store.changes_since(table, previous, version)
+    if changes is None:
+        context.progress.note(f"{table} has lost its changes since version {previous}: everything is reduced")
+        return None, 0
+    context.progress.stage("change feed")
+    count: int = jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+    if count < LARGE_CHANGES:
+        return changes, count
+    jobs.persist_on_disk()
+    if count <= records:
+        return changes, count
+    context.progress.note(f"{count:,} new records outnumber those before them: everything is reduced")
+    return None, count
 
 
 def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: Done) -> None:

@@ -1,4 +1,4 @@
-"""What operators tell the dialects' reducers: from a file given now, or from the newest run that was given one."""
+"""Sticky options: files for reducers, given now or kept from the newest run that was given one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Dialect, ReducerOption
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import GivenOption
 from strandline.tables.store import TableStore
 
 MEMBER: Final = "told"
@@ -19,17 +20,9 @@ REFUSED: Final = "refused"
 """Member of a run's `detail`: the namespaces that a limit forbade to reduce."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenFile:
-    """A file that an option of the command line names: how errors call it, and its bytes."""
-
-    name: str
-    raw: bytes
-
-
 @dataclass(slots=True)
 class ReducerOptions:
-    """What holds in one run: values and refused namespaces by dialect, what its row keeps, what it says about it."""
+    """The options of one run: parsed values and namespaces to retry by dialect, members of its row, notes to print."""
 
     values: dict[str, Any] = field(default_factory=dict)
     retry_namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,50 +30,51 @@ class ReducerOptions:
     notes: list[str] = field(default_factory=list)
 
 
-def check(dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]) -> None:
-    """See that the given files say what their dialects understand.
-
-    Raises: UsageError of the dialect whose file it is.
-    """
-    for _, option in _options(dialects):
-        file = files.get(option.name)
-        if file is not None:
-            option.parse(file.raw, file.name)
+def check(dialects: Iterable[Dialect], files: Mapping[str, GivenOption | None]) -> None:
+    """See that each dialect understands the given files that it reads. Raises: UsageError of that dialect."""
+    for dialect in dialects:
+        given = {option.name: files.get(option.name) for option in dialect.info.sticky_options}
+        dialect.parse_reducer_options({name: file for name, file in given.items() if file is not None})
 
 
-def in_force(
-    store: TableStore, dialects: Iterable[Dialect], files: Mapping[str, GivenFile | None]
+def resolve(
+    store: TableStore, dialects: Iterable[Dialect], files: Mapping[str, GivenOption | None]
 ) -> ReducerOptions:
-    """Return what holds in this run: what `files` say, else what the newest run that was given one was told."""
+    """Return the options that hold in this run: those of `files`, else those of the newest run that was given some."""
     found, dialects = ReducerOptions(), tuple(dialects)
-    options = _options(dialects)
-    if not options:
+    names = [option.name for dialect in dialects for option in dialect.info.sticky_options]
+    if not names:
         return found
-    paths = {option.name: f"$.{MEMBER}['{option.name}']" for _, option in options}
+    paths = {name: f"$.{MEMBER}['{name}']" for name in names}
     newest = _newest(store, {**paths, REFUSED: f"$.{REFUSED}"})
-    for dialect, option in options:
-        run_id, kept = newest.get(option.name, (None, None))
-        if option.name in files:
-            file = files[option.name]
-            text = None if file is None else file.raw.decode("utf-8")
-            kept = {"file": None if file is None else file.name, "text": text}
-            found.members.setdefault(MEMBER, {})[option.name] = kept
-        elif kept is not None and kept["text"] is not None:
-            found.notes.append(f"--{option.name} is the file {kept['file']}, given to the run {run_id}")
-        found.values[dialect.name] = _value(option, kept)
+    in_force: dict[str, GivenOption] = {}
+    for name in names:
+        run_id, stored = newest.get(name, (None, None))
+        if name in files:
+            stored = _stored(files[name])
+            found.members.setdefault(MEMBER, {})[name] = stored
+        elif stored is not None and stored["text"] is not None:
+            found.notes.append(f"--{name} is the file {stored['file']}, given to the run {run_id}")
+        if stored is not None and stored["text"] is not None:
+            in_force[name] = GivenOption(stored["file"], stored["text"].encode("utf-8"))
     _, refused = newest.get(REFUSED, (None, ()))
     for dialect in dialects:
-        kinds = dialect.kinds
-        found.retry_namespaces[dialect.name] = tuple(
-            name for name in refused if name.partition(":")[0] in kinds
+        info = dialect.info
+        theirs = {option.name for option in info.sticky_options}
+        found.values[info.name] = dialect.parse_reducer_options(
+            {name: file for name, file in in_force.items() if name in theirs}
+        )
+        found.retry_namespaces[info.name] = tuple(
+            name for name in refused if name.partition(":")[0] in info.kinds
         )
     return found
 
 
-def _value(option: ReducerOption, kept: Mapping[str, Any] | None) -> Any:
-    if kept is None or kept["text"] is None:
-        return option.nothing
-    return option.parse(kept["text"].encode("utf-8"), kept["file"])
+def _stored(file: GivenOption | None) -> Mapping[str, str | None]:
+    """Return what the run's row keeps of a file that was given, or dropped."""
+    if file is None:
+        return {"file": None, "text": None}
+    return {"file": file.text, "text": (file.content or b"").decode("utf-8")}
 
 
 def _newest(store: TableStore, paths: Mapping[str, str]) -> Mapping[str, tuple[str, Any]]:
@@ -88,13 +82,9 @@ def _newest(store: TableStore, paths: Mapping[str, str]) -> Mapping[str, tuple[s
     when, columns = F.struct("started_at", "run_id"), []
     for name, path in paths.items():
         kept = F.get_json_object("detail", path)
-        told = F.struct("run_id", kept.alias("kept"))
-        columns.append(F.max_by(told, F.when(kept.isNotNull(), when)).alias(name))
+        of_run = F.struct("run_id", kept.alias("kept"))
+        columns.append(F.max_by(of_run, F.when(kept.isNotNull(), when)).alias(name))
     [row] = store.read("run").agg(*columns).collect()
     return {
         name: (row[name]["run_id"], json.loads(row[name]["kept"])) for name in paths if row[name] is not None
     }
-
-
-def _options(dialects: Iterable[Dialect]) -> list[tuple[Dialect, ReducerOption]]:
-    return [(each, each.reducer_option) for each in dialects if each.reducer_option is not None]

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
-from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.dialect import Dialect
 from strandline.frames.quarantine import as_quarantine, identified
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -37,14 +37,14 @@ class Rejects:
         if not found:
             return None, {}, {}
         named = identified(
-            reduce(DataFrame.unionByName, found), dialect=self._dialect.name, buckets=self._store.buckets
+            reduce(DataFrame.unionByName, found), dialect=self._dialect.info.name, buckets=self._store.buckets
         )
         rows = self._jobs.checkpoint(named, QUARANTINE)
         told = _told_by_reason(rows)
         buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))
         if buckets:
             shaped = as_quarantine(
-                rows, dialect=self._dialect.name, rules_version=rules_version(), run_id=self._context.run_id,
+                rows, dialect=self._dialect.info.name, rules_version=rules_version(), run_id=self._context.run_id,
                 seen_at=F.lit(self._context.started_at),
             )  # fmt: skip
             self._context.progress.stage(QUARANTINE)
@@ -72,7 +72,7 @@ class Rejects:
         if reason is not None:
             rows = rows.where(F.array_contains("reasons", reason))
         if namespace is not None:
-            named = [namespace, *(f"{kind}:{namespace}" for kind in self._dialect.kinds)]
+            named = [namespace, *(f"{kind}:{namespace}" for kind in self._dialect.info.kinds)]
             rows = rows.where(F.col("namespace").isin(*named))
         kept = self._jobs.checkpoint(rows, "rejected rows")
         return kept if self._jobs.has_rows(kept) else None
@@ -106,7 +106,7 @@ class Rejects:
 
     def _rejected(self) -> DataFrame:
         return self._store.read(QUARANTINE).where(
-            (F.col("dialect") == self._dialect.name) & (F.col("status") == "rejected")
+            (F.col("dialect") == self._dialect.info.name) & (F.col("status") == "rejected")
         )
 
 

@@ -12,7 +12,7 @@ from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
 
 if TYPE_CHECKING:
-    from strandline.dialects import Part, Standing
+    from strandline.dialect_api.health import HealthSql, Part
     from strandline.tables.read_lake import ReadLake
 
 ROWS = 50
@@ -108,15 +108,15 @@ def run(
     record_tables: Mapping[str, str],
     request: StatusRequest,
     context: RunContext,
-    standings: Sequence["Standing"] = (),
+    health: Sequence["HealthSql"] = (),
 ) -> Report:
     """Return the status of the lake from its tables alone, worst first.
 
-    `record_tables` gives the table of accepted records of each dialect, `standings` how own nodes stand.
+    `record_tables` gives the table of accepted records of each dialect, `health` how own nodes stand.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
-    tables = tuple(dict.fromkeys((*TABLES, *(table for each in standings for table in each.tables))))
-    parts = [part for each in standings for part in _asked(lake, each.behind, each.tables)]
+    tables = tuple(dict.fromkeys((*TABLES, *(table for each in health for table in each.tables))))
+    parts = [part for each in health for part in _asked(lake, each.behind, each.tables)]
     behind_sql = "\nUNION ALL\n".join(parts) or NOTHING_BEHIND
     if request.namespaces:
         every = lake.query(rows_sql(None, behind_sql), tables)
@@ -129,14 +129,14 @@ def run(
         tally = Counter({row["health"]: row["namespaces"] for row in told})
         shown = lake.query(rows_sql(None if request.all else ROWS, behind_sql), tables)
     behind = unreduced(lake, record_tables)
-    stopped = stopped_writers(lake, standings)
+    stopped = stopped_writers(lake, health)
     found = request.check and (
-        bool(behind) or bool(stopped) or any(tally[health] for health in ("forked", "waiting", "behind"))
+        bool(behind) or bool(stopped) or any(tally[name] for name in ("forked", "waiting", "behind"))
     )
     return context.report(
         lake.location.describe(),
         outcome="found" if found else "ok",
-        counts={health: tally[health] for health in HEALTHS},
+        counts={name: tally[name] for name in HEALTHS},
         namespaces=tally.total(),
         members={
             "rows": [_as_json(row) for row in shown],
@@ -155,12 +155,12 @@ def _asked(lake: "ReadLake", parts: Sequence["Part"], tables: Sequence[str]) -> 
     ]
 
 
-def stopped_writers(lake: "ReadLake", standings: Sequence["Standing"]) -> dict[str, list[str]]:
+def stopped_writers(lake: "ReadLake", health: Sequence["HealthSql"]) -> dict[str, list[str]]:
     """Return the codes of the own nodes on whose journals nothing is written, by node, ascending."""
     found: dict[str, set[str]] = {}
-    for standing in standings:
-        for select in _asked(lake, standing.stopped, standing.tables):
-            for row in lake.query(select, standing.tables):
+    for each in health:
+        for select in _asked(lake, each.stopped, each.tables):
+            for row in lake.query(select, each.tables):
                 found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
     return {node: sorted(codes) for node, codes in sorted(found.items())}
 

@@ -11,11 +11,10 @@ from pyspark.errors import StreamingQueryException
 
 from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, StrandlineError, UsageError
-from strandline.dialect_api.base import Dialect
-from strandline.dialect_api.journals import JournalOptions
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import GivenOption
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
-from strandline.pipelines.reducer_options import GivenFile
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.stream_source import Followed, FollowedFolder, FollowedTopic
@@ -47,8 +46,8 @@ class StreamRequest:
     max_files: int | None = None
     max_records: int | None = None
     checkpoint: str | None = None
-    own: JournalOptions | None = None
-    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
+    options: object | None = None
+    files: Mapping[str, GivenOption | None] = field(default_factory=dict)
 
 
 def topic_in(request: StreamRequest) -> Topic | None:
@@ -112,16 +111,16 @@ def _follow(
     store: TableStore, dialect: Dialect, followed: Followed, request: StreamRequest, settings: Settings,
     context: RunContext, runs: Callable[[str], RunContext],
 ) -> Report:  # fmt: skip
-    checkpoint = request.checkpoint or _checkpoint(store.location, followed.key, dialect.name)
+    checkpoint = request.checkpoint or _checkpoint(store.location, followed.key, dialect.info.name)
     followed.check(checkpoint)
     lake.require(store, init.design_by(settings, (dialect,)))
     owner = {
-        "lake": store.table_id(dialect.record_table), "dialect": dialect.name, **followed.owner()
+        "lake": store.table_id(dialect.info.record_table), "dialect": dialect.info.name, **followed.owner()
     }  # fmt: skip
     bind(store.spark, checkpoint, owner)
     for note in followed.notes():
         context.progress.note(note)
-    asked = MicroBatchOptions(followed.folder, request.format, request.own, request.files)
+    asked = MicroBatchOptions(followed.folder, request.format, request.options, request.files)
     batches = MicroBatchRun(store, dialect, asked, settings, context, runs)
     if request.files:
         batches.apply_options()

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline.dialect_api.base import Dialect
-from strandline.dialect_api.journals import JournalOptions
+from strandline.core.errors import UsageError
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.journals import WritesJournals, journal_writer
 from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
@@ -24,9 +25,9 @@ from strandline.tables.store import TableStore, Written
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """What `sync` was asked for: `requests` is the file for what own nodes ask of their peers, if any."""
+    """What `sync` was asked for: `options` as the dialect parsed them, and the file for the requests, if any."""
 
-    own: JournalOptions
+    options: object
     requests: Path | None = None
 
 
@@ -38,10 +39,11 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     Raises: UsageError (a lake that is not ours), FaultError WRITE_CONFLICT, OUT_NOT_WRITABLE.
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
-    own, table = request.own, dialect.record_table
+    writer, options, table = writer_of(dialect, request.options), request.options, dialect.info.record_table
     with store.sized(store.stored_bytes(table)):
-        authored = write_local_journals(store, table, own, context, with_peers=True)
-    done = reduce.reduce_tables(store, (dialect,), ReduceRequest(own={dialect.name: own}), context)
+        authored = write_local_journals(store, table, writer, options, context, with_peers=True)
+    asking = ReduceRequest(options={dialect.info.name: options})
+    done = reduce.reduce_tables(store, (dialect,), asking, context)
     written: dict[str, Written] = dict(done.written)
     if authored.written is not None:
         written = {table: authored.written, **written}
@@ -49,19 +51,19 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in authored.stopped.items()}}
     if request.requests is not None:
         context.progress.stage("requests")
-        asked, counts["requests"] = write_lines(own.authoring.requests(own.choices, store), request.requests)
+        asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
         members["requests_file"] = str(asked.path)
     return record_run(
-        store, context, outcome="found" if authored.stopped else "ok", dialect=dialect.name, counts=counts,
+        store, context, outcome="found" if authored.stopped else "ok", dialect=dialect.info.name, counts=counts,
         namespaces=done.namespaces, read_versions=done.read_versions, written=written, members=members,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """The file of requests that is answered, and the file of the answers."""
+    """The options as the dialect parsed them, the file of requests, and the file of the answers."""
 
-    own: JournalOptions
+    options: object
     requests: Path
     out: Path
 
@@ -72,12 +74,28 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
     Raises: UsageError (a lake that is not there or not ours), FaultError OUT_NOT_WRITABLE.
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
-    own = request.own
+    writer = writer_of(dialect, request.options)
     with SparkJobs(context.progress) as jobs:
-        found = own.authoring.answers(own.choices, store, jobs, str(request.requests))
+        found = writer.answers(request.options, store, jobs, str(request.requests))
         context.progress.stage("answers")
         written, answered = write_lines(found.frames, request.out)
-        write_manifest_of(written, dialect=dialect.name, records=found.counts["lines"])
+        write_manifest_of(written, dialect=dialect.info.name, records=found.counts["lines"])
     counts: Mapping[str, int] = {"answered": answered, **found.counts}
     members = {"refused_nodes": dict(found.refused), "answers_file": str(written.path)}
     return context.report(store.location.describe(), counts=counts, members=members)
+
+
+def writer_of(dialect: Dialect, options: object | None) -> WritesJournals:
+    """Return the writer of local journals. Raises: UsageError NODES_MISSING."""
+    writer = journal_writer(dialect, options)
+    if writer is None:
+        raise nodes_missing()
+    return writer
+
+
+def nodes_missing() -> UsageError:
+    """Return the error of a `sync` that knows neither local nodes nor another lake."""
+    return UsageError(
+        "NODES_MISSING", "sync needs to know the own nodes and their connections, or another lake",
+        "add --nodes FILE, or --from LAKE",
+    )  # fmt: skip

@@ -10,15 +10,15 @@ from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
 from strandline.core.errors import UsageError
-from strandline.dialect_api.base import Dialect
-from strandline.dialect_api.journals import JournalOptions
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.info import GivenOption
+from strandline.dialect_api.journals import journal_writer
 from strandline.frames.differences import numbered
 from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admitting import Admitting, Merged, counts_of
 from strandline.pipelines.comparison import Comparison, compare, rows_of
 from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
 from strandline.pipelines.reduce import ReduceRequest
-from strandline.pipelines.reducer_options import GivenFile
 from strandline.pipelines.rejects import QUARANTINE
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -38,12 +38,12 @@ PRUNED = "pruned_record"
 class BringRequest:
     """What `sync --from` was asked for; `dry_run` only tells what is missing.
 
-    `own` are the own nodes, by dialect; `files` those given for dialects' reducer options, as `reduce` takes them.
+    `options` and `files` are as `reduce` takes them.
     """
 
     dry_run: bool = False
-    own: Mapping[str, JournalOptions] = field(default_factory=dict)
-    files: Mapping[str, GivenFile | None] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    files: Mapping[str, GivenOption | None] = field(default_factory=dict)
     walk_entries: int = 10_000_000
 
 
@@ -76,24 +76,27 @@ def run(
     if not request.dry_run:
         brought.counts.update(counts_of(None, Merged()))
     for dialect in dialects:
-        held = sum(there.stored_bytes(table) for table in dialect.ingest_tables)
+        held = sum(there.stored_bytes(table) for table in dialect.info.ingest_tables)
         with store.sized(held), SparkJobs(context.progress) as jobs:
-            context.progress.stage(f"comparing {dialect.record_table}")
+            context.progress.stage(f"comparing {dialect.info.record_table}")
             found = compare(here, there, dialect, jobs)
             brought.compared(found)
             context.faults.reach("sync.compared")
             if not request.dry_run:
-                own = request.own.get(dialect.name)
-                _bring(store, there, dialect, found, own, settings, context, jobs, brought)
+                options = request.options.get(dialect.info.name)
+                _bring(store, there, dialect, found, options, settings, context, jobs, brought)
     if request.dry_run:
         return context.report(
             store.location.describe(), counts=dict(brought.counts), namespaces=brought.namespaces,
             members=brought.members() | {"dry_run": True},
         )  # fmt: skip
-    for name, own in request.own.items():
-        [table] = [dialect.record_table for dialect in dialects if dialect.name == name]
-        brought.authored(table, write_local_journals(store, table, own, context, with_peers=True))
-    asked = ReduceRequest(files=request.files, own=request.own, walk_entries=request.walk_entries)
+    for dialect in dialects:
+        options = request.options.get(dialect.info.name)
+        writer, table = journal_writer(dialect, options), dialect.info.record_table
+        if writer is not None:
+            done_here = write_local_journals(store, table, writer, options, context, with_peers=True)
+            brought.authored(table, done_here)
+    asked = ReduceRequest(files=request.files, options=request.options, walk_entries=request.walk_entries)
     done = reduce.reduce_tables(store, dialects, asked, context)
     brought.add(done.written)
     brought.counts["reduced"] = done.counts["reduced"]
@@ -178,7 +181,7 @@ def _check_unpruned(store: TableStore) -> None:
 
 
 def _bring(
-    store: TableStore, there: TableStore, dialect: Dialect, found: Comparison, own: JournalOptions | None,
+    store: TableStore, there: TableStore, dialect: Dialect, found: Comparison, options: object | None,
     settings: Settings, context: RunContext, jobs: SparkJobs, brought: _Brought,
 ) -> None:  # fmt: skip
     admitting = Admitting(store, dialect, settings, context, jobs)
@@ -193,7 +196,7 @@ def _bring(
         brought.add(admitting.written())
         return
     named = files.withColumn("source", F.lit(there.location.describe()))
-    admission = admitting.admit(ContentScan(named, admitting.options()), own)
+    admission = admitting.admit(ContentScan(named, admitting.options()), options)
     context.faults.reach("ingest.read")
     merged = admitting.merge(admission)
     context.faults.reach("ingest.records")
@@ -212,11 +215,11 @@ def _mend(store: TableStore, dialect: Dialect, admitting: Admitting, jobs: Spark
 
     Return whether others may have been let in, had that run gone on: they are judged again even if nothing comes.
     """
-    is_waiting = (F.col("dialect") == dialect.name) & (F.col("status") == "deferred")
+    is_waiting = (F.col("dialect") == dialect.info.name) & (F.col("status") == "deferred")
     waiting = store.read(QUARANTINE).where(is_waiting)
     if not jobs.has_rows(waiting):
         return False
     key = ["bucket", "namespace", "record_id"]
-    held = store.read(dialect.record_table).select(*key)
+    held = store.read(dialect.info.record_table).select(*key)
     admitting.rejects.delete(waiting.join(held, key, "left_semi"))
-    return store.has_partial_run(dialect.ingest_tables)
+    return store.has_partial_run(dialect.info.ingest_tables)

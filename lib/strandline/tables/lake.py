@@ -14,6 +14,7 @@ from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY, create
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, views
+from strandline.dialect_api.info import DialectInfo
 from strandline.tables.commits import current_schema
 from strandline.tables.refusals import check_contract, lake_foreign, lake_not_found, no_folder, table_missing
 from strandline.tables.store import TableStore
@@ -39,6 +40,14 @@ class LakeState:
     def is_empty(self) -> bool:
         """True if nothing is there, or only what a killed `init` left: tables without a row, the last one absent."""
         return not self.tables or ("run" in self.missing and not any(self.versions.values()))
+
+
+def options_of(store: TableStore, info: DialectInfo) -> dict[str, str]:
+    """Return the choices that the lake was made with, by the name of each lake option of a dialect."""
+    return {
+        option.name: store.properties(option.table).get(option.table_property, option.unset)
+        for option in info.lake_options
+    }
 
 
 def inspect(store: TableStore) -> LakeState:

@@ -8,7 +8,6 @@ from bench.bench import Bench
 from bench.measure import Run, alternate, seconds_case, seconds_side
 from bench.results import Case, Side
 from bench.workers import PeakOfWorkers, is_readable
-from strandline.dialect_api.journals import JournalOptions
 from strandline.dialects.sdmp.author import append, synthetic_id
 
 ROWS, WRITTEN, PYTHON = "rows of the commit", "the same, written to Delta", "append in pure Python"
@@ -70,7 +69,7 @@ def _listening(bench: Bench) -> None:
     tenth = max(2, sizes.journals // 10)
     peaks: dict[str, list[float]] = {WHOLE: [], HALF: []}
 
-    def listening(peers: int) -> JournalOptions:
+    def listening(peers: int) -> object:
         """Own nodes, a tenth as many as there are journals, each with so many peers, in turns."""
         return engine.own(
             {

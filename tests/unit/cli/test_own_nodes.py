@@ -73,7 +73,7 @@ def test_a_node_twice_is_refused(capsys):
     [
         ([*INGEST, "--nodes", "absent.json"], "OPTION_FILE"),
         ([*STREAM, "--nodes", "absent.json"], "OPTION_FILE"),
-        ([*STREAM, "--log-config", "absent.json"], "OPTION_FILE"),
+        ([*STREAM, "--log-config", "absent.json"], "OPTION_OF_OTHER_DIALECT"),
         ([*INGEST, "--restore", OWN], "NODE_NOT_OWN"),
         ([*INGEST, "--nodes", "nodes.json", "--restore", PEER], "NODE_NOT_OWN"),
         ([*INGEST, "--nodes", "nodes.json", "--force-write", PEER], "NODE_NOT_OWN"),
@@ -172,8 +172,8 @@ def test_status_check_ends_with_1_for_a_node_with_one_trouble_alone(capsys, trou
     assert {health for health, count in counts.items() if count} == {trouble} - {"nothing"}
 
 
-def test_an_option_of_another_dialect_is_refused_by_name(capsys, monkeypatch):
-    monkeypatch.setattr("strandline.cli.local_nodes.options_of", lambda name: ())
-    error = refused([*INGEST, "--nodes", nodes_file()], capsys)
+def test_an_option_of_another_dialect_is_refused_by_name(capsys):
+    error = refused(["ingest", "in", "--dialect", "ipfslog", "--nodes", nodes_file()], capsys)
     assert error["code"] == "OPTION_OF_OTHER_DIALECT"
     assert "--nodes" in error["message"]
+    assert "ipfslog" in error["message"]

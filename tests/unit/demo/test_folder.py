@@ -73,7 +73,7 @@ def test_the_files_of_a_dialect_lie_in_a_folder_of_their_own_beside_a_manifest_t
 ) -> None:
     for dialect in every():
         folder = write_files(tmp_path, dialect)
-        assert folder == tmp_path / dialect.name
+        assert folder == tmp_path / dialect.info.name
         [manifest] = folder.glob("*.manifest.json")
         stated = {
             each["name"]: (each["records"], each["bytes"])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from strandline.contracts.reasons import reasons
-from strandline.dialect_api.base import DemoFile, DemoRejection
+from strandline.dialect_api.demo import DemoFile, DemoRejection
 from strandline.pipelines.demo import sections
 from strandline.pipelines.report import Report
 

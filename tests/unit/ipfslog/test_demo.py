@@ -1,17 +1,17 @@
 """The demo's logs: the published entries are accepted, each forgery is told by what gives it away."""
 
 from strandline.dialects.ipfslog.author import open_logs
-from strandline.dialects.ipfslog.dialect import FORMATS, demo, records_in
+from strandline.dialects.ipfslog.dialect import IPFSLOG
 from strandline.kernels.formats import format_of
 from support.ipfslog_cases import document
 
 
 def test_the_demo_lands_two_logs_and_two_forgeries():
-    shown = demo()
-    assert shown == demo()
-    formats = {file.name: format_of(file.name, FORMATS) for file in shown.files}
+    shown = IPFSLOG.demo()
+    assert shown == IPFSLOG.demo()
+    formats = {file.name: format_of(file.name, IPFSLOG.info.formats) for file in shown.files}
     opened = open_logs([(file.content, formats[file.name]) for file in shown.files])
-    counted = {file.name: records_in(file.content, formats[file.name]) for file in shown.files}
+    counted = {file.name: IPFSLOG.count_records(file.content, formats[file.name]) for file in shown.files}
     assert counted == {file.name: file.records for file in shown.files}
     assert opened.counts.read == sum(counted.values())
     assert {log_id: log.length for log_id, log in opened.logs.items()} == {"example-log": 2, "demo-shop": 4}

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 from strandline.core.verdict import encode_evidence
-from strandline.dialect_api.base import PlainFile
+from strandline.dialect_api.ports import PlainFile
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
-from strandline.dialects.sdmp.dialect import plain
+from strandline.dialects.sdmp.dialect import SDMP
 from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
 from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
@@ -182,7 +182,7 @@ def test_a_file_of_frames_split_into_many_gives_the_same_elements() -> None:
 
 def test_a_cut_last_frame_is_never_left_to_splits() -> None:
     def form(data: bytes):
-        return plain(PlainFile(None, data[:4096], lambda: data, options()))
+        return SDMP.split_format(PlainFile(None, data[:4096], lambda: data, options()))
 
     assert form(FRAME + b"\n" + FRAME).form == "frames"
     assert form(FRAME + b"\n" + FRAME[:-1]) is None

@@ -9,7 +9,8 @@ import pytest
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_frame
-from strandline.dialects.sdmp.kernels import ANNOUNCED, STRICT
+from strandline.dialects.sdmp.info import STRICT
+from strandline.dialects.sdmp.kernels import ANNOUNCED
 from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.verify import judge_announcement
 from strandline.kernels.containers import StreamLimits

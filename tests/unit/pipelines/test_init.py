@@ -37,7 +37,7 @@ def test_no_table_has_deletion_vectors_unless_the_setting_gives_them_to_reduced_
 
 
 def test_the_choice_of_a_dialect_and_deletion_vectors_do_not_hide_each_other() -> None:
-    strict = made_with(InitOptions(dialect_options={"strict": "true"}, deletion_vectors=True))
+    strict = made_with(InitOptions(dialect_options={"strict": "strict"}, deletion_vectors=True))
     assert strict["node_journal_line"][READING] == "strict"
     assert strict["node_journal_line"][DELETION_VECTORS_PROPERTY] == "false"
     assert made_with(InitOptions())["node_journal_line"][READING] == "weak"

@@ -8,7 +8,7 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.core.verdict import MAX_EVIDENCE_BYTES, encode_evidence
-from strandline.dialects.sdmp.dialect import records_in
+from strandline.dialects.sdmp.dialect import SDMP
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.pipelines.manifests import (
@@ -33,7 +33,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def stated(folder: Path, *names: str) -> Path:
-    return write_manifest([folder / name for name in names], dialect="sdmp", records_in=records_in, name="m")
+    return write_manifest(
+        [folder / name for name in names], dialect="sdmp", records_in=SDMP.count_records, name="m"
+    )
 
 
 def loaded(*sources: Path):

@@ -3,14 +3,14 @@
 import pytest
 
 from strandline.core.errors import UsageError
+from strandline.dialect_api.info import GivenOption
 from strandline.dialects import every
 from strandline.pipelines import reducer_options
-from strandline.pipelines.reducer_options import GivenFile
 
 LOGS = b'{"logs": [{"id": "/shop", "store": "keyvalue", "write": ["*"]}]}'
 
 
-@pytest.mark.parametrize("files", [{}, {"log-config": None}, {"log-config": GivenFile("logs.json", LOGS)}])
+@pytest.mark.parametrize("files", [{}, {"log-config": None}, {"log-config": GivenOption("logs.json", LOGS)}])
 def test_what_the_dialect_understands_passes(files):
     reducer_options.check(every(), files)
 
@@ -28,5 +28,5 @@ def test_what_the_dialect_understands_passes(files):
 )
 def test_a_file_that_says_something_else_is_wrong_usage_with_its_name_and_member(raw, member):
     with pytest.raises(UsageError, match=member) as refused:
-        reducer_options.check(every(), {"log-config": GivenFile("logs.json", raw)})
+        reducer_options.check(every(), {"log-config": GivenOption("logs.json", raw)})
     assert refused.value.code == "LOG_CONFIG_INVALID"

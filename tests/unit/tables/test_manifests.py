@@ -11,7 +11,7 @@ import pytest
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, render
-from strandline.dialects.sdmp.dialect import records_in
+from strandline.dialects.sdmp.dialect import SDMP
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid, Statement
 from strandline.tables.manifests import load_manifests, write_manifest
@@ -33,7 +33,9 @@ def loaded(*sources: Path, dialect: str = "sdmp"):
 
 
 def written(folder: Path, *names: str, **more) -> Path:
-    return write_manifest([folder / name for name in names], dialect="sdmp", records_in=records_in, **more)
+    return write_manifest(
+        [folder / name for name in names], dialect="sdmp", records_in=SDMP.count_records, **more
+    )
 
 
 def test_a_written_manifest_states_the_decompressed_content(folder: Path) -> None:
@@ -75,9 +77,9 @@ def test_files_that_no_manifest_can_tell_are_refused(folder: Path) -> None:
 def test_records_are_what_a_file_adds_to_read() -> None:
     node = synthetic_id("node", 0)
     frames = b"\n".join([batch(node, node, LINES), announce(node, [(node, node)] * 2), b"", b"{", b'{"a":1}'])
-    assert records_in(render(LINES)) == 5
-    assert records_in(frames) == 5 + 2 + 2
-    assert (records_in(b""), records_in(b"no journal\n\n")) == (0, 1)
+    assert SDMP.count_records(render(LINES), None) == 5
+    assert SDMP.count_records(frames, None) == 5 + 2 + 2
+    assert (SDMP.count_records(b"", None), SDMP.count_records(b"no journal\n\n", None)) == (0, 1)
 
 
 def test_a_file_that_only_has_the_name_of_a_manifest_is_input(folder: Path) -> None:

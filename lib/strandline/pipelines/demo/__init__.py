@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 
 from strandline.config.settings import Settings
 from strandline.contracts.quoting import quote_text
-from strandline.dialect_api.base import DemoRejection, Dialect
+from strandline.dialect_api.demo import DemoRejection
+from strandline.dialect_api.dialect import Dialect
 from strandline.dialects import every, record_tables
 from strandline.pipelines import ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
@@ -88,7 +89,7 @@ class _Demo:
         )
 
     def _ingested(self, dialect: Dialect, folder: Path) -> Report:
-        part = self._part(f"ingest {dialect.name}")
+        part = self._part(f"ingest {dialect.info.name}")
         request = ingest.IngestRequest(sources=(str(folder),))
         return ingest.run(
             self._store(part), dialect, request, self._settings, replace(part, command="ingest")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import UsageError
-from strandline.dialect_api.base import Dialect
+from strandline.dialect_api.dialect import Dialect
 from strandline.tables.manifests import write_manifest
 
 # Names that begin with a dot are nobody's table.
@@ -44,16 +44,16 @@ def make_anew(lake: Path) -> Path:
 
 def write_files(folder: Path, dialect: Dialect) -> Path:
     """Write the dialect's files to a folder of their own, beside them the manifest that says what they hold."""
-    own = folder / dialect.name
+    own = folder / dialect.info.name
     own.mkdir()
     files = dialect.demo().files
     for file in files:
         (own / file.name).write_bytes(file.content)
     write_manifest(
         [own / file.name for file in files],
-        dialect=dialect.name,
-        records_in=dialect.records_in,
-        formats=dialect.formats,
+        dialect=dialect.info.name,
+        records_in=dialect.count_records,
+        formats=dialect.info.formats,
     )
     return own
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strandline.contracts.reasons import reasons
-from strandline.dialect_api.base import DemoFile, DemoRejection
+from strandline.dialect_api.demo import DemoFile, DemoRejection
 from strandline.pipelines.report import Report
 
 Section = dict[str, Any]

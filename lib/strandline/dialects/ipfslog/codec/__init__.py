@@ -33,6 +33,7 @@ from strandline.dialects.ipfslog.codec.dag_cbor import (
 )
 from strandline.dialects.ipfslog.codec.dag_pb import dag_pb_block, dag_pb_data, is_dag_pb
 from strandline.dialects.ipfslog.codec.documents import (
+    DOCUMENT_FORMATS,
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
     DocumentFormat,
@@ -67,6 +68,7 @@ from strandline.dialects.ipfslog.codec.manifests import ANYONE, KEY_PREFIX, mani
 
 __all__ = [
     "ANYONE",
+    "DOCUMENT_FORMATS",
     "FIELDS",
     "JSON_ORDER",
     "KEY_PREFIX",

@@ -24,6 +24,7 @@ from strandline.dialects.ipfslog.types import (
 )
 
 DocumentFormat: TypeAlias = Literal["lines", "json", "car"]
+DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = ("lines", "json", "car")
 
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024

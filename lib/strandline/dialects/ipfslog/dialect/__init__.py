@@ -1,64 +1,73 @@
-"""Logs as the one object that the pipelines see."""
+"""Logs as the object that the pipelines call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
-from strandline.dialect_api.base import Dialect, LakeOption, PlainFile, SplitFormat
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.admission import Admission, AdmitRequest
+from strandline.dialect_api.demo import Demo
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.info import DialectInfo, GivenOption
+from strandline.dialect_api.ports import InputScan, Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.codec import MAX_LINE_BYTES, DocumentFormat, read_documents
-from strandline.dialects.ipfslog.dialect.admission import admit
-from strandline.dialects.ipfslog.dialect.batch import IDENTITIES, MANIFESTS, PROFILE
-from strandline.dialects.ipfslog.dialect.demo import demo
-from strandline.dialects.ipfslog.dialect.export import export
-from strandline.dialects.ipfslog.dialect.reduction import LOG_CONFIG, reduce_all, reduce_new
-from strandline.dialects.ipfslog.dialect.retained import ENTRIES
-from strandline.dialects.ipfslog.dialect.transfer import to_files
-from strandline.dialects.ipfslog.types import DIALECT, PROFILES, HeadClaim
+from strandline.dialects.ipfslog.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
+from strandline.dialects.ipfslog.dialect import admission, reduction, transfer
+from strandline.dialects.ipfslog.dialect import demo as demo_files
+from strandline.dialects.ipfslog.dialect import export as export_files
+from strandline.dialects.ipfslog.info import INFO, LOG_CONFIG
+from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
+from strandline.dialects.ipfslog.types import HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
 
-FORMATS: Final[Mapping[DocumentFormat, tuple[str, ...]]] = {
-    "lines": (".jsonl", ".ndjson"),
-    "json": (".json",),
-    "car": (".car",),
-}
 
+class Logs(Dialect):
+    """Logs of ipfs-log and OrbitDB."""
 
-def split_format(file: PlainFile) -> SplitFormat | None:
-    """Return how a plain file may be split: a file of lines anywhere, others not."""
-    return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
-
-
-def records_in(content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
-    """Return how many records a file of that format holds, bad ones too: what it adds to `read`."""
-    [name] = [each for each in FORMATS if each == format]
-    documents = (each for each in read_documents(content, name) if not isinstance(each, HeadClaim))
-    return sum(not isinstance(read_element(each, "strict"), Foreign) for each in documents)
-
-
-IPFSLOG = Dialect(
-    name=DIALECT,
-    kinds=("log",),
-    record_table=ENTRIES,
-    reduced=("ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation"),
-    reducer_version="ipfslog-1",
-    lake_options=(LakeOption(PROFILE, ENTRIES, "strandline.ipfslog.profile", PROFILES),),
-    formats={str(name): endings for name, endings in FORMATS.items()},
-    split_format=split_format,
-    records_in=records_in,
-    admit=admit,
-    reduce_new=reduce_new,
-    reduce_all=reduce_all,
-    export=export,
-    demo=demo,
-    to_files=to_files,
-    side_tables=(IDENTITIES, MANIFESTS),
-    exports_as="car",
-    message_as="lines",
-    reducer_option=LOG_CONFIG,
-    table_functions={
+    info: ClassVar[DialectInfo] = INFO
+    table_functions: ClassVar[Mapping[str, tuple[type, str]]] = {
         "ipfs_log_iterate": (kernels.Iterate, kernels.PART_DDL),
         "ipfs_log_traverse": (kernels.Traverse, kernels.PART_DDL),
-    },
-)
+    }
+
+    def parse_reducer_options(self, files: Mapping[str, GivenOption]) -> Mapping[str, LogConfiguration]:
+        """Return store and writers by log, from the file of `--log-config`. Raises: UsageError LOG_CONFIG_INVALID."""
+        file = files.get(LOG_CONFIG)
+        return {} if file is None else parse_log_config(file.content or b"", file.text)
+
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a plain file may be split: a file of lines anywhere, others not."""
+        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
+        """Return how many records a file of that format holds, bad ones too: what it adds to `read`."""
+        [name] = [each for each in DOCUMENT_FORMATS if each == format]
+        documents = (each for each in read_documents(content, name) if not isinstance(each, HeadClaim))
+        return sum(not isinstance(read_element(each, "strict"), Foreign) for each in documents)
+
+    def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
+        """Judge one batch: which entries, identities and manifests are accepted, rejected or deferred."""
+        return admission.admit(scan, tables, jobs, request)
+
+    def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+        """Reduce the logs that `changes` touch or whose configuration changed, or all."""
+        return reduction.reduce(changes, tables, jobs, scope)
+
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write logs as a CAR, with the identities and manifests that they need."""
+        return export_files.export(lake, jobs, namespaces)
+
+    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+        """Write blocks as CARs."""
+        return transfer.to_files(rows, tables, jobs)
+
+    def demo(self) -> Demo:
+        """Return the entries of the OrbitDB field manual, and a shop of which one entry is forged."""
+        return demo_files.demo()
+
+
+IPFSLOG = Logs()

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Admission, AdmitRequest, InputScan, Jobs, TableInsert, Tables
+from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.ipfslog.dialect.batch import (
     IDENTITIES,
     MANIFESTS,

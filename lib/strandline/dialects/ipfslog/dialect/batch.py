@@ -10,16 +10,16 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
 from strandline.core.ids import bucket_of as bucket_of_namespace
-from strandline.dialect_api.base import AdmitRequest, InputScan, Jobs, Tables
+from strandline.dialect_api.admission import AdmitRequest
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.dialect.retained import ENTRIES, PRUNED
 from strandline.dialects.ipfslog.frames import before, blocks, fates, findings, identities, pruned
+from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.types import PROFILES, SHARED_NAMESPACE, Profile
 
 IDENTITIES = "ipfs_log_identity"
 MANIFESTS = "ipfs_log_manifest"
-PROFILE = "ipfslog-profile"
-"""The choice of a lake for this dialect: what upstream verifies is enough, or not."""
 
 
 @dataclass(frozen=True, slots=True)

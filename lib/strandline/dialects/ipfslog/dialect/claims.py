@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.ipfslog.dialect.batch import Batch
 from strandline.dialects.ipfslog.dialect.retained import ENTRIES, PRUNED
 from strandline.dialects.ipfslog.frames import pruned

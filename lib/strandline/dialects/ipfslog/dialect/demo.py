@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from strandline.dialect_api.base import Demo, DemoFile, DemoRejection
+from strandline.dialect_api.demo import Demo, DemoFile, DemoRejection
 from strandline.dialects.ipfslog.author import Identity, Log, sign_entry, to_json, to_snapshot
 from strandline.dialects.ipfslog.codec import identity_value
 from strandline.dialects.ipfslog.types import log_namespace

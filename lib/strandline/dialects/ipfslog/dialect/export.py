@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Jobs
-from strandline.dialect_api.exporting import ExportFile, LakeSnapshot
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.ipfslog.codec import MAX_ROOTS_WRITTEN, car_header, parse_cid
 from strandline.dialects.ipfslog.dialect.batch import IDENTITIES, MANIFESTS
 from strandline.dialects.ipfslog.dialect.retained import ENTRIES

@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.dialect_api.base import Jobs, ReduceScope, Reduction, Refusal, Tables
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.ipfslog.dialect.retained import EQUIVOCATIONS, RetainedEntries
 from strandline.dialects.ipfslog.frames import dag, documents, forks, logs, order, states
 

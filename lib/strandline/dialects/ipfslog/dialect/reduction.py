@@ -8,12 +8,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
-from strandline.dialect_api.base import Jobs, ReducerOption, ReduceScope, Reduction, Tables
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.dialect import folding
 from strandline.dialects.ipfslog.dialect.news import from_news, met
 from strandline.dialects.ipfslog.dialect.retained import RetainedEntries, held
 from strandline.dialects.ipfslog.frames import dag, forks, logs, states
-from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
+from strandline.dialects.ipfslog.reduce import LogConfiguration
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
 
 MANIFESTS = "ipfs_log_manifest"
@@ -24,11 +25,13 @@ COMMITTED: Final = log_namespace("/orbitdb/")
 UNREAD: Final = ("block", "payload_json", "value_json", "sig", "refs")
 """Columns of an entry that no reduction reads: what its values are stands in `ops`."""
 
-LOG_CONFIG: Final = ReducerOption("log-config", parse_log_config, {})
-"""Stores and write lists of logs, from a file."""
+
+def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce what `changes` (rows of the change feed) touch, or everything without them: both give the same rows."""
+    return _of_all(tables, jobs, scope) if changes is None else _of_changes(changes, tables, jobs, scope)
 
 
-def reduce_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every log from all of its entries, as of one version of their table."""
     every = held(tables, jobs, scope.version)
     counted = every.counted().withColumn("is_known", F.lit(True))
@@ -40,18 +43,18 @@ def reduce_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     return folding.reduction([folded], found, scope)
 
 
-def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the logs that `news` (rows of the change feed) touch, or whose configuration is another one.
+def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce the logs that `changes` (rows of the change feed) touch, or whose configuration is another one.
 
     From their stored state and the news where that is exact; from all of their entries where a log is new, in mode
     `walk` or turns to it, or is told otherwise than before. After a killed run everything is reduced again: then rows
     may be newer than their state.
     """
     if tables.has_partial_run(folding.REDUCED):
-        return reduce_all(tables, jobs, scope)
+        return _of_all(tables, jobs, scope)
     every = held(tables, jobs, scope.version)
-    news = jobs.persist(news.drop(*UNREAD), "news")
-    touched = jobs.checkpoint(_touched(news, every, tables, scope), "logs")
+    changes = jobs.persist(changes.drop(*UNREAD), "changes")
+    touched = jobs.checkpoint(_touched(changes, every, tables, scope), "logs")
     _check_told(touched, every, jobs)
     found = jobs.row(
         touched.agg(
@@ -67,7 +70,7 @@ def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) 
     parts: list[folding.Folded] = []
     if found["others"]:
         known = touched.where("NOT whole")
-        arrived = met(news, within, known, tables, jobs, buckets)
+        arrived = met(changes, within, known, tables, jobs, buckets)
         turned = jobs.checkpoint(within.may_walk(dag.walked(arrived.bonds)), "logs that turn to walk")
         if jobs.has_rows(turned):
             whole = whole.unionByName(known.join(turned, "namespace", "left_semi"))
@@ -76,7 +79,9 @@ def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) 
         parts.append(from_news(arrived, tables, jobs, buckets))
     if found["whole"]:
         parts.append(folding.from_all(within.of(whole), whole, tables, jobs, scope))
-    of_news = jobs.checkpoint(news.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of news")
+    of_news = jobs.checkpoint(
+        changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of news"
+    )
     witnesses = within.witnesses(tables)
     clocks = witnesses.join(folding.on_every_machine(of_news, jobs), list(forks.CLOCK), "left_semi")
     return folding.reduction(parts, folding.equivocations(witnesses, forks.suspects(clocks), jobs), scope)
@@ -104,8 +109,8 @@ def _check_told(configured: DataFrame, every: RetainedEntries, jobs: Jobs) -> No
         )
 
 
-def _touched(news: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
-    """Logs to reduce: with news, with another configuration than that of their state, or owed by an earlier run.
+def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
+    """Logs to reduce: with changes, with another configuration than that of their state, or owed by an earlier run.
 
     Gives: `states.LOG`, is_known, is_refused, old_blocks, old_groups, whole (whether all entries are needed).
     """
@@ -115,7 +120,7 @@ def _touched(news: DataFrame, every: RetainedEntries, tables: Tables, scope: Red
         F.col("namespace").startswith(COMMITTED) | F.col("namespace").isin(told)
         | (F.col("configuration") != LogConfiguration().as_json)
     )  # fmt: skip
-    arrived = logs.counted(news).withColumnRenamed("record_count", "new_count")
+    arrived = logs.counted(changes).withColumnRenamed("record_count", "new_count")
     old = stored.select(
         "namespace", "bucket", F.col("record_count").alias("old_count"), F.col("order_blocks").alias("old_blocks"),
         F.col("document_groups").alias("old_groups"), F.col("depends_on").alias("old_depends_on"),
@@ -128,7 +133,7 @@ def _touched(news: DataFrame, every: RetainedEntries, tables: Tables, scope: Red
     counted = candidates.withColumn(
         "record_count", F.coalesce("old_count", zero) + F.coalesce("new_count", zero)
     ).withColumn("owed", F.lit(False))
-    again = _again(news, every, scope)
+    again = _again(changes, every, scope)
     if again is not None:
         retry_namespaces = every.of(again).counted().withColumn("owed", F.lit(True))
         counted = counted.join(F.broadcast(again), "namespace", "left_anti").unionByName(
@@ -153,13 +158,13 @@ def _touched(news: DataFrame, every: RetainedEntries, tables: Tables, scope: Red
     )  # fmt: skip
 
 
-def _again(news: DataFrame, every: RetainedEntries, scope: ReduceScope) -> DataFrame | None:
+def _again(changes: DataFrame, every: RetainedEntries, scope: ReduceScope) -> DataFrame | None:
     """Logs of which the stored state tells nothing: owed by an earlier run, or with news that are pruned by now."""
     retry_namespaces = every.entries.where(F.col("namespace").isin(*scope.retry_namespaces)).select(
         "namespace"
     )
     found = retry_namespaces if scope.retry_namespaces else None
     if every.pruned is not None:
-        gone = news.join(every.pruned.ids, ["namespace", "record_id"], "left_semi").select("namespace")
+        gone = changes.join(every.pruned.ids, ["namespace", "record_id"], "left_semi").select("namespace")
         found = gone if found is None else found.unionByName(gone)
     return None if found is None else found.distinct()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.ipfslog.frames.transfer import cars_of
 
 

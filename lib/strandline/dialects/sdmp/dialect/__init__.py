@@ -1,73 +1,110 @@
-"""Node journals as the one object that the pipelines see."""
+"""Node journals as the object that the pipelines call."""
 
 from __future__ import annotations
 
-from strandline.dialect_api.base import Dialect, LakeOption, PlainFile, SplitFormat
-from strandline.dialect_api.journals import JournalWriter
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.admission import Admission, AdmitRequest
+from strandline.dialect_api.demo import Demo
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.info import DialectInfo, GivenOption
+from strandline.dialect_api.journals import AuthorScope, FoundAnswers, NextCommit, WritesJournals
+from strandline.dialect_api.ports import InputScan, Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp import codec
-from strandline.dialects.sdmp.dialect.admission import admit
+from strandline.dialects.sdmp.author import LocalNodes
+from strandline.dialects.sdmp.dialect import admission, exchange, peers, reduction, transfer, writer
+from strandline.dialects.sdmp.dialect import demo as demo_files
+from strandline.dialects.sdmp.dialect import export as export_files
 from strandline.dialects.sdmp.dialect.choices import read_options
-from strandline.dialects.sdmp.dialect.demo import demo
-from strandline.dialects.sdmp.dialect.exchange import answers, requests
-from strandline.dialects.sdmp.dialect.export import export
-from strandline.dialects.sdmp.dialect.peers import peers
-from strandline.dialects.sdmp.dialect.reduction import reduce_all, reduce_new
-from strandline.dialects.sdmp.dialect.transfer import to_files
-from strandline.dialects.sdmp.dialect.writer import next_commit, stopped
-from strandline.dialects.sdmp.kernels import STRICT, is_strict
-from strandline.dialects.sdmp.reduce import REDUCER_VERSION
-from strandline.dialects.sdmp.types import DIALECT, Unreadable
+from strandline.dialects.sdmp.info import INFO
+from strandline.dialects.sdmp.kernels import is_strict
+from strandline.dialects.sdmp.types import Unreadable
 
 
-def split_format(file: PlainFile) -> SplitFormat | None:
-    """Return how a plain file may be split, or None: then one task reads it whole.
+class NodeJournals(Dialect, WritesJournals):
+    """Node journals of SDMP 0.9 and 0.12."""
 
-    A text journal whose line 1 names its node goes to Spark's reader. A file of
-    frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split
-    does not see.
-    """
-    head = file.head
-    form = codec.form_of(head)
-    if form == "frames":
-        last = file.tail().rpartition(b"\n")[2]
-        cut = bool(last.strip(codec.ASCII_SPACE)) and isinstance(codec.parse_frame(last), Unreadable)
-        return None if cut else SplitFormat("frames", None, codec.MAX_FRAME_BYTES)
-    if form == "text" and b"\n" in head:
-        first = head.partition(b"\n")[0]
-        node = codec.node_of_line(first if is_strict(file.options) else first.removesuffix(b"\r"))
-        return None if node is None else SplitFormat("text", node, codec.MAX_LINE_BYTES)
-    return None
+    info: ClassVar[DialectInfo] = INFO
+
+    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> LocalNodes:
+        """Return which nodes are local and how their journals are written.
+
+        Raises: UsageError `NODES_INVALID`, `NODE_NOT_OWN`, `NODE_TWICE`.
+        """
+        return read_options(given)
+
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a plain file may be split, or None: then one task reads it whole.
+
+        A text journal whose line 1 names its node goes to Spark's reader. A file of
+        frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split
+        does not see.
+        """
+        head = file.head
+        form = codec.form_of(head)
+        if form == "frames":
+            last = file.tail().rpartition(b"\n")[2]
+            cut = bool(last.strip(codec.ASCII_SPACE)) and isinstance(codec.parse_frame(last), Unreadable)
+            return None if cut else SplitFormat("frames", None, codec.MAX_FRAME_BYTES)
+        if form == "text" and b"\n" in head:
+            first = head.partition(b"\n")[0]
+            node = codec.node_of_line(first if is_strict(file.options) else first.removesuffix(b"\r"))
+            return None if node is None else SplitFormat("text", node, codec.MAX_LINE_BYTES)
+        return None
+
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002, ARG002 - the content tells
+        """Return how many records the decompressed content of a file is, bad ones too: what it adds to `read`."""
+        source = codec.parse_source(content)
+        return len(source.damages) + sum(len(frame.elements) for _, frame in source.frames)
+
+    def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
+        """Judge one batch: which lines are accepted, rejected or deferred."""
+        return admission.admit(scan, tables, jobs, request)
+
+    def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+        """Reduce the journals that `changes` touch, or all."""
+        return reduction.reduce(changes, tables, jobs, scope)
+
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write one journal without a fork as its text, others as frames."""
+        return export_files.export(lake, jobs, namespaces)
+
+    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+        """Write lines as frames."""
+        return transfer.to_files(rows, tables, jobs)
+
+    def demo(self) -> Demo:
+        """Return published journals with their real faults, and synthetic ones."""
+        return demo_files.demo()
+
+    def stopped(
+        self, options: object, tables: Tables, jobs: Jobs, version: int
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return the local nodes whose journal is behind or forked, with the codes."""
+        return writer.stopped(options, tables, jobs, version)
+
+    def next_commit(
+        self, options: object, tables: Tables, jobs: Jobs, scope: AuthorScope
+    ) -> NextCommit | None:
+        """Return the lines that continue the journals of local nodes."""
+        return writer.next_commit(options, tables, jobs, scope)
+
+    def peers(self, options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
+        """Return the rows of `peer_status` and `wanted_resource`."""
+        return peers.peers(options, tables, jobs, version)
+
+    def requests(self, options: object, tables: Tables) -> DataFrame:
+        """Return the frames that ask peers for lines and resources."""
+        return exchange.requests(options, tables)
+
+    def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
+        """Answer the requests of a file from the journals of local nodes."""
+        return exchange.answers(options, tables, jobs, path)
 
 
-def records_in(content: bytes, _format: str | None = None) -> int:
-    """Return how many records the decompressed content of a file is, bad ones too: what it adds to `read`."""
-    source = codec.parse_source(content)
-    return len(source.damages) + sum(len(frame.elements) for _, frame in source.frames)
-
-
-SDMP = Dialect(
-    name=DIALECT,
-    kinds=("node",),
-    record_table="node_journal_line",
-    reduced=("node_journal", "equivocation"),
-    reducer_version=REDUCER_VERSION,
-    lake_options=(LakeOption(STRICT, "node_journal_line", "strandline.sdmp.reading", ("weak", "strict")),),
-    formats={},
-    split_format=split_format,
-    records_in=records_in,
-    admit=admit,
-    reduce_new=reduce_new,
-    reduce_all=reduce_all,
-    export=export,
-    demo=demo,
-    to_files=to_files,
-)
-
-SDMP_JOURNALS = JournalWriter(
-    read=read_options,
-    stopped=stopped,
-    next_commit=next_commit,
-    peers=peers,
-    requests=requests,
-    answers=answers,
-)
+SDMP = NodeJournals()

@@ -11,7 +11,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Admission, AdmitRequest, InputScan, Jobs, TableInsert, Tables
+from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
 from strandline.dialects.sdmp.dialect.choices import local_nodes, node_rows
@@ -112,7 +113,7 @@ def _resources_union(
     request: AdmitRequest,
 ) -> TableInsert | None:  # fmt: skip
     """Return what own nodes hold now: what they announced, and what restored lines of theirs name."""
-    choices = local_nodes(request.choices)
+    choices = local_nodes(request.options)
     found: list[DataFrame] = []
     if has_announced:
         found.append(own.announced(batch.facts.where(el.is_announced())))

@@ -8,7 +8,8 @@ from functools import partial, reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import AdmitRequest, InputScan, Jobs, Tables
+from strandline.dialect_api.admission import AdmitRequest
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.choices import local_nodes, node_buckets, node_rows
 from strandline.dialects.sdmp.dialect.positions import LINES, resolved
@@ -84,7 +85,7 @@ def _facts(
 
 def _guarded(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame:
     """Return the facts with check 9: of own nodes only lines that are held pass, but for those that are restored."""
-    guarded = local_nodes(request.choices).guarded
+    guarded = local_nodes(request.options).guarded
     if not guarded:
         return facts
     nodes = node_rows(tables, guarded)
@@ -100,7 +101,7 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     if scan.has_text:
         found.append(el.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
-    announcing = frozenset(local_nodes(request.choices).nodes)
+    announcing = frozenset(local_nodes(request.options).nodes)
     pieces = scan.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*el.ELEMENT_COLUMNS))
@@ -120,7 +121,7 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     if not jobs.has_rows(deferred):
         return None
     touched = delivered.select("namespace").distinct()
-    guarded = local_nodes(request.choices).guarded
+    guarded = local_nodes(request.options).guarded
     if guarded:
         touched = touched.join(F.broadcast(node_rows(tables, guarded)), "namespace", "left_anti")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")

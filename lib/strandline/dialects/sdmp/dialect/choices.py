@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of, namespace
-from strandline.dialect_api.base import Tables
-from strandline.dialect_api.journals import GivenOption
+from strandline.dialect_api.info import GivenOption
+from strandline.dialect_api.ports import Tables
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.codec import named_own_nodes, parse_nodes
 from strandline.dialects.sdmp.types import OwnNode
 
 
-def read_options(given: Mapping[str, tuple[GivenOption, ...]]) -> LocalNodes:
+def read_options(given: Mapping[str, Sequence[GivenOption]]) -> LocalNodes:
     """Return what the options say: `nodes` (a file), `restore` and `force-write` (own nodes).
 
     Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from strandline.core.ids import namespace
-from strandline.dialect_api.base import Demo, DemoFile, DemoRejection
+from strandline.dialect_api.demo import Demo, DemoFile, DemoRejection
 from strandline.dialects.sdmp import author, codec
 
 QUERY: Final = """\

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialect_api.journals import FoundAnswers
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, of_nodes
 from strandline.dialects.sdmp.dialect.positions import LINES

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Jobs
-from strandline.dialect_api.exporting import ExportFile, LakeSnapshot
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import export as ex
 from strandline.dialects.sdmp.frames import reduction as rd

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of, namespace
-from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, node_rows, of_nodes
 from strandline.dialects.sdmp.dialect.positions import JOURNALS, LINES

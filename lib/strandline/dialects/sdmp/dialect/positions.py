@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.frames import heads
 
 LINES = "node_journal_line"

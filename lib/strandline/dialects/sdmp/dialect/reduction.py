@@ -5,13 +5,14 @@ Source: node journal rules, section "State of a journal".
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Jobs, ReduceScope, Reduction, Tables
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp.frames import reduction as rd
 from strandline.dialects.sdmp.types import DIALECT
 
@@ -28,20 +29,25 @@ class _Folded:
     forks: DataFrame | None
 
 
-def reduce_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce what `changes` (rows of the change feed) touch, or everything without them: both give the same rows."""
+    return _of_all(tables, jobs, scope) if changes is None else _of_changes(changes, tables, jobs, scope)
+
+
+def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every journal from all of its lines, as of one version of their table."""
     lines = tables.read_version(LINES, scope.version).select(*rd.LINE_COLUMNS)
-    return _reduction([_of_all(lines, jobs)], jobs, scope)
+    return _reduction([_folded(lines, jobs)], jobs, scope)
 
 
-def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the journals that `news` (rows of the change feed) touch.
+def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce the journals that `changes` (rows of the change feed) touch.
 
-    From their stored state and the news where that is exact; from all of their lines where a run was killed between two
-    tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not
+    From their stored state and the changes where that is exact; from all of their lines where a run was killed between
+    two tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not
     tell hashes.
     """
-    fresh = jobs.persist(news.select(*rd.LINE_COLUMNS), "news")
+    fresh = jobs.persist(changes.select(*rd.LINE_COLUMNS), "changes")
     touched = jobs.checkpoint(
         rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals"
     )
@@ -69,14 +75,14 @@ def reduce_new(news: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) 
             .where(F.col("bucket").isin(*buckets))
             .select(*rd.LINE_COLUMNS)
         )
-        parts.append(_of_all(every.join(unsound, "namespace", "left_semi"), jobs))
+        parts.append(_folded(every.join(unsound, "namespace", "left_semi"), jobs))
         good = fresh.join(unsound, "namespace", "left_anti")
         touched = touched.join(unsound, "namespace", "left_anti")
-    parts.append(_of_news(good, touched, judged.where("sound"), buckets, tables, jobs, scope))
+    parts.append(_continued(good, touched, judged.where("sound"), buckets, tables, jobs, scope))
     return _reduction(parts, jobs, scope)
 
 
-def _of_all(lines: DataFrame, jobs: Jobs) -> _Folded:
+def _folded(lines: DataFrame, jobs: Jobs) -> _Folded:
     counts = jobs.checkpoint(rd.counted(lines), "lines of journals")
     is_forked = F.col("line_count") > F.col("top_n")
     ends = lines.join(
@@ -112,7 +118,7 @@ def _fork_counts(forks: DataFrame) -> DataFrame:
     return forks.groupBy("namespace").agg(F.count(F.lit(1)).alias("fork_count"), F.min("n").alias("fork_n"))
 
 
-def _of_news(
+def _continued(
     news: DataFrame, touched: DataFrame, old: DataFrame, buckets: tuple[int, ...], tables: Tables, jobs: Jobs,
     scope: ReduceScope,
 ) -> _Folded:  # fmt: skip
@@ -135,7 +141,7 @@ def _of_news(
         candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves"
     )
     ends = jobs.checkpoint(rd.leaves(candidates, news), "leaves")
-    forks = _forks_of_news(news, candidates, buckets, tables, jobs, scope)
+    forks = _forks_continued(news, candidates, buckets, tables, jobs, scope)
     fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
     before = old.select(
         "namespace",
@@ -192,7 +198,7 @@ def _new_pairs(
     return counts.join(known, "namespace", "left").select("namespace", left.alias("pairs"))
 
 
-def _forks_of_news(
+def _forks_continued(
     news: DataFrame,
     candidates: DataFrame,
     buckets: tuple[int, ...],
@@ -230,11 +236,11 @@ def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables)
 
 def _reduction(parts: list[_Folded], jobs: Jobs, scope: ReduceScope) -> Reduction:
     shaped = [rd.as_node_journal(part.journals) for part in parts]
-    journals = jobs.checkpoint(reduce(DataFrame.unionByName, shaped), "journals")
+    journals = jobs.checkpoint(functools.reduce(DataFrame.unionByName, shaped), "journals")
     forks = [rd.as_equivocation(part.forks) for part in parts if part.forks is not None]
     tables = {"node_journal": journals}
     if forks:
-        tables["equivocation"] = reduce(DataFrame.unionByName, forks)
+        tables["equivocation"] = functools.reduce(DataFrame.unionByName, forks)
     states = rd.as_namespace_state(
         journals, reduced_version=scope.version, run_id=scope.run_id, reduced_at=F.lit(scope.reduced_at)
     )

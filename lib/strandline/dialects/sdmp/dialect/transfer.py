@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from strandline.dialect_api.base import Jobs, Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import transfer
 

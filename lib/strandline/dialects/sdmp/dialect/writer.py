@@ -11,8 +11,8 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.base import Jobs, Tables
 from strandline.dialect_api.journals import AuthorScope, NextCommit
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.dialect.choices import local_nodes, node_rows, of_nodes
 from strandline.dialects.sdmp.dialect.peers import named_by_peers
 from strandline.dialects.sdmp.dialect.positions import LINES

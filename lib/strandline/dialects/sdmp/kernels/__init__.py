@@ -5,7 +5,6 @@ from strandline.dialects.sdmp.kernels.chaining import CHAIN_DDL, chains
 from strandline.dialects.sdmp.kernels.elements import (
     ANNOUNCED,
     ELEMENT_FIELDS,
-    STRICT,
     TEXT_FRAME,
     is_strict,
     read_content,
@@ -42,7 +41,6 @@ __all__ = [
     "REJECTION_DDL",
     "REQUEST_SCHEMA",
     "RESOLVE_COLUMNS",
-    "STRICT",
     "TEXT_FRAME",
     "WRITTEN_DDL",
     "Columns",

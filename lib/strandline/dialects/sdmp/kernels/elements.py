@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from strandline.core.verdict import encode_evidence, internal_error
 from strandline.dialects.sdmp import codec, verify
+from strandline.dialects.sdmp.info import STRICT
 from strandline.dialects.sdmp.types import Announcement, Frame, Pair, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine, stream_lines
@@ -28,10 +29,6 @@ ELEMENT_FIELDS = (
 )
 """What an element of a journal adds to a piece: its node; its frame's `since`; the claim of a frame's first element
 where that is not open."""
-
-
-STRICT: Final = "strict"
-"""The choice of a lake for this dialect: `strict` or `weak`."""
 
 
 def is_strict(options: ReadOptions) -> bool:

@@ -6,13 +6,15 @@ operator's file. A part with a gate is asked only if the gate counts something: 
 
 from typing import Final
 
+from strandline.dialect_api.health import HealthSql, Part
+
 _SHOWN: Final = "array_contains(q.reasons, 'OWN_LINE_NOT_HELD')"
 _OWN: Final = "SELECT namespace FROM node_resource UNION SELECT namespace FROM peer_status"
 _UNHELD: Final = """FROM quarantine AS q
   LEFT JOIN node_journal_line AS l
     ON l.bucket = q.bucket AND l.namespace = q.namespace AND l.record_id = q.record_id"""
 
-BEHIND: Final[tuple[tuple[str | None, str], ...]] = (
+BEHIND: Final[tuple[Part, ...]] = (
     (None, "SELECT namespace, count(*) AS behind FROM wanted_resource WHERE NOT recorded GROUP BY namespace"),
     (
         f"SELECT count(*) AS found FROM quarantine AS q WHERE {_SHOWN}",
@@ -24,7 +26,7 @@ BEHIND: Final[tuple[tuple[str | None, str], ...]] = (
 _OWN_ROWS: Final = f"LEFT JOIN ({_OWN}) AS o ON o.namespace = q.namespace"
 _TOLD: Final = f"({_SHOWN} OR (q.status = 'deferred' AND q.dialect = 'sdmp' AND o.namespace IS NOT NULL))"
 
-STOPPED: Final[tuple[tuple[str | None, str], ...]] = (
+STOPPED: Final[tuple[Part, ...]] = (
     (
         "SELECT count(*) AS found FROM equivocation WHERE kind = 'SDMP_FORK'",
         f"""SELECT DISTINCT e.namespace, 'OWN_JOURNAL_FORKED' AS code
@@ -44,3 +46,5 @@ TABLES: Final = (
     "quarantine", "equivocation", "node_journal_line", "node_resource", "peer_status", "wanted_resource",
 )  # fmt: skip
 """The tables that these read."""
+
+HEALTH: Final = HealthSql(TABLES, BEHIND, STOPPED)

@@ -1,23 +1,11 @@
-"""What `export` hands to a dialect and gets from it."""
+"""What `export` gets from a dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from pyspark.sql import DataFrame
-
-
-class LakeSnapshot(Protocol):
-    """What a lake holds: every frame is of one version of its table."""
-
-    @property
-    def buckets(self) -> int:
-        """N of the lake."""
-
-    def read(self, table: str) -> DataFrame:
-        """All rows of a table, lazy."""
 
 
 @dataclass(frozen=True, slots=True)

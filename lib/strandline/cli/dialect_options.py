@@ -1,0 +1,85 @@
+"""The options that dialects add to commands: read before Spark starts, given to the dialects that declare them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from strandline.cli.given import file_of_option
+from strandline.cli.invocation import Invocation
+from strandline.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from strandline.dialect_api.info import GivenOption
+
+NO_FILE = "none"
+"""The value of a sticky option that drops the file in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialectOptions:
+    """What the options of dialects say.
+
+    `parsed` is, by dialect, what its `parse_options` returned. `files` are the files given for sticky options, by
+    option; None drops the file in force.
+    """
+
+    parsed: Mapping[str, object] = field(default_factory=dict)
+    files: "Mapping[str, GivenOption | None]" = field(default_factory=dict)
+
+
+def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOptions:
+    """Return what the given options say to these dialects.
+
+    Raises: UsageError `OPTION_OF_OTHER_DIALECT` (no dialect of these reads an option), `OPTION_FILE`, and what a
+    dialect finds wrong in its options.
+    """
+    given = call.options.of_dialects
+    if not given:
+        return DialectOptions()
+    from strandline.dialects import dialect, infos
+
+    declared = {
+        name: {option.name: option for option in infos()[name].run_options if call.command in option.commands}
+        for name in dialects
+    }
+    for option in given:
+        if not any(option in options for options in declared.values()):
+            raise _unread(option, dialects)
+    parsed: dict[str, object] = {}
+    files: dict[str, GivenOption | None] = {}
+    for name, options in declared.items():
+        theirs = {
+            option: _values(option, given[option], options[option].is_file)
+            for option in options
+            if option in given
+        }
+        sticky = {option: values[0] for option, values in theirs.items() if options[option].sticky}
+        files |= sticky
+        kept = {option: file for option, file in sticky.items() if file is not None}
+        if kept:
+            dialect(name).parse_reducer_options(kept)
+        once = {
+            option: [each for each in values if each]
+            for option, values in theirs.items()
+            if option not in sticky
+        }
+        if once:
+            parsed[name] = dialect(name).parse_options(once)
+    return DialectOptions(parsed, files)
+
+
+def _values(option: str, texts: Sequence[str], is_file: bool) -> "list[GivenOption | None]":
+    from strandline.dialect_api.info import GivenOption
+
+    if is_file and list(texts) == [NO_FILE]:
+        return [None]
+    return [GivenOption(text, file_of_option(option, text) if is_file else None) for text in texts]
+
+
+def _unread(option: str, dialects: Sequence[str]) -> UsageError:
+    named = dialects[0] if len(dialects) == 1 else "any dialect"
+    return UsageError(
+        "OPTION_OF_OTHER_DIALECT",
+        f"--{option} says nothing to {'the dialect ' if len(dialects) == 1 else ''}{named}",
+        "leave it out, or name the dialect that it belongs to",
+    )

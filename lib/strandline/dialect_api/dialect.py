@@ -1,0 +1,76 @@
+"""The class that pipelines call: one journal format."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.admission import Admission, AdmitRequest
+from strandline.dialect_api.demo import Demo
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.info import DialectInfo, GivenOption
+from strandline.dialect_api.ports import InputScan, Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
+
+
+class Dialect(ABC):
+    """One journal format. An instance has no state: pipelines share one.
+
+    `table_functions` are Arrow UDTFs by name: class and columns.
+    """
+
+    info: ClassVar[DialectInfo]
+    table_functions: ClassVar[Mapping[str, tuple[type, str]]] = {}
+
+    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> object:
+        """Return what the run options say, those that are not sticky; the result comes back in requests and scopes.
+
+        Called before Spark starts, with at least one option of `info.run_options`.
+        Raises: UsageError.
+        """
+        raise TypeError(f"{self.info.name} declares the options {sorted(given)} and does not parse them")
+
+    def parse_reducer_options(self, files: Mapping[str, GivenOption]) -> Any:  # noqa: ARG002 - for those that have some
+        """Return what the sticky files in force say, by option; options without a file are left out.
+
+        Raises: UsageError.
+        """
+        return None
+
+    @abstractmethod
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a large plain file may be split, or None: then one task reads it."""
+
+    @abstractmethod
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
+        """Return how many records decompressed content in that format holds, bad ones too: what it adds to `read`."""
+
+    @abstractmethod
+    def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
+        """Judge one batch of input."""
+
+    @abstractmethod
+    def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+        """Reduce the namespaces that `changes` (rows of the change feed, maybe none) touch; None: all namespaces.
+
+        Both ways give the same rows. A dialect with sticky options is called without changes, too: an option may have
+        changed.
+        """
+
+    @abstractmethod
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write accepted records of these namespaces in `info.export_format`."""
+
+    @abstractmethod
+    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+        """Write rows, given by table, as files that another lake judges.
+
+        Gives: format, content (BINARY, a few MiB at most).
+        """
+
+    @abstractmethod
+    def demo(self) -> Demo:
+        """Return the files of the demo; the same files on every call."""

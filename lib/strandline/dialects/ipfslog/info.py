@@ -1,0 +1,37 @@
+"""Logs of ipfs-log and OrbitDB, described: tables, options, files. Nothing here imports Spark."""
+
+from typing import Final
+
+from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
+
+PROFILE: Final = "ipfslog-profile"
+"""The option of a lake that says what a log must prove."""
+
+LOG_CONFIG: Final = "log-config"
+"""The option that says which store a log is and who may write to it."""
+
+INFO: Final = DialectInfo(
+    name="ipfslog",
+    load="strandline.dialects.ipfslog.dialect:IPFSLOG",
+    kinds=("log",),
+    record_table="ipfs_log_entry",
+    side_tables=("ipfs_log_identity", "ipfs_log_manifest"),
+    reduced_tables=("ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation"),
+    formats={"lines": (".jsonl", ".ndjson"), "json": (".json",), "car": (".car",)},
+    export_format="car",
+    message_format="lines",
+    lake_options=(
+        LakeOption(
+            PROFILE, "ipfs_log_entry", "strandline.ipfslog.profile",
+            "strict (default), or compat, which accepts what ipfs-log itself verifies.", ("strict", "compat"),
+        ),
+    ),
+    run_options=(
+        RunOption(
+            LOG_CONFIG, ("reduce", "stream", "sync"), "FILE",
+            "Stores and writers of logs, a JSON file; it holds for later runs, and none drops it.",
+            is_file=True, sticky=True,
+        ),
+    ),
+    unpacking="strandline.dialects.ipfslog.codec.stored:UNPACKING",
+)  # fmt: skip

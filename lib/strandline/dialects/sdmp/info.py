@@ -1,0 +1,38 @@
+"""Node journals, described: tables, options, files. Nothing here imports Spark."""
+
+from typing import Final
+
+from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
+
+STRICT: Final = "strict"
+"""The option of a lake that refuses ids which are valid but not in canonical form."""
+
+INFO: Final = DialectInfo(
+    name="sdmp",
+    load="strandline.dialects.sdmp.dialect:SDMP",
+    kinds=("node",),
+    record_table="node_journal_line",
+    reduced_tables=("node_journal", "equivocation"),
+    lake_options=(
+        LakeOption(
+            STRICT, "node_journal_line", "strandline.sdmp.reading",
+            "Refuse ids that are valid but not in canonical form.", ("weak", "strict"), flag="strict",
+        ),
+    ),
+    run_options=(
+        RunOption(
+            "nodes", ("ingest", "stream", "reduce", "sync"), "FILE",
+            "Your nodes and the peers that each one follows, a JSON file: their journals are written.",
+            is_file=True,
+        ),
+        RunOption(
+            "restore", ("ingest",), "NODE",
+            "Accept lines of this node of yours that the lake does not hold; may be repeated.", is_list=True,
+        ),
+        RunOption(
+            "force-write", ("ingest", "sync"), "NODE",
+            "Write the journal of this node of yours although its writer stopped; may be repeated.", is_list=True,
+        ),
+    ),
+    health="strandline.dialects.sdmp.reduce.standing:HEALTH",
+)  # fmt: skip

@@ -1,0 +1,98 @@
+"""Options are declared once, by dialects: every command shows, parses and passes on what is declared, nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from strandline.cli.dialect_options import read_dialect_options
+from strandline.cli.invocation import Invocation, Options
+from strandline.core.errors import UsageError
+from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
+from strandline.dialects import dialect, infos, names, run_options
+from support.declared import COMMANDS, declare, help_of
+
+LOGS = '{"logs": [{"id": "/shop", "store": "keyvalue", "write": ["*"]}]}'
+NODES = '{"nodes": [{"node": "' + "1" * 64 + '", "user": "' + "2" * 64 + '"}]}'
+
+
+def call(command: str, **given: tuple[str, ...]) -> Invocation:
+    return Invocation(
+        command, Options(of_dialects={name.replace("_", "-"): texts for name, texts in given.items()})
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_each_option_that_a_dialect_declares_for_the_command_and_who_reads_it(command):
+    shown = help_of(command)
+    for option, readers in run_options(command).values():
+        assert f"--{option.name}" in shown
+        assert f"{' and '.join(readers)}: {option.help.split()[0]}" in shown
+    declared = {option.name for info in infos().values() for option in info.run_options}
+    for name in declared - set(run_options(command)):
+        assert f"--{name} " not in shown
+
+
+def test_help_of_init_shows_each_choice_of_a_lake():
+    shown = help_of("init")
+    for info in infos().values():
+        for option in info.lake_options:
+            assert f"--{option.name}" in shown
+            assert f"{info.name}: {option.help.split()[0]}" in shown
+
+
+def test_options_of_two_dialects_given_at_once_reach_both(tmp_path: Path):
+    (tmp_path / "nodes.json").write_text(NODES)
+    (tmp_path / "logs.json").write_text(LOGS)
+    given = call("reduce", nodes=(str(tmp_path / "nodes.json"),), log_config=(str(tmp_path / "logs.json"),))
+    found = read_dialect_options(given, names())
+    assert list(found.parsed) == ["sdmp"]
+    assert list(found.parsed["sdmp"].nodes) == ["1" * 64]
+    assert {name: file.content for name, file in found.files.items()} == {"log-config": LOGS.encode()}
+
+
+def test_a_sticky_option_is_dropped_by_none_and_is_no_file_of_that_name():
+    assert read_dialect_options(call("reduce", log_config=("none",)), names()).files == {"log-config": None}
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_option_that_no_dialect_of_the_run_reads_is_wrong_usage(name, tmp_path: Path):
+    others = {
+        option.name: info.name
+        for info in infos().values()
+        for option in info.run_options
+        if info.name != name
+    }
+    assert others
+    for option, owner in others.items():
+        [command, *_] = next(each.commands for each in infos()[owner].run_options if each.name == option)
+        with pytest.raises(UsageError, match=f"--{option} says nothing") as refused:
+            read_dialect_options(call(command, **{option: ("x",)}), (name,))
+        assert refused.value.code == "OPTION_OF_OTHER_DIALECT"
+
+
+def test_an_option_that_a_dialect_declares_for_other_commands_alone_is_wrong_usage():
+    with pytest.raises(UsageError, match="--restore says nothing"):
+        read_dialect_options(call("sync", restore=("x",)), names())
+
+
+def test_a_dialect_that_declares_options_and_does_not_parse_them_is_a_bug_that_says_so():
+    with pytest.raises(TypeError, match="ipfslog declares the options \\['x'\\]"):
+        dialect("ipfslog").parse_options({"x": ()})
+
+
+def test_a_choice_of_a_lake_may_be_any_text(monkeypatch):
+    from strandline.pipelines.init import InitOptions, design
+
+    key = LakeOption("toy-key", "ipfs_log_entry", "strandline.toy.key", "Any text.")
+    toy = declare(monkeypatch, DialectInfo("toy", "x:y", ("toy",), "ipfs_log_entry", lake_options=(key,)))
+    made = design(InitOptions(dialect_options={"toy-key": "a 'quoted' text"}), (toy,))
+    assert made.properties == {"ipfs_log_entry": {"strandline.toy.key": "a 'quoted' text"}}
+    assert design(InitOptions(), (toy,)).properties == {"ipfs_log_entry": {"strandline.toy.key": ""}}
+    assert "--toy-key" in help_of("init")
+
+
+def test_an_option_of_a_new_dialect_is_shown_without_a_change_to_the_commands(monkeypatch):
+    pins = RunOption("toy-pins", ("reduce",), "FILE", "Pins of toys.", is_file=True)
+    declare(monkeypatch, DialectInfo("toy", "x:y", ("toy",), "ipfs_log_entry", run_options=(pins,)))
+    assert "toy: Pins of toys." in help_of("reduce")
+    assert "--toy-pins" not in help_of("ingest")

@@ -1,6 +1,7 @@
 """What Spark and the system say of trouble around us, as one sentence that names the place."""
 
 import errno
+import os
 import tempfile
 
 import pytest
@@ -71,6 +72,31 @@ def test_an_error_of_spark_is_told_with_its_place(name):
 def test_an_error_that_says_nothing_of_our_surroundings_is_a_bug():
     assert as_fault(Py4JError("java.lang.IllegalStateException: no way"), None) is None
     assert as_fault(ValueError("No space left on device"), None) is None
+
+
+SYSTEM = {
+    errno.ENOSPC: "DISK_FULL",
+    errno.EDQUOT: "DISK_FULL",
+    errno.EFBIG: "DISK_FULL",
+    errno.EROFS: "NOT_WRITABLE",
+    errno.EACCES: "NOT_WRITABLE",
+    errno.EPERM: "NOT_WRITABLE",
+}
+
+
+@pytest.mark.parametrize("number", SYSTEM, ids=errno.errorcode.get)
+def test_an_error_number_of_the_system_is_told_by_what_it_means_with_its_file(number):
+    for place, named in (
+        ("/data/out.car", "/data/out.car"),
+        (None, f"/data/lake or {tempfile.gettempdir()}"),
+    ):
+        fault = as_fault(OSError(number, os.strerror(number), place), None, "/data/lake")
+        assert (fault.code, fault.exit_code) == (SYSTEM[number], 3)
+        assert fault.message.endswith(f": {named}")
+
+
+def test_an_error_number_that_says_nothing_of_our_surroundings_is_a_bug():
+    assert as_fault(OSError(errno.ESPIPE, os.strerror(errno.ESPIPE), "/data/lake"), None) is None
 
 
 def test_an_error_of_the_system_is_told_with_its_file():

@@ -14,9 +14,11 @@ import libipld
 import pytest
 
 from strandline.cli import main
+from strandline.core.errors import FaultError
 from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, dag_pb_block, parse_cid, read_documents
 from strandline.dialects.ipfslog.types import HeadClaim
 from strandline.tables import blockstores
+from strandline.tables.blockstores import copied_databases, find_stores
 from support.ipfslog_cases import dag, who
 from support.report_schema import REPORT
 
@@ -232,6 +234,23 @@ def test_a_damaged_leveldb_is_a_fault_that_names_it(tmp_path, capsys):
         report = unpacked(capsys, tmp_path / str(number), tmp_path / "x.car", code=3)
         assert report["error"]["code"] == "LEVELDB_DAMAGED"
         assert str(damaged) in report["error"]["message"]
+
+
+def test_a_changed_value_that_is_asked_for_by_its_key_is_a_fault_and_no_other_value(tmp_path, capsys):
+    address = ENTRIES[0].cid.encode()
+    heads = json.dumps([{"hash": ENTRIES[0].cid, "next": []}]).encode()
+    leveldb(tmp_path / "node", [(b"heads", heads), (address, ENTRIES[0].block)], compacted=True)
+    [table] = [path for path in (tmp_path / "node").iterdir() if path.suffix in (".ldb", ".sst")]
+    raw = table.read_bytes()
+    # Another address, as well formed: only the checksum tells.
+    place = raw.index(address, raw.index(b'"hash"')) + len(address) - 9
+    changed = b"a" if raw[place : place + 1] != b"a" else b"b"
+    table.write_bytes(raw[:place] + changed + raw[place + 1 :])
+    [folder] = find_stores(tmp_path / "node", ".data").databases
+    with copied_databases([folder], tmp_path) as [database], pytest.raises(FaultError) as damaged:
+        database.get(b"heads")
+    assert damaged.value.code == "LEVELDB_DAMAGED"
+    assert str(folder) in damaged.value.message
 
 
 def test_without_its_library_a_leveldb_is_a_fault_that_says_what_to_install(tmp_path, capsys, monkeypatch):

@@ -100,6 +100,18 @@ def test_a_name_with_wild_signs_that_exists_is_that_file(folder: Path) -> None:
     assert names(chosen(folder / "[ab]"), folder) == ["[ab]"]
 
 
+def test_a_folder_whose_name_is_a_pattern_is_that_folder_and_not_what_the_pattern_matches(
+    folder: Path,
+) -> None:
+    for name in ("x[1]", "x1", "x*", "x2"):
+        (folder / name).mkdir()
+        (folder / name / "file").write_text(name)
+    assert names(chosen(folder / "x[1]"), folder) == ["x[1]/file"]
+    assert names(chosen(folder / "x[1]" / "file"), folder) == ["x[1]/file"]
+    assert names(chosen(folder / "x*"), folder) == ["x*/file"]
+    assert names(chosen(folder / "x[12]"), folder) == ["x1/file", "x2/file"]
+
+
 def test_what_does_not_exist_is_named(folder: Path) -> None:
     assert code_of(folder / "gone") == ("SOURCE_MISSING", f"The source {folder}/gone does not exist.")
     assert code_of(f"{folder}/*.gz") == ("SOURCE_MISSING", f"No file matches {folder}/*.gz.")

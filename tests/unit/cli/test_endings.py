@@ -1,0 +1,116 @@
+"""How a command ends: the exit code of its report, and 3 for a bug of ours, with the line to report."""
+
+import json
+import runpy
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from strandline.cli import main
+from strandline.cli.app import command_names
+from strandline.pipelines import explain
+from strandline.pipelines.report import Report, ReportError
+from strandline.pipelines.run_context import RunContext
+
+JOBS = sorted((Path(__file__).parents[3] / "jobs").glob("*.py"))
+EXITS = {"ok": 0, "found": 1, "usage": 2, "fault": 3}
+
+
+class OursError(Exception):
+    """A bug: nothing that the command line knows."""
+
+
+@pytest.mark.parametrize("outcome", EXITS)
+def test_a_report_ends_with_the_exit_code_of_its_outcome(outcome: str) -> None:
+    made = RunContext("run", "reduce", "1", datetime(2026, 1, 31, tzinfo=UTC)).report(outcome=outcome)
+    assert (made.outcome, made.exit) == (outcome, EXITS[outcome])
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]], ids=["shown", "json"])
+@pytest.mark.parametrize("outcome", EXITS)
+def test_a_command_ends_with_the_exit_code_of_its_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, outcome: str, how: list[str]
+) -> None:
+    run = explain.run
+
+    def told(*given: object) -> Report:
+        before = run(*given)
+        error = None if outcome == "ok" else ReportError("CODE", "message", "next")
+        return Report("explain", "run", outcome, EXITS[outcome], members=before.members, error=error)
+
+    monkeypatch.setattr(explain, "run", told)
+    assert main(["explain", "BOMB", *how]) == EXITS[outcome]
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]], ids=["shown", "json"])
+@pytest.mark.parametrize(
+    "error", [OursError("no way"), KeyError("no way"), ValueError("no way"), OSError("no way")]
+)
+def test_a_bug_of_ours_ends_with_3_and_the_line_to_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: Exception, how: list[str]
+) -> None:
+    def fail(*_: object) -> Report:
+        raise error
+
+    monkeypatch.setattr(explain, "run", fail)
+    assert main(["explain", "BOMB", *how]) == 3
+    printed = capsys.readouterr()
+    assert "Traceback" in printed.err
+    last = printed.err.splitlines()[-1]
+    assert last.startswith("This is a bug in Strandline. Please report this line: strandline ")
+    assert (type(error).__name__ in last, "no way" in last) == (True, True)
+    if how:
+        report = json.loads(printed.out)
+        assert (report["outcome"], report["exit"], report["error"]["code"]) == ("fault", 3, "BUG")
+    else:
+        assert printed.out == ""
+
+
+def test_a_bug_is_named_by_the_place_in_our_code_where_it_was_raised(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explain, "reasons", None)
+    assert main(["explain", "BOMB"]) == 3
+    assert ", explain.py:" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_setting_of_the_command_line_holds_over_one_of_the_environment(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("tables:\n  buckets: 2\nmerge:\n  attempts: 2\n")
+    monkeypatch.setenv("STRANDLINE_TABLES__BUCKETS", "3")
+    monkeypatch.setenv("STRANDLINE_MERGE__ATTEMPTS", "3")
+    assert main(["config", "--set", "tables.buckets=4", "--conf", str(file), "--json"]) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert settings["tables.buckets"] == {"value": 4, "from": "command line"}
+    assert settings["merge.attempts"] == {"value": 3, "from": "environment STRANDLINE_MERGE__ATTEMPTS"}
+
+
+@pytest.mark.parametrize("code", EXITS.values())
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.stem)
+def test_a_job_runs_the_command_of_its_name_and_ends_with_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, job: Path, code: int
+) -> None:
+    called = []
+
+    def run(argv: list[str]) -> int:
+        called.append(argv)
+        return code
+
+    monkeypatch.setattr("strandline.cli.main", run)
+    monkeypatch.setattr(sys, "argv", [str(job), "--lake", "there", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(job), run_name="__main__")
+    assert ended.value.code == code
+    assert called == [[job.stem, "--lake", "there", "--json"]]
+    assert job.stem in command_names()
+
+
+def test_a_job_that_is_imported_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strandline.cli.main", None)
+    assert [job.stem for job in JOBS] == ["export", "ingest", "init", "reduce", "stream", "sync"]
+    for job in JOBS:
+        runpy.run_path(str(job), run_name="imported")

@@ -1,0 +1,82 @@
+"""Commits that lose against other writers: tried again with growing pauses, told after the last try."""
+
+import pytest
+from delta.exceptions import ConcurrentAppendException
+
+from strandline.config import defaults
+from strandline.core.errors import FaultError
+from strandline.tables.commits import (
+    CONFLICTS,
+    TXN_APP,
+    TXN_VERSION,
+    USER_METADATA,
+    Retry,
+    transaction,
+)
+
+POLICY = defaults().merge.model_copy(
+    update={"attempts": 5, "base_delay_seconds": 1.0, "max_delay_seconds": 3.0}
+)
+
+
+class Writer:
+    """A statement that loses so many times before it commits; `waited` are the pauses before each next try."""
+
+    def __init__(self, lost: int, conflict: type[Exception] = ConcurrentAppendException) -> None:
+        self.tries = 0
+        self.waited: list[float] = []
+        self._lost = lost
+        self._conflict = conflict
+
+    def commit(self, jitter: float = 1.0) -> str:
+        retry = Retry(POLICY, sleep=self.waited.append, jitter=lambda: jitter)
+        return retry.run(self._attempt, table="node_journal_line", buckets=(3, 7))
+
+    def _attempt(self) -> str:
+        self.tries += 1
+        if self.tries <= self._lost:
+            raise self._conflict(f"[DELTA] commit {self.tries} of another.\n\nIts whole history ..")
+        return "written"
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_a_statement_that_loses_is_tried_again_until_it_is_written(conflict: type[Exception]) -> None:
+    for lost in range(POLICY.attempts):
+        writer = Writer(lost, conflict)
+        assert writer.commit() == "written"
+        assert writer.tries == lost + 1
+
+
+def test_after_the_last_try_the_loss_is_a_fault_that_names_the_table_the_buckets_and_the_other_commit() -> (
+    None
+):
+    writer = Writer(POLICY.attempts)
+    with pytest.raises(FaultError) as lost:
+        writer.commit()
+    assert (lost.value.code, lost.value.exit_code, writer.tries) == ("WRITE_CONFLICT", 3, POLICY.attempts)
+    assert "5 times on the table node_journal_line, buckets 3, 7" in lost.value.message
+    assert lost.value.message.endswith("the last: [DELTA] commit 5 of another.")
+    # No pause before a try that does not come.
+    assert len(writer.waited) == POLICY.attempts - 1
+
+
+def test_pauses_double_up_to_the_longest_and_are_drawn_from_nothing_to_that() -> None:
+    writer = Writer(4)
+    writer.commit()
+    assert writer.waited == [1.0, 2.0, 3.0, 3.0]
+    drawn = Writer(4)
+    drawn.commit(jitter=0.25)
+    assert drawn.waited == [0.25, 0.5, 0.75, 0.75]
+
+
+def test_what_is_no_conflict_is_not_tried_again() -> None:
+    writer = Writer(1, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        writer.commit()
+    assert (writer.tries, writer.waited) == (1, [])
+
+
+def test_a_commit_carries_its_own_id_and_the_run() -> None:
+    assert transaction("run/node_journal_line/3", 0, "run") == {
+        TXN_APP: "run/node_journal_line/3", TXN_VERSION: "0", USER_METADATA: "run",
+    }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from strandline.dialects import dialect
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
-from strandline.dialects.sdmp.kernels import STRICT
+from strandline.dialects.sdmp.info import STRICT
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions

@@ -51,6 +51,11 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
             if "strandline demo" not in recipe(words[1]):
                 return 0, "", ""
             words = ["strandline", "demo"]
+        if words[0] == "export":
+            return 0, "", ""
+        if words[:2] == ["cp", "-r"]:
+            shutil.copytree(words[2], words[3])
+            return 0, "", ""
         assert words[0] == "strandline", f"this line of the README is no command that is tested: {line}"
         ran.append(words)
         if words[1] in LIGHT:
@@ -66,10 +71,6 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
                 code, out, err = run(line)
                 assert code == (1 if "--check" in line else 0), f"{line}\n{err}"
                 printed.append(out)
-                if line.startswith("make demo"):
-                    for name, dialect in (("dump", "sdmp"), ("logs", "ipfslog")):
-                        landed = tmp_path / "demo-lake" / ".demo" / "input" / dialect
-                        shutil.copytree(landed, tmp_path / name)
         elif language == "json":
             (tmp_path / FILES[text]).write_text(text)
         else:

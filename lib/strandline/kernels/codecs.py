@@ -16,6 +16,10 @@ BLOCK_BYTES = 1024 * 1024
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_FIRST_STEP_BYTES = 512
+"""Of a gzip member this much is handed to the codec first."""
+
+_SMALL_BLOCK_BYTES = 64 * 1024
 _ZSTD_STEP_BYTES = 4096
 """Arrow drops what one failing read had decoded, so zstd is read in small steps that are put together again."""
 
@@ -46,49 +50,79 @@ class Gzip(Decoder):
     """Concatenated gzip members as one stream."""
 
     def __init__(self, head: bytes, stream: IO[bytes]) -> None:
-        self._pending = head
+        self._data = head
+        self._at = 0
         self._stream = stream
+        self._out = 0
         self.taken = len(head)
 
-    def _more(self) -> bytes:
-        block = self._stream.read(BLOCK_BYTES)
-        self.taken += len(block)
-        return block
-
     def __iter__(self) -> Iterator[bytes]:
-        out = 0
+        return _joined(self._blocks())
+
+    def _blocks(self) -> Iterator[bytes]:
+        yield from self._member()
+        while self._holds(len(GZIP_MAGIC)):
+            if not self._data.startswith(GZIP_MAGIC, self._at):
+                cause = "bytes after a gzip member that start no other"
+                raise StreamDamage("CONTAINER_DAMAGED", cause, self._out)
+            yield from self._member()
+
+    def _holds(self, size: int) -> bool:
+        """Return whether a byte is at hand; there are `size` of them, unless the stream ends before."""
+        while len(self._data) - self._at < size:
+            block = self._stream.read(BLOCK_BYTES)
+            if not block:
+                break
+            self.taken += len(block)
+            self._data, self._at = self._data[self._at :] + block, 0
+        return self._at < len(self._data)
+
+    def _member(self) -> Iterator[bytes]:
+        """Yield what one member holds, and stand behind it.
+
+        What is handed to the codec is copied, and what it leaves is copied back: so the first step of a member is
+        small, and each further one at most twice what the member has taken.
+        """
         codec = zlib.decompressobj(31)
-        data = self._pending
-        while True:
-            if not data:
-                data = self._more()
-                if not data:
-                    raise StreamDamage("TRUNCATED", "ends inside a gzip member", out)
-            before = codec.copy()
+        before: zlib._Decompress | None = None
+        step = _FIRST_STEP_BYTES
+        while not codec.eof:
+            if not self._holds(1):
+                raise StreamDamage("TRUNCATED", "ends inside a gzip member", self._out)
+            data = self._data[self._at : self._at + step]
             try:
                 block = codec.decompress(data, BLOCK_BYTES)
             except zlib.error as error:
-                for block in _decoded_before_error(before, data):
-                    out += len(block)
+                for block in _decoded_before_error(before or zlib.decompressobj(31), data):
+                    self._out += len(block)
                     yield block
-                raise StreamDamage("CONTAINER_DAMAGED", f"gzip: {error}", out) from None
-            data = codec.unconsumed_tail
+                raise StreamDamage("CONTAINER_DAMAGED", f"gzip: {error}", self._out) from None
+            self._at += len(data) - len(codec.unconsumed_tail) - len(codec.unused_data)
+            self._out += len(block)
             if block:
-                out += len(block)
                 yield block
             if not codec.eof:
-                continue
-            data = codec.unused_data
-            while len(data) < len(GZIP_MAGIC):
-                more = self._more()
-                if not more:
-                    break
-                data += more
-            if not data:
-                return
-            if not data.startswith(GZIP_MAGIC):
-                raise StreamDamage("CONTAINER_DAMAGED", "bytes after a gzip member that start no other", out)
-            codec = zlib.decompressobj(31)
+                before, step = codec.copy(), min(2 * step, BLOCK_BYTES)
+
+
+def _joined(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the blocks, small ones put together: what follows has a cost for each. A damage comes behind them."""
+    held = bytearray()
+    try:
+        for block in blocks:
+            if held and len(held) + len(block) > _SMALL_BLOCK_BYTES:
+                yield bytes(held)
+                held.clear()
+            if len(block) >= _SMALL_BLOCK_BYTES:
+                yield block
+            else:
+                held += block
+    except StreamDamage:
+        if held:
+            yield bytes(held)
+        raise
+    if held:
+        yield bytes(held)
 
 
 def _decoded_before_error(before: zlib._Decompress, data: bytes) -> Iterator[bytes]:

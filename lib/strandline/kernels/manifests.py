@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.limits import MAX_MANIFEST_VALUES
 from strandline.core.verdict import Evidence, shown
 
 MANIFEST_MEMBER: Final = "strandline_manifest"
@@ -85,9 +86,9 @@ def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Inv
     if length > MAX_MANIFEST_BYTES:
         return _unread(head, {"cause": "too_large", "expected": MAX_MANIFEST_BYTES, "actual": length})
     try:
-        value = strict_json(head, nesting=MAX_NESTING)
+        value = strict_json(head, nesting=MAX_NESTING, most_values=MAX_MANIFEST_VALUES)
     except JsonRefused as refused:
-        return _unread(head, {"cause": refused.cause})
+        return _unread(head, refused.evidence)
     if not isinstance(value, dict) or MANIFEST_MEMBER not in value:
         return NotAManifest()
     try:

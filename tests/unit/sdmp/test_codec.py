@@ -3,6 +3,7 @@ import tracemalloc
 
 import pytest
 
+from strandline.core.limits import MAX_VALUES
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.types import Announcement, Frame, Unreadable
@@ -218,7 +219,7 @@ def test_the_most_values_of_a_frame_are_opened_and_one_more_is_not():
         return codec.batch(NODE, NODE, J[:1])[:-1] + b',"x":{' + members + b"}}"
 
     # Around them: three objects, an array, three commas between members; between them one comma less than there are.
-    most = codec.MAX_FRAME_VALUES - 6
+    most = MAX_VALUES - 6
     tracemalloc.start()
     try:
         assert codec.parse_frame(frame(most)).elements == (J[0],)
@@ -237,8 +238,8 @@ def test_marks_inside_texts_are_no_values():
 
 
 def test_what_comes_first_decides_between_too_deep_and_too_many():
-    deep, wide = b"[" * 40 + b"]" * 40, b"[" + b"[]," * codec.MAX_FRAME_VALUES + b"[]]"
+    deep, wide = b"[" * 40 + b"]" * 40, b"[" + b"[]," * MAX_VALUES + b"[]]"
     for first, second, reason in ((deep, wide, "JSON_INVALID"), (wide, deep, "FRAME_TOO_MANY")):
         damage = codec.parse_frame(b'{"x":' + first + b',"y":' + second + b"}")
         assert damage.reasons == (reason,)
-    assert damage.evidence["FRAME_TOO_MANY"]["expected"] == codec.MAX_FRAME_VALUES
+    assert damage.evidence["FRAME_TOO_MANY"]["expected"] == MAX_VALUES

@@ -13,10 +13,11 @@ import cbor2
 from cbor2 import CBORTag
 
 from strandline.core.encoding.strict_json import MAX_SAFE_INTEGER
+from strandline.core.limits import MAX_VALUES
 
 CborReason: TypeAlias = Literal["CBOR_INVALID", "CBOR_NOT_CANONICAL"]
 CborCause: TypeAlias = Literal[
-    "cut", "utf8", "tag", "simple", "float", "key", "trailing", "syntax", "order", "spelling"
+    "cut", "utf8", "tag", "simple", "float", "key", "trailing", "syntax", "values", "order", "spelling"
 ]
 Floats: TypeAlias = Literal["none", "wide", "short"]
 
@@ -38,6 +39,12 @@ class CborRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error 
         self.reason: CborReason = reason
         self.cause: CborCause = cause
 
+    @property
+    def evidence(self) -> dict[str, str | int]:
+        """The cause, and the limit that was passed, as evidence holds them."""
+        told: dict[str, str | int] = {"cause": self.cause}
+        return {**told, "expected": MAX_VALUES} if self.cause == "values" else told
+
 
 class _TagRefused(ValueError):  # noqa: N818 - caught here, never seen
     """A tag that is never resolved here."""
@@ -46,6 +53,16 @@ class _TagRefused(ValueError):  # noqa: N818 - caught here, never seen
 def _refuse_tag(*_: object) -> NoReturn:
     raise _TagRefused
 
+
+_ONE_BYTE: Final = 24
+_INDEFINITE: Final = 31
+_HEAD_BYTES: Final = (*(0,) * _ONE_BYTE, 1, 2, 4, 8, 0, 0, 0, 0)
+"""Bytes of a head after the first, by its low five bits."""
+
+_STRINGS: Final = frozenset({2, 3})
+_TAG: Final = 6
+_INSIDE: Final = (0, 0, 0, 0, 1, 2, 0, 0)
+"""Items inside a list or a map for each of its length, by major type."""
 
 _NEVER_RESOLVED: Final = dict.fromkeys(_RESOLVED_TAGS, _refuse_tag)
 
@@ -67,6 +84,7 @@ def strict_cbor(raw: bytes, *, tags: frozenset[int], floats: tuple[Floats, ...],
     """Return the one value that `raw` spells, in the first of the `floats` spellings that gives `raw` again.
 
     These hold, else `CborRefused` is raised with reason and cause:
+    - at most 300,000 items in all, counted before one is built (`values`);
     - one well-formed item (RFC 8949), no duplicate name, at most `nesting` lists, maps and tags in one another;
     - integers of -2^64..2^64-1, byte strings, texts, booleans, null, lists, maps with text names, finite floats
       (unless `floats` is `none`), and of tags those in `tags`; tag 42 holds a byte string that starts with 00;
@@ -105,12 +123,42 @@ def begins_cbor(raw: bytes, nesting: int) -> Any:
     """Return the item at the beginning of `raw`, whatever follows it and however it is spelled.
 
     Raises:
-        CborRefused: there is none.
+        CborRefused: there is none, or it has more than 300,000 items.
     """
+    _refuse_many(raw)
     return _decoded(raw, nesting)
 
 
+def _refuse_many(raw: bytes) -> None:
+    """Raise `CborRefused` if the first item of `raw` has more than MAX_VALUES in all, itself too.
+
+    Only heads are looked at, and nothing is built; what is not well-formed is left to the decoder.
+    """
+    # An item takes a byte at least.
+    if len(raw) <= MAX_VALUES:
+        return
+    at, size, awaited = 0, len(raw), 1
+    for _ in range(MAX_VALUES):
+        if not awaited or at >= size:
+            return
+        major, info = raw[at] >> 5, raw[at] & 0x1F
+        extra = _HEAD_BYTES[info]
+        number = info if info < _ONE_BYTE else int.from_bytes(raw[at + 1 : at + 1 + extra], "big")
+        at += 1 + extra
+        awaited -= 1
+        if info == _INDEFINITE:
+            # Nobody knows how many come before its end, which is a head, too.
+            awaited += size
+        elif major in _STRINGS:
+            at += number
+        else:
+            awaited += 1 if major == _TAG else number * _INSIDE[major]
+    if awaited and at < size:
+        raise CborRefused("CBOR_INVALID", "values")
+
+
 def _bounded(raw: bytes, nesting: int) -> Any:
+    _refuse_many(raw)
     # cbor2 does not count an empty list or map as a level. What fits into one level less is bounded anyway.
     try:
         return _decoded(raw, nesting - 1)

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from strandline.core.limits import MAX_VALUES
+
 Cause = Literal[
     "utf8", "bom", "syntax", "trailing", "duplicate_key", "constant", "surrogate", "depth", "number", "values"
 ]
@@ -25,16 +27,25 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-# Possessive, so that a text of any size is skipped in constant memory.
-_TEXT_OR_MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
+# All up to the next mark outside texts. Possessive, so that a text of any size is skipped in constant memory.
+_TO_MARK = re.compile(rb'(?:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)*+[\[\]{},]', re.DOTALL)
+_CLOSING = b"]}"
+_COMMA = ord(",")
 
 
 class JsonRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error of the program
-    """The bytes are not one strict JSON value; `cause` says why."""
+    """The bytes are not one strict JSON value; `cause` says why, `limit` how many values may be."""
 
-    def __init__(self, cause: Cause) -> None:
+    def __init__(self, cause: Cause, limit: int | None = None) -> None:
         super().__init__(cause)
         self.cause: Cause = cause
+        self.limit = limit
+
+    @property
+    def evidence(self) -> dict[str, str | int]:
+        """The cause, and the limit that was passed, as evidence holds them."""
+        told: dict[str, str | int] = {"cause": self.cause}
+        return told if self.limit is None else {**told, "expected": self.limit}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ def strict_json(
     nesting: int = DEFAULT_NESTING,
     duplicates: Duplicates = "refuse",
     surrogates: Surrogates = "refuse",
-    most_values: int | None = None,
+    most_values: int = MAX_VALUES,
 ) -> Any:
     """Return the one JSON value that `raw` spells.
 
@@ -65,43 +76,45 @@ def strict_json(
     - at most `nesting` objects and arrays inside one another (`depth`). Text nested deeper that is wrong in
       another way too gives `depth`: else the cause would depend on how deep the caller's stack already is;
     - at most `most_values` of `[`, `{` and `,` outside texts (`values`): no array or object then holds more, and
-      none is built before this is known. Only a caller that sets a limit meets this cause.
+      nothing is decoded or built before this is known.
 
     With `exact` a plain integer token is an int of any size, every other number a `NumberToken`. With `js`
     numbers are doubles; an integral one of at most 2^53-1 in magnitude is an int.
     """
     if raw.startswith(BYTE_ORDER_MARK):
         raise JsonRefused("bom")
+    # A value takes a byte at least, so what is short needs no count; a count of bytes is right for most of the rest.
+    if len(raw) > most_values and _opened(raw) + raw.count(b",") > most_values:
+        _look_through(raw, nesting, most_values)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise JsonRefused("utf8") from None
-    if most_values is not None and _opened(text) + text.count(",") > most_values:
-        _look_through(text, nesting, most_values)
-    value = _decoded(text, _decoder(numbers, duplicates), nesting)
-    if _opened(text) > nesting and _depth(value) > nesting:
+    is_deep = _opened(raw) > nesting
+    value = _decoded(raw, text, _decoder(numbers, duplicates), nesting, is_deep=is_deep)
+    if is_deep and _depth(value) > nesting:
         raise JsonRefused("depth")
     if surrogates == "refuse" and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
         raise JsonRefused("surrogate")
     return value
 
 
-def _decoded(text: str, decoder: json.JSONDecoder, nesting: int) -> Any:
-    cause: Cause
+def _decoded(raw: bytes, text: str, decoder: json.JSONDecoder, nesting: int, *, is_deep: bool) -> Any:
+    refused: JsonRefused
     try:
         value, end = decoder.raw_decode(text, _end_of_space(text, 0))
         if _end_of_space(text, end) == len(text):
             return value
-        cause = "trailing"
-    except JsonRefused as refused:
-        cause = refused.cause
+        refused = JsonRefused("trailing")
+    except JsonRefused as met:
+        refused = met
     except json.JSONDecodeError:
-        cause = "syntax"
+        refused = JsonRefused("syntax")
     except RecursionError:
-        cause = "depth"
-    if _opened(text) > nesting:
-        _look_through(text, nesting, len(text))
-    raise JsonRefused(cause)
+        refused = JsonRefused("depth")
+    if is_deep:
+        _look_through(raw, nesting, len(raw))
+    raise refused from None
 
 
 def _end_of_space(text: str, start: int) -> int:
@@ -109,29 +122,34 @@ def _end_of_space(text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def _opened(text: str) -> int:
-    """Return how many brackets the text opens at the most: those inside texts are counted too."""
-    return text.count("[") + text.count("{")
+def _opened(raw: bytes) -> int:
+    """Return how many brackets the bytes open at the most: those inside texts are counted too."""
+    return raw.count(b"[") + raw.count(b"{")
 
 
-def _look_through(text: str, nesting: int, most_values: int) -> None:
+def _look_through(raw: bytes, nesting: int, most_values: int) -> None:
     """Raise `JsonRefused` if the marks outside texts go deeper than `nesting` or are more than `most_values`.
 
-    What comes first in the text is the cause. Nothing is built; what is no JSON otherwise is not noticed.
+    What comes first is the cause. Nothing is built; what is no JSON otherwise is not noticed. A bracket that closes
+    nothing ends it: no reader takes what follows, and so the steps are at most twice `most_values`.
     """
-    depth = values = 0
-    for match in _TEXT_OR_MARK.finditer(text):
-        mark = text[match.start()]
-        if mark in "]}":
+    at = depth = values = 0
+    # Never a search: where no mark follows it would begin anew at every byte.
+    while match := _TO_MARK.match(raw, at):
+        at = match.end()
+        mark = raw[at - 1]
+        if mark in _CLOSING:
             depth -= 1
-        elif mark != '"':
-            values += 1
-            if mark != ",":
-                depth += 1
-            if depth > nesting:
-                raise JsonRefused("depth")
-            if values > most_values:
-                raise JsonRefused("values")
+            if depth < 0:
+                return
+            continue
+        values += 1
+        if mark != _COMMA:
+            depth += 1
+        if depth > nesting:
+            raise JsonRefused("depth")
+        if values > most_values:
+            raise JsonRefused("values", most_values)
 
 
 def _depth(value: Any) -> int:

@@ -37,12 +37,9 @@ from strandline.dialects.ipfslog.codec.documents import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
     DocumentFormat,
-    json_documents,
-    line_documents,
     read_documents,
     root_claims,
     section_document,
-    without_hash,
 )
 from strandline.dialects.ipfslog.codec.entries import (
     FIELDS,
@@ -63,6 +60,7 @@ from strandline.dialects.ipfslog.codec.identities import (
     identity_value,
     is_identity_shape,
 )
+from strandline.dialects.ipfslog.codec.json_documents import json_documents, line_documents, without_hash
 from strandline.dialects.ipfslog.codec.json_text import js_number, sorted_json, stringified, utf16
 from strandline.dialects.ipfslog.codec.manifests import ANYONE, KEY_PREFIX, manifest_kind, manifest_of
 

@@ -1,12 +1,12 @@
 """Blocks as nodes keep them, in files and in key-value stores: which address each has, and its section of a CAR."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from strandline.core.encoding.base_n import parse_base32
 from strandline.core.encoding.strict_cbor import CborRefused, begins_cbor
+from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.encoding.varint import parse_varint
 from strandline.dialect_api.unpacking import Unpacking
 from strandline.dialects.ipfslog.codec.car import MAX_ROOTS_WRITTEN, car_header, section
@@ -90,14 +90,18 @@ def section_of_entry(key: bytes, value: bytes) -> bytes | None:
 def heads_of(value: bytes) -> list[bytes]:
     """Return the content addresses that a `_heads` store names, `[{"hash":..,"next":..}]`; what is none is left out."""
     try:
-        told: Any = json.loads(value)
+        told = _lenient(value)
         # Stored as JSON, a text is JSON once more.
-        told = json.loads(told) if isinstance(told, str) else told
-    except (ValueError, RecursionError):
+        told = _lenient(told.encode("utf-8", "surrogatepass")) if isinstance(told, str) else told
+    except JsonRefused:
         return []
     named = [each.get("hash") for each in told if isinstance(each, dict)] if isinstance(told, list) else []
     found = (cid_bytes(each) for each in named if isinstance(each, str))
     return [cid for cid in found if cid is not None]
+
+
+def _lenient(raw: bytes) -> Any:
+    return strict_json(raw, numbers="js", duplicates="last", surrogates="keep")
 
 
 def head(roots: Sequence[bytes]) -> bytes:

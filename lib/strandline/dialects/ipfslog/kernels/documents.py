@@ -96,7 +96,7 @@ def _read_lines(content: Content, adder: DocumentPieces) -> Iterator[None]:
             evidence = {"LINE_TOO_LARGE": {"expected": MAX_LINE_BYTES, "actual": line.kept.length}}
             adder.refuse(reasons, evidence, line.kept, line.offset)
         else:
-            adder.add_line(line.kept.raw, line.offset, ended=line.ended)
+            yield from adder.add_line(line.kept.raw, line.offset, ended=line.ended)
         yield
 
 
@@ -137,11 +137,12 @@ class DocumentPieces:
         self._pieces = pieces
         self._number = 0
 
-    def add_line(self, raw: bytes, offset: int, *, ended: bool) -> None:
-        """Add the documents that one line holds."""
+    def add_line(self, raw: bytes, offset: int, *, ended: bool) -> Iterator[None]:
+        """Add the documents that one line holds, yielding after each so that full batches leave."""
         try:
             for document in line_documents(raw, 0, len(raw), ended=ended):
                 self.add(document, None, offset)
+                yield
         except Exception as error:  # noqa: BLE001  of our own fault the line alone waits for mended rules
             self.refuse(("INTERNAL_ERROR",), internal_error(error), self._kept(raw), offset)
 

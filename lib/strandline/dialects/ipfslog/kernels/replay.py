@@ -49,14 +49,17 @@ def replayed(batches: Iterable[pa.RecordBatch], options: ReadOptions) -> Iterato
                 block = BlockDocument(raw, _claimed(evidence), 0, snapshot_id)
                 adder.add(block, None, 0)
             else:
-                found = list(line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes))
+                ended = "TRUNCATED" not in codes
+                # Read twice rather than held: of one line there may be 65,536.
+                found = line_documents(raw, 0, len(raw), ended=ended)
                 if all(isinstance(each, Unreadable) and each.reasons == tuple(codes) for each in found):
                     # What stood around it is gone: it keeps the evidence that tells of that.
                     adder.refuse(tuple(codes), evidence, CappedBytes(raw, len(raw)), 0)
-                    found = []
-                for document in found:
+                    continue
+                for document in line_documents(raw, 0, len(raw), ended=ended):
                     is_plain = isinstance(document, BlockDocument | JsonDocument)
                     adder.add(replace(document, snapshot_id=snapshot_id) if is_plain else document, None, 0)
+                    yield from pieces.full()
             yield from pieces.full()
     yield from pieces.rest()
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.errors import UsageError
+from strandline.core.limits import MAX_OPTION_VALUES
 from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX, dag_cbor, parse_cid
 from strandline.dialects.ipfslog.reduce.stores import STORES, Store
 from strandline.dialects.ipfslog.types import Cid, Entry, Manifest
@@ -61,7 +62,7 @@ def parse_log_config(raw: bytes, name: str) -> Mapping[str, LogConfiguration]:
         UsageError: `LOG_CONFIG_INVALID`, naming file and member.
     """
     try:
-        document = strict_json(raw)
+        document = strict_json(raw, most_values=MAX_OPTION_VALUES)
     except JsonRefused as refused:
         raise _invalid(name, f"is not strict JSON ({refused.cause})") from None
     if (

@@ -35,11 +35,11 @@ def decoded(block: bytes) -> Item | Finding:
         try:
             return Item(strict_json(data, numbers="js", nesting=NESTING), "dag-pb")
         except JsonRefused as refused:
-            return Finding("JSON_INVALID", {"cause": refused.cause})
+            return Finding("JSON_INVALID", refused.evidence)
     try:
         item = parse_dag_cbor(block)
     except CborRefused as refused:
-        return Finding(refused.reason, {"cause": refused.cause})
+        return Finding(refused.reason, refused.evidence)
     return Item(item.value, "dag-cbor", item.floats == "short", item.has_unsafe_integer)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.limits import MAX_VALUES
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of, shown
 from strandline.dialects.sdmp.codec.lines import ID_FORMS_IN_WORDS, is_id, profile_of
 from strandline.dialects.sdmp.types import Announcement, Frame, Unreadable
@@ -13,9 +14,6 @@ from strandline.dialects.sdmp.types import Announcement, Frame, Unreadable
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 MAX_FRAME_ELEMENTS: Final = 50_000
 MAX_FRAME_NESTING: Final = 32
-MAX_FRAME_VALUES: Final = 6 * MAX_FRAME_ELEMENTS
-"""Most `[`, `{` and `,` outside texts: an announced element takes three, the rest is for members that are ignored.
-It bounds the memory of a frame that is made of nothing but small values."""
 MAX_SEQ: Final = 2**64 - 1
 
 # Stage 1 looks at bytes alone; only there can a missing LF be what made a frame unreadable.
@@ -40,10 +38,7 @@ def parse_frame(raw: bytes) -> Frame | Announcement | Unreadable:
     if len(raw) > MAX_FRAME_BYTES:
         return replace(frame_too_large(len(raw)), raw=raw)
     try:
-        value = strict_json(
-            raw, numbers="exact", nesting=MAX_FRAME_NESTING, surrogates="keep",
-            most_values=MAX_FRAME_VALUES,
-        )  # fmt: skip
+        value = strict_json(raw, numbers="exact", nesting=MAX_FRAME_NESTING, surrogates="keep")
     except JsonRefused as refused:
         return _damage(raw, [_refused(raw, refused)])
     if not isinstance(value, dict):
@@ -56,10 +51,10 @@ def parse_frame(raw: bytes) -> Frame | Announcement | Unreadable:
 
 def _refused(raw: bytes, refused: JsonRefused) -> Finding:
     if refused.cause != "values":
-        return Finding("JSON_INVALID", {"cause": refused.cause})
+        return Finding("JSON_INVALID", refused.evidence)
     if not raw.lstrip().startswith(b"{"):
         return _NO_OBJECT
-    return Finding("FRAME_TOO_MANY", {"field": "values", "expected": MAX_FRAME_VALUES, "actual": "more"})
+    return Finding("FRAME_TOO_MANY", {"field": "values", "expected": MAX_VALUES, "actual": "more"})
 
 
 def frame_too_large(length: int) -> Unreadable:

@@ -6,6 +6,7 @@ from typing import Any, Final, get_args
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.errors import UsageError
+from strandline.core.limits import MAX_OPTION_VALUES
 from strandline.core.nearest import did_you_mean
 from strandline.core.verdict import shown
 from strandline.dialects.sdmp.codec.lines import ID_FORMS_IN_WORDS, is_id, profile_of
@@ -34,7 +35,7 @@ def parse_nodes(raw: bytes, name: str) -> Mapping[str, OwnNode]:
         UsageError: `NODES_INVALID`, one of these does not hold.
     """
     try:
-        value = strict_json(raw, nesting=MAX_NODES_NESTING)
+        value = strict_json(raw, nesting=MAX_NODES_NESTING, most_values=MAX_OPTION_VALUES)
     except JsonRefused as refused:
         raise UsageError(
             "NODES_INVALID", f"{name} is no strict JSON: {refused.cause}.", f"Its form is {NODES_FORM}."

@@ -1,0 +1,192 @@
+"""JSON to documents: a line, a whole file, and the elements of snapshots, each of which costs itself alone."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strandline.core.encoding.base_n import parse_base64
+from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.core.limits import MAX_VALUES, most_elements
+from strandline.core.verdict import Evidence, Finding, evidence_of
+from strandline.dialects.ipfslog.codec.cids import parse_cid
+from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
+from strandline.dialects.ipfslog.codec.identities import has_identity_members
+from strandline.dialects.ipfslog.codec.manifests import manifest_kind
+from strandline.dialects.ipfslog.codec.slices import Parts, Slice, members_of, parts_of, stripped
+from strandline.dialects.ipfslog.types import (
+    BlockDocument,
+    Cid,
+    Document,
+    HeadClaim,
+    JsonDocument,
+    Unreadable,
+)
+
+# A snapshot's id that is no text: no log has the empty id, so none of its entries can be right.
+_NO_LOG: Final = ""
+
+
+def line_documents(data: bytes, start: int, stop: int, *, ended: bool) -> Iterator[Document]:
+    """Yield what one line holds, which stands at `start` to `stop`; `ended` says that an LF follows."""
+    piece = stripped(data, start, stop)
+    if piece.start < piece.end:
+        for document in _document(data, piece):
+            yield document if ended else _cut(document)
+
+
+def _cut(document: Document) -> Document:
+    if isinstance(document, Unreadable) and document.reasons == ("JSON_INVALID",):
+        return Unreadable(("JSON_INVALID", "TRUNCATED"), document.raw, document.offset, document.evidence)
+    return document
+
+
+def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
+    """Yield what one JSON document holds, or each element of an array; it begins at `start`, behind a mark."""
+    whole = stripped(data, start, len(data))
+    if data[whole.start : whole.start + 1] != b"[":
+        if whole.start < whole.end:
+            yield from _document(data, whole)
+        return
+    try:
+        parts = _elements_of(data, whole, whole)
+    except JsonRefused as refused:
+        yield _no_json(data, whole, refused)
+        return
+    for piece in parts.pieces:
+        yield from _document(data, piece)
+    if parts.end is None:
+        yield _no_json(data, Slice(whole.end, whole.end), JsonRefused("syntax"))
+    elif parts.end < whole.end:
+        yield _no_json(data, stripped(data, parts.end, whole.end), JsonRefused("trailing"))
+
+
+def _elements_of(data: bytes, array: Slice, document: Slice) -> Parts:
+    return parts_of(data, array.start, array.end, most_elements(document.end - document.start))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a JSON object stands: by itself, or inside a snapshot, whose id may be absent."""
+
+    in_snapshot: bool = False
+    log_id: str | None = None
+    is_head: bool = False
+
+
+_ALONE: Final = _Place()
+
+
+def _document(data: bytes, piece: Slice, place: _Place = _ALONE) -> Iterator[Document]:
+    raw = data[piece.start : piece.end]
+    try:
+        value = strict_json(raw, numbers="js", nesting=NESTING)
+    except JsonRefused as refused:
+        members = {} if place.in_snapshot else _members(data, piece)
+        values = members.get("values")
+        if values is None or data[values.start : values.start + 1] != b"[":
+            yield _no_json(data, piece, refused)
+        else:
+            yield from _snapshot(data, piece, members)
+        return
+    if isinstance(value, dict) and isinstance(value.get("cid"), str) and isinstance(value.get("data"), str):
+        yield _raw_block(value, raw, piece.start, place)
+    elif isinstance(value, dict) and isinstance(value.get("values"), list) and not place.in_snapshot:
+        yield from _snapshot(data, piece, _members(data, piece))
+    elif isinstance(value, dict) and _has_a_shape(value):
+        yield JsonDocument(value, raw, piece.start, place.log_id, place.is_head)
+    else:
+        yield unreadable(("NOT_AN_ENTRY",), raw, piece.start, {"cause": "no shape fits"})
+
+
+def _members(data: bytes, piece: Slice) -> dict[str, Slice]:
+    """Return the members of an object, whatever they hold; none of what is no object, or one of too many."""
+    if data[piece.start : piece.start + 1] != b"{":
+        return {}
+    try:
+        return dict(members_of(data, piece, MAX_VALUES))
+    except JsonRefused:
+        return {}
+
+
+def _has_a_shape(value: dict[str, Any]) -> bool:
+    if "payload" in value and "v" in value:
+        return True
+    rest = without_hash(value)
+    return has_identity_members(rest) or manifest_kind(rest) is not None
+
+
+def without_hash(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a JSON identity or manifest without the content address that it may claim."""
+    return {name: member for name, member in value.items() if name != "hash"}
+
+
+def _raw_block(value: dict[str, Any], raw: bytes, offset: int, place: _Place) -> Document:
+    block = parse_base64(value["data"])
+    if block is None:
+        return unreadable(("BASE64_MALFORMED",), raw, offset, {"field": "data"})
+    return BlockDocument(block, value["cid"], offset, place.log_id, place.is_head)
+
+
+def _snapshot(data: bytes, piece: Slice, members: dict[str, Slice]) -> Iterator[Document]:
+    """Yield the elements of a log snapshot; what is around them must be strict JSON on its own."""
+    log_id = _snapshot_id(data, members["id"]) if "id" in members else None
+    try:
+        arrays: dict[str, Parts] = {
+            name: _elements_of(data, members[name], piece)
+            for name in ("heads", "values")
+            if name in members and data[members[name].start : members[name].start + 1] == b"["
+        }
+    except JsonRefused as refused:
+        yield _no_json(data, piece, refused)
+        return
+    for name, parts in arrays.items():
+        for element in parts.pieces:
+            yield from _element(data, element, _Place(True, log_id, name == "heads"))
+    try:
+        strict_json(_envelope(data, piece, members, arrays), numbers="js", nesting=NESTING)
+    except JsonRefused as refused:
+        yield _no_json(data, piece, refused)
+
+
+def _envelope(data: bytes, piece: Slice, members: dict[str, Slice], arrays: Mapping[str, Parts]) -> bytes:
+    """Return what is around the elements of a snapshot, its arrays being empty."""
+    kept: list[bytes] = []
+    at = piece.start
+    for name in sorted(arrays, key=lambda name: members[name].start):
+        value, closed = members[name], arrays[name].end
+        kept += (
+            data[at : value.start],
+            b"[" if closed is None else b"[]",
+            data[closed or value.end : value.end],
+        )
+        at = value.end
+    return b"".join((*kept, data[at : piece.end]))
+
+
+def _snapshot_id(data: bytes, piece: Slice) -> str:
+    try:
+        log_id = strict_json(data[piece.start : piece.end], numbers="js")
+    except JsonRefused:
+        return _NO_LOG
+    return log_id if isinstance(log_id, str) else _NO_LOG
+
+
+def _element(data: bytes, piece: Slice, place: _Place) -> Iterator[Document]:
+    if place.is_head and data[piece.start : piece.start + 1] == b'"':
+        try:
+            cid = parse_cid(strict_json(data[piece.start : piece.end]))
+        except JsonRefused as refused:
+            yield _no_json(data, piece, refused)
+            return
+        yield HeadClaim(cid.digest if isinstance(cid, Cid) else None)
+        return
+    yield from _document(data, piece, place)
+
+
+def _no_json(data: bytes, piece: Slice, refused: JsonRefused) -> Unreadable:
+    return unreadable(("JSON_INVALID",), data[piece.start : piece.end], piece.start, refused.evidence)
+
+
+def unreadable(reasons: tuple[str, ...], raw: bytes, offset: int, evidence: Evidence) -> Unreadable:
+    """Return the record that bytes are which cannot be opened, for the first of the reasons."""
+    return Unreadable(reasons, raw, offset, evidence_of([Finding(reasons[0], evidence)]))

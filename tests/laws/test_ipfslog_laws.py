@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strandline.core.encoding.strict_json import strict_json
 from strandline.dialects.ipfslog.author import Log, sign_entry, to_blocks, to_car, to_json, to_snapshot
 from strandline.dialects.ipfslog.codec import (
+    address_text,
     dag_cbor,
     js_value,
     parse_cid,
@@ -161,7 +162,7 @@ def spelled(data, made):
     forms = [("json", to_snapshot(log)), ("lines", to_blocks([made])), ("car", to_car([made], [made]))]
     value = json.loads(to_json(made))
     cid = parse_cid(made.cid).raw
-    forms.append(("lines", json.dumps(value | {"hash": "f" + cid.hex()}, indent=None).encode()))
+    forms.append(("lines", json.dumps(value | {"hash": address_text(cid)}, indent=None).encode()))
     forms.append(("json", json.dumps({"more": 1} | value, sort_keys=True, indent=1).encode()))
     return data.draw(st.sampled_from(forms))
 

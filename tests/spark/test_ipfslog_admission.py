@@ -10,7 +10,7 @@ import pytest
 from strandline.core.verdict import encode_evidence
 from strandline.dialects import dialect
 from strandline.dialects.ipfslog.author import Log, to_blocks, to_car, to_json, to_snapshot
-from strandline.dialects.ipfslog.codec import canonical_cid, dag_pb_block
+from strandline.dialects.ipfslog.codec import address_text, canonical_cid, dag_pb_block
 from strandline.dialects.ipfslog.dialect.demo import demo, published
 from strandline.dialects.ipfslog.types import record_id
 from strandline.pipelines.faults import Faults
@@ -84,7 +84,7 @@ def tampered() -> bytes:
     own = MADE["v2"]
     for spell, _ in CLAIMS.values():
         claimed = spell(own.cid)
-        lines.append(raw(own.block, claimed if isinstance(claimed, str) else "f" + claimed.hex()))
+        lines.append(raw(own.block, claimed if isinstance(claimed, str) else address_text(claimed)))
     for members, _ in JSON_CASES.values():
         value = json.loads(to_json(own)) | members
         lines.append(json.dumps({name: member for name, member in value.items() if member is not ...}))

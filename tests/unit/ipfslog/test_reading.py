@@ -10,7 +10,7 @@ import pytest
 from strandline.core.encoding.varint import varint
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.author import to_blocks, to_car, to_lines
-from strandline.dialects.ipfslog.codec import car, parse_cid, parse_cid_bytes, read_documents
+from strandline.dialects.ipfslog.codec import address_text, car, parse_cid, parse_cid_bytes, read_documents
 from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, cars, documents, read_content
 from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
@@ -96,7 +96,7 @@ def block_told(document, block):
     digest, claimed = record_id(block.block), block.claimed
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed) if claimed else None
     is_own = claimed is None or (isinstance(cid, Cid) and cid.digest == digest)
-    text = "f" + claimed.hex() if isinstance(claimed, bytes) else claimed
+    text = address_text(claimed) if isinstance(claimed, bytes) else claimed
     kind = "car" if isinstance(claimed, bytes) else "block"
     return kind, document.offset, block.block, None if is_own else text, digest
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 import cbor2
 from cbor2 import CBORTag
 
+from strandline.core.encoding.cbor_heads import has_more_items
 from strandline.core.encoding.strict_json import MAX_SAFE_INTEGER
 from strandline.core.limits import MAX_VALUES
 
@@ -53,16 +54,6 @@ class _TagRefused(ValueError):  # noqa: N818 - caught here, never seen
 def _refuse_tag(*_: object) -> NoReturn:
     raise _TagRefused
 
-
-_ONE_BYTE: Final = 24
-_INDEFINITE: Final = 31
-_HEAD_BYTES: Final = (*(0,) * _ONE_BYTE, 1, 2, 4, 8, 0, 0, 0, 0)
-"""Bytes of a head after the first, by its low five bits."""
-
-_STRINGS: Final = frozenset({2, 3})
-_TAG: Final = 6
-_INSIDE: Final = (0, 0, 0, 0, 1, 2, 0, 0)
-"""Items inside a list or a map for each of its length, by major type."""
 
 _NEVER_RESOLVED: Final = dict.fromkeys(_RESOLVED_TAGS, _refuse_tag)
 
@@ -130,30 +121,7 @@ def begins_cbor(raw: bytes, nesting: int) -> Any:
 
 
 def _refuse_many(raw: bytes) -> None:
-    """Raise `CborRefused` if the first item of `raw` has more than MAX_VALUES in all, itself too.
-
-    Only heads are looked at, and nothing is built; what is not well-formed is left to the decoder.
-    """
-    # An item takes a byte at least.
-    if len(raw) <= MAX_VALUES:
-        return
-    at, size, awaited = 0, len(raw), 1
-    for _ in range(MAX_VALUES):
-        if not awaited or at >= size:
-            return
-        major, info = raw[at] >> 5, raw[at] & 0x1F
-        extra = _HEAD_BYTES[info]
-        number = info if info < _ONE_BYTE else int.from_bytes(raw[at + 1 : at + 1 + extra], "big")
-        at += 1 + extra
-        awaited -= 1
-        if info == _INDEFINITE:
-            # Nobody knows how many come before its end, which is a head, too.
-            awaited += size
-        elif major in _STRINGS:
-            at += number
-        else:
-            awaited += 1 if major == _TAG else number * _INSIDE[major]
-    if awaited and at < size:
+    if has_more_items(raw, MAX_VALUES):
         raise CborRefused("CBOR_INVALID", "values")
 
 

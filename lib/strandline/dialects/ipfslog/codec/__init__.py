@@ -13,6 +13,7 @@ from strandline.dialects.ipfslog.codec.car import (
 )
 from strandline.dialects.ipfslog.codec.cids import (
     CidReason,
+    address_text,
     after_cid,
     canonical_cid,
     cid_bytes,
@@ -78,6 +79,7 @@ __all__ = [
     "CidReason",
     "DocumentFormat",
     "StoredEntry",
+    "address_text",
     "after_cid",
     "canonical_cid",
     "car",

@@ -61,7 +61,8 @@ def parse_cid(text: str) -> Cid | CidReason:
     """Return the content address that `text` spells, or why it spells none.
 
     Multibase `z` (base58btc), `b` and `B` (base32), `f` (base16), each in its one spelling, and CIDv0: `Qm..` of
-    46 characters. Anything else is `CID_MALFORMED`.
+    46 characters, which no multibase may spell (CID specification, decoding algorithm). Anything else is
+    `CID_MALFORMED`.
     """
     return _parsed(text) if len(text) <= _MAX_CACHED_CHARS else _parse(text)
 
@@ -77,7 +78,12 @@ _parsed = lru_cache(maxsize=16_384)(_parse)
 def _bytes_of(text: str) -> bytes | None:
     if len(text) == CIDV0_CHARS and text.startswith("Qm"):
         return parse_base58(text)
-    base, digits = text[:1], text[1:]
+    raw = _of_multibase(text[:1], text[1:])
+    # There is no CIDv18: bytes that begin with 12 are a CIDv0, whose one text has no multibase.
+    return None if raw is None or raw[:1] == CID_V0[:1] else raw
+
+
+def _of_multibase(base: str, digits: str) -> bytes | None:
     if base == "z":
         return parse_base58(digits)
     if base == "b":
@@ -96,7 +102,12 @@ def cid_text(raw: bytes) -> str:
 
 def link_text(raw: bytes) -> str:
     """Return how DAG-JSON spells a content address: CIDv0 as `Qm..`, every other in base32."""
-    return base58(raw) if raw[:2] == CID_V0 and len(raw) == 34 else "b" + base32(raw)
+    return base58(raw) if raw[:2] == CID_V0 and len(raw) == _CIDV0_BYTES else "b" + base32(raw)
+
+
+def address_text(raw: bytes) -> str:
+    """Return a text that is read as the content address `raw`, of any codec and hash: `Qm..` or base16."""
+    return base58(raw) if raw[:2] == CID_V0 and len(raw) == _CIDV0_BYTES else "f" + raw.hex()
 
 
 def canonical_cid(digest: bytes, variant: Variant = "core2") -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from strandline.core.encoding.base_n import parse_base64
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
-from strandline.core.limits import MAX_VALUES, most_elements
+from strandline.core.limits import most_elements
 from strandline.core.verdict import Evidence, Finding, evidence_of
 from strandline.dialects.ipfslog.codec.cids import parse_cid
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
@@ -91,7 +91,10 @@ def _document(data: bytes, piece: Slice, place: _Place = _ALONE) -> Iterator[Doc
     if isinstance(value, dict) and isinstance(value.get("cid"), str) and isinstance(value.get("data"), str):
         yield _raw_block(value, raw, piece.start, place)
     elif isinstance(value, dict) and isinstance(value.get("values"), list) and not place.in_snapshot:
-        yield from _snapshot(data, piece, _members(data, piece))
+        if members := _members(data, piece):
+            yield from _snapshot(data, piece, members)
+        else:
+            yield _no_json(data, piece, JsonRefused("values", most_elements(len(raw))))
     elif isinstance(value, dict) and _has_a_shape(value):
         yield JsonDocument(value, raw, piece.start, place.log_id, place.is_head)
     else:
@@ -99,11 +102,11 @@ def _document(data: bytes, piece: Slice, place: _Place = _ALONE) -> Iterator[Doc
 
 
 def _members(data: bytes, piece: Slice) -> dict[str, Slice]:
-    """Return the members of an object, whatever they hold; none of what is no object, or one of too many."""
+    """Return the members of an object, whatever they hold; none of what is no object, or has too many."""
     if data[piece.start : piece.start + 1] != b"{":
         return {}
     try:
-        return dict(members_of(data, piece, MAX_VALUES))
+        return dict(members_of(data, piece, most_elements(piece.end - piece.start)))
     except JsonRefused:
         return {}
 

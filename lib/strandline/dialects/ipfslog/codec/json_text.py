@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from json.encoder import encode_basestring
 from typing import Any, Final, Literal, TypeAlias
 
@@ -108,7 +108,7 @@ def _written(value: Any, order: Callable[[Iterable[str]], list[str]], bytes_as: 
         elif kind is int or kind is float:
             parts.append(js_number(item))
         elif kind is bytes:
-            parts.append(_bytes(item, bytes_as, order))
+            parts.append(_bytes(item, bytes_as))
         elif kind is CBORTag:
             parts.append('{"/":' + quoted(link_text(item.value[1:])) + "}")
         elif kind is dict:
@@ -128,8 +128,28 @@ def _written(value: Any, order: Callable[[Iterable[str]], list[str]], bytes_as: 
     return "".join(parts)
 
 
-def _bytes(data: bytes, bytes_as: BytesAs, order: Callable[[Iterable[str]], list[str]]) -> str:
+def _bytes(data: bytes, bytes_as: BytesAs) -> str:
     if bytes_as == "base64":
         return '{"/":{"bytes":"' + base64.b64encode(data).decode("ascii").rstrip("=") + '"}}'
-    members = {str(index): byte for index, byte in enumerate(data)}
-    return "{" + ",".join(f'"{name}":{members[name]}' for name in order(members)) + "}"
+    return "{" + ",".join(_indexed(data)) + "}"
+
+
+def _indexed(data: bytes) -> Iterator[str]:
+    """Yield the members of JavaScript's typed array in the order of their names, ten and more at a time.
+
+    Of the bytes of a block no list of names is held: that would take a hundred times their size.
+    """
+    size = len(data)
+    waiting = list(range(min(size, 10) - 1, -1, -1))
+    while waiting:
+        prefix = waiting.pop()
+        longer = range(10 * prefix, min(10 * prefix + 10, size)) if prefix else range(0)
+        yield _member(prefix, data[prefix])
+        if 100 * prefix < size:
+            waiting.extend(reversed(longer))
+        elif longer:
+            yield ",".join(map(_member, longer, data[longer.start : longer.stop]))
+
+
+def _member(index: int, byte: int) -> str:
+    return f'"{index}":{byte}'

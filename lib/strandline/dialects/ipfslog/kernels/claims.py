@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from strandline.dialects.ipfslog.codec import parse_cid, parse_cid_bytes
+from strandline.dialects.ipfslog.codec import address_text, parse_cid, parse_cid_bytes
 from strandline.dialects.ipfslog.types import MAX_ID_BYTES, BlockDocument, Cid, JsonDocument
 
 
@@ -27,7 +27,7 @@ def names(claimed: str | bytes | None, digest: bytes) -> bool:
 
 def as_text(claimed: str | bytes | None) -> str | None:
     """Return a content address as a text that is read as the same."""
-    return "f" + claimed.hex() if isinstance(claimed, bytes) else claimed
+    return address_text(claimed) if isinstance(claimed, bytes) else claimed
 
 
 def is_log_id(log_id: str) -> bool:

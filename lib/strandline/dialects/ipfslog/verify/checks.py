@@ -8,6 +8,7 @@ from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
     StoredEntry,
+    address_text,
     canonical_cid,
     embedded_block,
     identity_of,
@@ -154,7 +155,7 @@ def _is_too_large(checked: Checked, block: bytes) -> bool:
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
     # As a text that a replay can claim again.
-    actual = shown(claimed if isinstance(claimed, str) else "f" + claimed[:64].hex())
+    actual = shown(claimed if isinstance(claimed, str) else address_text(claimed[:64]))
     if isinstance(cid, str):
         checked.findings.append(Finding(cid, {"field": "cid", "actual": actual}))
     elif cid.digest != checked.record_id:

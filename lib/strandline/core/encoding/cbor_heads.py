@@ -1,0 +1,41 @@
+"""Heads of CBOR: how many items bytes announce, found before any of them is built."""
+
+from typing import Final
+
+_ONE_BYTE: Final = 24
+_INDEFINITE: Final = 31
+_HEAD_BYTES: Final = (*(0,) * _ONE_BYTE, 1, 2, 4, 8, 0, 0, 0, 0)
+"""Bytes of a head after the first, by its low five bits."""
+
+_STRINGS: Final = frozenset({2, 3})
+_TAG: Final = 6
+_INSIDE: Final = (0, 0, 0, 0, 1, 2, 0, 0)
+"""Items inside a list or a map for each of its length, by major type."""
+
+
+def has_more_items(raw: bytes, most: int) -> bool:
+    """Return whether the first item of `raw` has more than `most` items in all, itself too.
+
+    It takes a step an item and `most` of them at the most; strings are jumped over. What is not well-formed is left to
+    the decoder, which gets no further than the steps here.
+    """
+    # An item takes a byte at least.
+    if len(raw) <= most:
+        return False
+    at, size, awaited = 0, len(raw), 1
+    for _ in range(most):
+        if not awaited or at >= size:
+            return False
+        major, info = raw[at] >> 5, raw[at] & 0x1F
+        extra = _HEAD_BYTES[info]
+        number = info if info < _ONE_BYTE else int.from_bytes(raw[at + 1 : at + 1 + extra], "big")
+        at += 1 + extra
+        awaited -= 1
+        if info == _INDEFINITE:
+            # Nobody knows how many come before its end, which is a head, too.
+            awaited += size
+        elif major in _STRINGS:
+            at += number
+        else:
+            awaited += 1 if major == _TAG else number * _INSIDE[major]
+    return awaited > 0 and at < size

@@ -200,6 +200,14 @@ def test_a_car_is_read_in_the_memory_of_a_few_blocks(name, monkeypatch):
     assert max(held) <= 3 * cars.WINDOW_BYTES + (1 << 20)
 
 
+def test_the_elements_of_one_line_leave_in_batches_as_they_are_read():
+    line = b'{"id":"x","values":[' + b",".join([b"0"] * 50_000) + b"]}\n"
+    options = ReadOptions({}, StreamLimits(2**40, 10**6), RawLimits(4 << 20, 65_536))
+    rows = [{"file_no": 0, "format": "lines", "path": b"", "content": line, "part": 0, "until": None}]
+    batches = read_files([pa.RecordBatch.from_pylist(rows)], options, read_content, DOCUMENT_FIELDS)
+    assert [batch.num_rows for batch in batches] == [20_000, 20_000, 10_000]
+
+
 def test_a_fault_of_ours_costs_a_line_and_waits_for_mended_rules(monkeypatch):
     def broken(*_args, **_more):
         raise ZeroDivisionError("secret")

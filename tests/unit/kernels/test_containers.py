@@ -203,3 +203,53 @@ def test_a_stream_that_gives_its_bytes_one_by_one_is_read_as_any_other(pack) -> 
 
     packed = pack(random.Random(4).randbytes(1500).hex().encode()) + pack(b"more")
     assert b"".join(blocks(Slow(packed), WIDE)) == opened(packed)[0]
+
+
+class CountedCodec:
+    """A codec of zlib that counts what it is handed, and what is copied of it, bytes."""
+
+    handed = copies = 0
+
+    def __init__(self, codec) -> None:
+        self._codec = codec
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        type(self).handed += len(data)
+        return self._codec.decompress(data, most)
+
+    def copy(self) -> "CountedCodec":
+        type(self).copies += 1
+        return CountedCodec(self._codec.copy())
+
+    def __getattr__(self, name: str):
+        return getattr(self._codec, name)
+
+
+@pytest.mark.parametrize(
+    ("content", "copies"),
+    [(b"", 0), (b"x", 0), (random.Random(1).randbytes(2_000), 4)],
+    ids=["0", "1", "2000"],
+)
+def test_small_members_are_handed_to_the_codec_about_once(content: bytes, copies: int, monkeypatch) -> None:
+    real = zlib.decompressobj
+    monkeypatch.setattr("strandline.kernels.codecs.zlib.decompressobj", lambda bits: CountedCodec(real(bits)))
+    CountedCodec.handed = CountedCodec.copies = 0
+    member = gz(content)
+    count = 600_000 // len(member)
+    assert opened(member * count) == (content * count, None)
+    # A member takes 20 bytes at least, and its first step 512.
+    assert CountedCodec.handed <= 30 * 600_000
+    assert CountedCodec.handed <= 512 * count + 2 * 600_000
+    # One member is cut where the first 512 bytes end, which tell the container.
+    assert CountedCodec.copies <= copies * count + 1
+
+
+@pytest.mark.parametrize("pack", [gz, zstd])
+def test_small_members_come_as_large_blocks(pack) -> None:
+    data = b"".join(pack(b"x") for _ in range(20_000))
+    assert [len(block) for block in blocks(io.BytesIO(data), WIDE)] == [20_000]
+
+
+def test_what_small_members_held_stands_before_a_damage() -> None:
+    assert opened(gz(b"x") * 1_000 + b"rest") == (b"x" * 1_000, "CONTAINER_DAMAGED")
+    assert opened(gz(b"x") * 1_000 + gz(b"y")[:-1]) == (b"x" * 1_000 + b"y", "TRUNCATED")

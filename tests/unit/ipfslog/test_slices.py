@@ -1,0 +1,145 @@
+"""Where elements of arrays begin and end: as a slow reader of marks says, in steps that no nesting multiplies."""
+
+import random
+
+import pytest
+
+from strandline.core.encoding.strict_json import JsonRefused
+from strandline.core.limits import MAX_ELEMENTS, MAX_VALUES
+from strandline.dialects.ipfslog.codec import read_documents, slices
+from strandline.dialects.ipfslog.codec.slices import parts_of, stripped
+from strandline.dialects.ipfslog.types import Unreadable
+from support.effort import Counted, peak_bytes
+
+MANY = 10**9
+MARKS = [
+    b"[", b"]", b"{", b"}", b",", b'"', b"\\", b" ", b"0", b"a:", b'"x"', b'"[,]"', b"[[[[[[", b"]]]]]]", b"[]", b"\n",
+    b'["",["",["",["",',
+]  # fmt: skip
+
+
+def slow_parts(raw: bytes, stop: int) -> tuple[list[tuple[int, int]], int | None]:
+    """The pieces of the array at the beginning of `raw`, a byte at a time."""
+    pieces, depth, begin, in_text, at = [], 1, 1, False, 1
+    while at < stop:
+        mark = raw[at : at + 1]
+        if in_text:
+            at += mark == b"\\"
+            in_text = mark != b'"'
+        elif mark == b'"':
+            in_text = True
+        elif mark in (b"[", b"{"):
+            depth += 1
+        elif mark in (b"]", b"}"):
+            depth -= 1
+            if depth == 0:
+                break
+        elif mark == b"," and depth == 1:
+            pieces.append((begin, at))
+            begin = at + 1
+        at += 1
+    end = min(at, stop)
+    if pieces or raw[begin:end].strip(b" \t\n\r"):
+        pieces.append((begin, end))
+    return pieces, at + 1 if at < stop else None
+
+
+def test_parts_are_those_of_a_reader_that_takes_a_byte_at_a_time() -> None:
+    chance = random.Random(1)
+    for case in range(3_000):
+        weights = [chance.choice((0, 1, 2, 5)) + (case % 2) for _ in MARKS]
+        raw = b"[" + b"".join(chance.choices(MARKS, [1 + each for each in weights], k=chance.randrange(30)))
+        stop = chance.randrange(1, len(raw) + 1)
+        pieces, end = slow_parts(raw, stop)
+        found = parts_of(raw, 0, stop, MANY)
+        assert (found.pieces, found.end) == (tuple(stripped(raw, *piece) for piece in pieces), end), (
+            raw,
+            stop,
+        )
+
+
+NESTED = {
+    "empty arrays": b"[]," * 2,
+    "objects": b'{"":0},',
+    "brackets five deep": b"[[[[[0]]]]],",
+    "brackets a hundred deep": b"[" * 100 + b"]" * 100 + b",",
+    "texts between brackets that open": b'["",' * 100 + b"]" * 100 + b",",
+    "texts": b'"",',
+    "escaped quotes": b'"\\"[",',
+}
+
+
+class CountedPattern:
+    def __init__(self, pattern) -> None:
+        self.match, self.finditer, self.sub = Counted(pattern.match), pattern.finditer, pattern.sub
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_an_element_is_skipped_in_a_step_for_many_bytes(name: str, monkeypatch) -> None:
+    unit = NESTED[name]
+    counted = {each: CountedPattern(getattr(slices, each)) for each in ("_ELEMENT", "_BRACKETS")}
+    for each, pattern in counted.items():
+        monkeypatch.setattr(slices, each, pattern)
+    raw = b"[[" + unit * (100_000 // len(unit)) + b"0]]"
+    assert parts_of(raw, 0, len(raw), MANY).pieces == (slices.Slice(1, len(raw) - 1),)
+    # Brackets five deep are the worst that there is: a run of each direction in twelve bytes.
+    assert sum(pattern.match.calls for pattern in counted.values()) < len(raw) / 5
+
+
+def test_of_too_many_parts_no_more_are_held_than_may_be() -> None:
+    raw = b"[" + b"," * 1_000_000 + b"]"
+    with pytest.raises(JsonRefused) as refused:
+        parts_of(raw, 0, len(raw), 1_000)
+    assert refused.value.evidence == {"cause": "values", "expected": 1_000}
+
+    def read() -> None:
+        with pytest.raises(JsonRefused):
+            parts_of(raw, 0, len(raw), 1_000)
+
+    assert peak_bytes(read) < 500_000
+    assert len(parts_of(b"[" + b"," * 999 + b"]", 0, 1_001, 1_000).pieces) == 1_000
+
+
+FLOODS = {
+    "a snapshot of commas": (b'{"id":"x","values":[', b",", b"]}"),
+    "a snapshot of zeros": (b'{"id":"x","values":[', b"0,", b"0]}"),
+    "heads of nothing": (b'{"id":"x","values":[],"heads":[', b",", b"]}"),
+    "a snapshot that does not end": (b'{"values":[', b",", b""),
+    "an array of commas": (b"[", b",", b"]"),
+    "members": (b'{"values":[]', b',"":0', b"}"),
+}
+
+
+@pytest.mark.parametrize("format_", ["lines", "json"])
+@pytest.mark.parametrize("name", FLOODS)
+def test_an_array_of_rubbish_is_one_record_however_long_it_is(name: str, format_) -> None:
+    head, unit, tail = FLOODS[name]
+    # Names that stand twice are found only where all are read.
+    raw = head + unit * (MAX_VALUES if name == "members" else MAX_ELEMENTS) + tail
+    documents = list(read_documents(raw, format_))
+    assert [document.reasons for document in documents if isinstance(document, Unreadable)] in (
+        [("JSON_INVALID",)], [("JSON_INVALID", "TRUNCATED")],
+    )  # fmt: skip
+    assert len(documents) == 1
+    # In a file of lines an array is no list of documents, and is read as one value.
+    cause = "syntax" if (name, format_) == ("an array of commas", "lines") else "values"
+    assert documents[0].evidence["JSON_INVALID"]["cause"] == cause
+
+
+def test_a_snapshot_of_more_values_than_a_document_may_hold_is_read_element_by_element() -> None:
+    bad = b"[" + b"0," * MAX_VALUES + b"0]"
+    good = b'{"payload":[%s],"v":2}' % b",".join([b"0"] * 1_000)
+    raw = b'{"id":"x","values":[' + b",".join([good] * 200 + [bad] + [good] * 200) + b"]}"
+    documents = list(read_documents(raw + b"\n", "lines"))
+    assert [type(each).__name__ for each in documents] == ["JsonDocument"] * 200 + ["Unreadable"] + [
+        "JsonDocument"
+    ] * 200
+    assert documents[200].evidence == {"JSON_INVALID": {"cause": "values", "expected": MAX_VALUES}}
+    assert documents[200].raw == bad
+
+
+@pytest.mark.large
+def test_an_array_of_as_many_elements_as_may_be_is_read() -> None:
+    raw = b"[" + b",".join([b"{}"] * MAX_ELEMENTS) + b"]"
+    assert sum(1 for _ in read_documents(raw, "json")) == MAX_ELEMENTS
+    assert sum(1 for _ in read_documents(raw[:-1] + b",{}]", "json")) == 1

@@ -3,11 +3,12 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sync quick test lint fmt check bench lock clean contracts soak java tools
+.PHONY: help demo demo-sync quick test lint fmt check bench lock clean contracts soak mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
 LINT_VENV := .venv-datacontract
+MUTANTS_VENV := .venv-mutants
 # Never look for newer versions, never ask questions; the locks decide.
 PIP := pip --disable-pip-version-check install --quiet --no-input
 # pyspark is on PyPI as a source archive only. pip would fetch setuptools for its build from the network without any hash;
@@ -31,6 +32,9 @@ test: java lint contracts ## Run every check and every test
 
 soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6: the second of six parts of it
 	$(BIN)/python -m pytest -m slow --durations=0 --durations-min=1 $(if $(PART),--part $(PART))
+
+mutants: $(MUTANTS_VENV)/.ready ## Judge a sample of mutants by the quick tests, write docs/mutants.md (20 minutes; N=300 SEED=1)
+	PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS_VENV)/bin/mutmut --count $(or $(N),300) --seed $(or $(SEED),1)
 
 lint: $(VENV)/.test ## Check style, types and who imports whom
 	$(BIN)/ruff check
@@ -60,9 +64,11 @@ lock: ## Write the lock files anew (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group test \
 	  -c requirements.lock -c requirements-build.lock -o requirements-test.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group mutants \
+	  -c requirements.lock -c requirements-test.lock -o requirements-mutants.lock
 
 clean: ## Remove what make and the tools made
-	rm -rf $(VENV) $(LINT_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # First of all, since everything else takes minutes: is there a Java that Spark runs on?
@@ -109,4 +115,13 @@ $(LINT_VENV)/.ready: requirements-contracts.lock $(VENV)/.build
 	@echo "datacontract-cli from requirements-contracts.lock"
 	@$(BIN)/python -m venv --clear $(LINT_VENV)
 	@$(LINT_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-contracts.lock
+	@touch $@
+
+# mutmut runs the tests inside itself, so it sees the packages of the tests, too.
+$(MUTANTS_VENV)/.ready: requirements-mutants.lock $(VENV)/.test
+	@echo "mutmut from requirements-mutants.lock"
+	@$(BIN)/python -m venv --clear $(MUTANTS_VENV)
+	@$(MUTANTS_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-mutants.lock
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > $$($(MUTANTS_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_the_tests.pth
 	@touch $@

@@ -10,7 +10,7 @@ import pytest
 
 from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
-from strandline.dialects.ipfslog.kernels import ENTRY_FACTS, entry_facts, identities, verified
+from strandline.dialects.ipfslog.kernels import ENTRY_FACTS, entry_facts, identities, judgement, verified
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
 from support.ipfslog_cases import book, dag, entry, who
 
@@ -119,3 +119,37 @@ def test_identities_of_a_batch_have_the_verdict_of_the_reference():
         (each.id, each.type, each.block) for each in found
     ]
     assert [verify_identity(each).is_valid for each in found] == [True, False, True]
+
+
+def test_a_block_that_meets_a_bug_of_ours_is_an_entry_that_waits_and_no_block_of_others(monkeypatch):
+    made = [entry(number, "v2") for number in range(2)]
+
+    def read_element(document, profile):
+        if document.block == made[1].block:
+            raise ZeroDivisionError("nobody may see this")
+        return judgement_read(document, profile)
+
+    judgement_read = judgement.read_element
+    monkeypatch.setattr(judgement, "read_element", read_element)
+    rows = [
+        {"judge_id": each.record_id, "block": each.block, "claimed": None, "snapshot_id": None}
+        for each in made
+    ]
+    schema = pa.schema(
+        [
+            ("judge_id", pa.binary()),
+            ("block", pa.binary()),
+            ("claimed", pa.string()),
+            ("snapshot_id", pa.string()),
+        ]
+    )
+    [found] = judgement.judged([pa.RecordBatch.from_pylist(rows, schema)], "strict")
+    sound, broken = found.to_pylist()
+    assert (sound["kind"], sound["reasons"]) == ("entry", [])
+    assert (broken["kind"], broken["reasons"], broken["block"]) == (
+        "entry",
+        ["INTERNAL_ERROR"],
+        made[1].block,
+    )
+    assert json.loads(broken["evidence"])["INTERNAL_ERROR"]["class"] == "ZeroDivisionError"
+    assert "nobody" not in broken["evidence"]

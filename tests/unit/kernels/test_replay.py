@@ -8,7 +8,7 @@ import pytest
 
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.sdmp.author import synthetic_id
-from strandline.dialects.sdmp.codec import announce, parse_frame
+from strandline.dialects.sdmp.codec import announce, parse_frame, truncated
 from strandline.dialects.sdmp.info import STRICT
 from strandline.dialects.sdmp.kernels import ANNOUNCED
 from strandline.dialects.sdmp.kernels.replay import replayed
@@ -71,3 +71,17 @@ def test_an_element_that_is_no_id_is_refused_for_that_at_its_position(id_):
     for position, row in enumerate(again(refused(frame), {NODE}), start=1):
         assert row["damage"] == "BAD_AUTHOR"
         assert json.loads(row["evidence"])["BAD_AUTHOR"]["position"] == position
+
+
+@pytest.mark.parametrize("last", [b"{", announce(NODE, PAIRS)[:-9], b'{"node":"x","node":1'])
+def test_a_last_frame_without_lf_is_refused_as_it_was_and_a_whole_one_is_not_called_cut(last):
+    cut = truncated(parse_frame(last))
+    assert set(cut.reasons) == {"JSON_INVALID", "TRUNCATED"}
+    whole = parse_frame(last)
+    for before in (cut, whole):
+        row = {"file_no": 7, "raw": last, "reasons": ",".join(before.reasons), "node": None,
+               "evidence": encode_evidence(before.evidence)}  # fmt: skip
+        [found] = again([row], set())
+        assert (found["damage"], found["evidence"], found["raw"]) == (
+            row["reasons"], row["evidence"], row["raw"],
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Mutants of the plain modules, judged by the tests that need no JVM: `make mutants`."""

@@ -1,0 +1,70 @@
+"""Rejected documents that are judged again are what they were: cut, claimed, part of a snapshot."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from strandline.core.verdict import encode_evidence
+from strandline.dialects.ipfslog.author import to_json
+from strandline.dialects.ipfslog.codec import read_documents
+from strandline.dialects.ipfslog.kernels import replayed
+from strandline.dialects.ipfslog.types import JsonDocument, Unreadable
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import RawLimits
+from strandline.kernels.reading import ReadOptions
+from support.ipfslog_cases import dag
+
+ENTRY = dag("v2")["a1"]
+LINE = to_json(ENTRY).encode()
+SCHEMA = pa.schema(
+    [("file_no", pa.int64()), ("namespace", pa.string()), ("raw", pa.binary()), ("record_id", pa.binary()),
+     ("reasons", pa.string()), ("evidence", pa.string())]
+)  # fmt: skip
+
+
+def again(raw, reasons, evidence=None, *, namespace=None, record_id=None):
+    """The pieces of one rejected row, judged again."""
+    row = {"file_no": 1, "namespace": namespace, "raw": raw, "record_id": record_id, "reasons": ",".join(reasons),
+           "evidence": None if evidence is None else encode_evidence(evidence)}  # fmt: skip
+    options = ReadOptions({}, StreamLimits(10**6, 100), RawLimits(10**6, 10))
+    batch = pa.RecordBatch.from_pylist([row], SCHEMA)
+    return [found for each in replayed([batch], options) for found in each.to_pylist()]
+
+
+@pytest.mark.parametrize("raw", [b"{", LINE[:-1], b'{"v":2,"v":2'])
+def test_a_last_line_without_lf_stays_cut_and_a_whole_one_is_not_called_cut(raw):
+    for ending, reasons in ((b"", ["JSON_INVALID", "TRUNCATED"]), (b"\n", ["JSON_INVALID"])):
+        [before] = read_documents(raw + ending, "lines")
+        assert isinstance(before, Unreadable)
+        assert list(before.reasons) == reasons
+        [found] = again(raw, before.reasons, before.evidence)
+        assert (found["damage"], found["raw"]) == (",".join(reasons), raw)
+        assert json.loads(found["evidence"]) == json.loads(encode_evidence(before.evidence))
+
+
+def test_what_was_cut_with_its_container_keeps_its_reason_even_if_its_bytes_are_good():
+    for reasons in (["TRUNCATED"], ["CAR_TRUNCATED"], ["BOMB"]):
+        [found] = again(
+            LINE, reasons, {reasons[0]: {"expected": 1}}, namespace="log:x", record_id=ENTRY.record_id
+        )
+        assert (found["damage"], found["raw"]) == (reasons[0], LINE)
+        assert json.loads(found["evidence"]) == {reasons[0]: {"expected": 1}}
+
+
+def test_a_block_comes_back_with_the_address_and_the_log_that_it_claimed():
+    claimed, log = dag("v2")["b1"].cid, "another log"
+    told = {"HASH_MISMATCH": {"claimed": claimed}, "LOG_ID_MISMATCH": {"expected": log}}
+    [found] = again(ENTRY.block, sorted(told), told, record_id=ENTRY.record_id)
+    assert (found["kind"], found["raw"], found["claimed"], found["snapshot_id"]) == (
+        "block", ENTRY.block, claimed, log,
+    )  # fmt: skip
+    [found] = again(ENTRY.block, ["SIGNATURE_INVALID"], {}, record_id=ENTRY.record_id)
+    assert (found["claimed"], found["snapshot_id"]) == (None, None)
+
+
+def test_a_line_that_is_good_by_the_rules_of_today_comes_back_as_an_entry():
+    [document] = read_documents(LINE, "lines")
+    assert isinstance(document, JsonDocument)
+    [found] = again(LINE, ["FIELD_UNKNOWN"], {})
+    assert (found["kind"], found["damage"], found["record_id"]) == ("block", None, ENTRY.record_id)

@@ -1,4 +1,4 @@
-"""One Spark session a process for all tests that need one, one empty lake made once and copied."""
+"""One Spark session a process for all tests that need one, one empty lake made once, kept and copied."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import empty_lakes as empty
 from support.lakes import Lake, choose, choose_buckets
 from support.locks import one_at_a_time
 from support.tiers import is_spark
@@ -44,7 +45,7 @@ def settings():
 @pytest.fixture(scope="session")
 def spark(settings, tmp_path_factory):
     from strandline.session import open_session
-    from strandline.session.jars import cached_jars, kafka
+    from strandline.session.jars import cached_jars, kafka_coordinate
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
@@ -53,7 +54,7 @@ def spark(settings, tmp_path_factory):
         "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
     )
     cache = Path(settings.spark.cache)
-    kept = cached_jars(cache) and cached_jars(cache, kafka())
+    kept = cached_jars(cache) and cached_jars(cache, kafka_coordinate())
     # The first session of all fetches the jars, and two must not at once.
     with nullcontext() if kept else one_at_a_time(cache / "tests.lock"):
         session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}", with_kafka=True)
@@ -62,12 +63,15 @@ def spark(settings, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def empty_lakes(spark, settings, tmp_path_factory) -> dict[bool, Path]:
-    """An empty lake by strictness; a table costs a second to make, a copy nothing."""
-    folder = tmp_path_factory.mktemp("empty")
-    Lake(spark, settings, folder / "lake").init()
-    shutil.copytree(folder / "lake", folder / "strict")
-    choose(folder / "strict", "node_journal_line", "strandline.sdmp.reading", "weak", "strict")
+def empty_lakes(request, spark, settings) -> dict[bool, Path]:
+    """An empty lake by strictness, kept from one run of the tests to the next."""
+
+    def make(folder: Path) -> None:
+        Lake(spark, settings, folder / "lake").init()
+        shutil.copytree(folder / "lake", folder / "strict")
+        choose(folder / "strict", "node_journal_line", "strandline.sdmp.reading", "weak", "strict")
+
+    folder = empty.kept(request.config.cache.mkdir("empty-lakes"), empty.key(), make)
     return {False: folder / "lake", True: folder / "strict"}
 
 

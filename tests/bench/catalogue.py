@@ -128,7 +128,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "peak memory of the largest Python worker, ten times the lines",
             "the same, the lines",
             Bar(most=1.2, aim=1.0),
-            "Resident memory of the processes forked from `pyspark.daemon`, its high-water mark read from /proc every "
+            "Resident memory of the forked Python workers, its high-water mark read from /proc every "
             "tenth of a second while `ingest` runs; both ingests in one JVM of fixed heap.",
         ),
         13: Described(

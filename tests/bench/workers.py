@@ -10,9 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from strandline.session.conf import WORKERS
+
 PROC = Path("/proc")
 SAMPLE_SECONDS = 0.1
-_DAEMON = b"pyspark.daemon"
+_DAEMONS = (b"pyspark.daemon", WORKERS.encode())
 _HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 # What the kernel takes as: the high-water mark of resident memory begins anew.
 _RESET_HIGH_WATER = "5"
@@ -35,7 +37,11 @@ def descendants(parents: Mapping[int, int], root: int) -> frozenset[int]:
 
 def workers_of(parents: Mapping[int, int], commands: Mapping[int, bytes], root: int) -> frozenset[int]:
     """Return the workers below `root`: a daemon's children, which carry its command line."""
-    daemons = {process for process in descendants(parents, root) if _DAEMON in commands.get(process, b"")}
+    daemons = {
+        process
+        for process in descendants(parents, root)
+        if any(name in commands.get(process, b"") for name in _DAEMONS)
+    }
     return frozenset(process for process in daemons if parents[process] in daemons)
 
 

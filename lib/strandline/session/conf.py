@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 from strandline.config import Settings
-from strandline.session.jars import Bundle, delta, ivy_folder
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -26,6 +25,11 @@ MEANING: Mapping[str, str] = {
 # with ten million lines in 2 GB). Larger regions take many pieces each.
 REGIONS = "-XX:G1HeapRegionSize=8m"
 
+WORKERS: Final = "strandline.session.daemon"
+"""The module that starts Python workers; on this machine alone, where it is sure to be installed."""
+LOCAL: Final = "spark"
+JAVA: Final = "java"
+"""Folders in that of the session: blocks and shuffled data; what Java and Spark call temporary. Java makes neither."""
 PAGES: Final = 4096
 """A heap has so many pages of Spark's own memory; a task may hold 8,192, so that no task runs out of pages first."""
 LEAST_PAGE: Final = 1024 * 1024
@@ -40,6 +44,8 @@ _LAPTOP: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     # Of each query Spark spells the plan, for pages that are not shown: in short then.
     "spark.sql.ui.explainMode": "simple",
+    # A folder of untrusted files may be the working folder: what is called pandas.py there is not imported.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
     # Nobody outside this machine may talk to the driver, and nothing asks a name server for its name.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -55,26 +61,15 @@ _LAPTOP: Mapping[str, str] = {
 
 
 def spark_conf(
-    settings: Settings, *, temporary: Path, jars: Iterable[Path], java: Iterable[str] = (),
-    fetched: Iterable[Bundle] = (),
-) -> dict[str, str]:  # fmt: skip
+    settings: Settings, *, temporary: Path, jars: Iterable[Path], java: Iterable[str] = ()
+) -> dict[str, str]:
     """Return the configuration of our own session; `java` are more options of its JVM.
 
-    Nothing of it writes outside `temporary` and the cache. With `jars` no network is needed; what is `fetched` Spark's
-    own Ivy brings into the cache, Delta where there are no jars at all.
+    Nothing of it writes outside `temporary`, a folder for this session alone, and the cache, and nothing of it asks
+    the network.
     """
-    files = tuple(jars)
-    cache = Path(settings.spark.cache)
-    bundles = tuple(fetched) or (() if files else (delta(),))
-    of_jars = {"spark.jars": ",".join(str(file) for file in files)} if files else {}
-    if bundles:
-        # What one of them asks for and another excludes is fetched.
-        excludes = set.intersection(*(set(bundle.excludes) for bundle in bundles))
-        of_jars |= {
-            "spark.jars.packages": ",".join(bundle.coordinate for bundle in bundles),
-            "spark.jars.ivy": str(ivy_folder(cache)),
-            "spark.jars.excludes": ",".join(sorted(excludes)),
-        }
+    is_local = settings.spark.master.startswith("local")
+    of_workers = {"spark.python.daemon.module": WORKERS} if is_local else {}
     return {
         "spark.master": settings.spark.master,
         "spark.app.name": "strandline",
@@ -84,15 +79,18 @@ def spark_conf(
         "spark.sql.extensions": DELTA_EXTENSION,
         "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
         "spark.sql.warehouse.dir": str(temporary / "warehouse"),
+        "spark.local.dir": str(temporary / LOCAL),
         "spark.driver.extraJavaOptions": " ".join(
             (
                 REGIONS,
                 f'"-Dlog4j2.configurationFile=file:{temporary / "log4j2.properties"}"',
                 f'"-Dderby.system.home={temporary}"',
+                f'"-Djava.io.tmpdir={temporary / JAVA}"',
                 *(f'"{option}"' for option in java),
             )
         ),
-        **of_jars,
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        **of_workers,
         **MEANING,
         **_LAPTOP,
     }

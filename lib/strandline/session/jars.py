@@ -1,38 +1,26 @@
-"""The jars that Spark lacks: which ones, and where they are kept so that all works offline after the first run."""
+"""The jars that Spark lacks: fetched once, each refused unless its SHA-256 is the pinned one, and kept for later."""
 
-import json
-import os
+import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+import urllib.request
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from http.client import HTTPException
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
-MARKER = "complete.json"
-_SCALA = "2.13"
-_OF_APACHE = "org.apache.*:*"
-# Groups that Delta's jars name and Spark ships, as Ivy globs.
-EXCLUDES = tuple(
-    f"{group}:*"
-    for group in (
-        "com.fasterxml.*",
-        "com.github.*",
-        "com.google.*",
-        "commons-*",
-        "io.airlift",
-        "jakarta.*",
-        "javax.*",
-        "org.apache.*",
-        "org.codehaus.*",
-        "org.locationtech.*",
-        "org.openapitools",
-        "org.roaringbitmap",
-        "org.scala-lang",
-        "org.slf4j",
-        "org.xerial.*",
-    )
-)
+from strandline.core.errors import FaultError
+from strandline.session.pins import PINS, Jar
+
+MAVEN: Final = "https://repo1.maven.org/maven2"
+MIRROR: Final = "DEFAULT_ARTIFACT_REPOSITORY"
+"""The variable that names another repository; Spark's own scripts read it, too."""
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""No pinned jar has so many: whatever answers with more is not read on."""
+_SCALA: Final = "2.13"
+_SECONDS: Final = 60
 
 
 def coordinate(spark: str | None = None, delta: str | None = None) -> str:
@@ -49,83 +37,94 @@ def kafka_coordinate() -> str:
     return f"org.apache.spark:spark-sql-kafka-0-10_{_SCALA}:{version('pyspark')}"
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """Jars that come together: what Ivy is asked for, what of its answer is kept, what need not be fetched.
+def cached_jars(cache: Path, asked: str | None = None) -> tuple[Path, ...]:
+    """Return the jars of a coordinate (Delta's) kept in `cache`; none unless each is there with its pinned SHA-256."""
+    asked = asked or coordinate()
+    folder = _folder(cache, asked)
+    jars = PINS.get(asked, ())
+    return tuple(folder / jar.name for jar in jars) if all(_is_kept(folder, jar) for jar in jars) else ()
 
-    `kept` are the beginnings of names as Ivy writes them, `excludes` Ivy globs of what Spark ships.
+
+def fetch_jars(cache: Path, asked: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Fetch the jars of a coordinate into `cache`, in one step, and return them.
+
+    No byte of them is used before its hash was checked. A kill leaves nothing half done; two processes that do so at
+    once end with one whole folder.
+
+    Raises: FaultError `JAR_UNKNOWN` (no pin for this version), `JAR_NOT_FETCHED`, `JAR_ALTERED` (another SHA-256).
     """
+    if asked not in PINS:
+        raise FaultError(
+            "JAR_UNKNOWN",
+            f"this version of Strandline does not know the jar {asked}",
+            "install the versions of pyspark and delta-spark that come with it: pip install -r requirements.lock",
+        )
+    folder = _folder(cache, asked)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+    try:
+        for jar in PINS[asked]:
+            (fresh / jar.name).write_bytes(_fetched(jar, environ.get(MIRROR) or MAVEN))
+        fresh.chmod(0o755)
+        if not cached_jars(cache, asked):
+            shutil.rmtree(folder, ignore_errors=True)
+            _appear(fresh, folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return cached_jars(cache, asked)
 
-    coordinate: str
-    kept: tuple[str, ...]
-    excludes: tuple[str, ...]
 
-
-def delta() -> Bundle:
-    """Return the jars of Delta, which every session needs."""
-    return Bundle(coordinate(), ("io.delta_", "io.unitycatalog_"), EXCLUDES)
-
-
-def kafka() -> Bundle:
-    """Return the jars of Spark's connector to Kafka, which `stream` needs of a topic."""
-    of_spark = f"{_SCALA}-{version('pyspark')}."
-    return Bundle(
-        kafka_coordinate(),
-        (
-            f"org.apache.spark_spark-sql-kafka-0-10_{of_spark}",
-            f"org.apache.spark_spark-token-provider-kafka-0-10_{of_spark}",
-            "org.apache.kafka_kafka-clients-",
-            "org.apache.commons_commons-pool2-",
-        ),
-        (*(each for each in EXCLUDES if each != _OF_APACHE), "at.yawk.*:*", "org.apache.hadoop:*"),
+def ready_jars(cache: Path, asked: Iterable[str], environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the jars of coordinates from `cache`, those that lack fetched first; see `fetch_jars` for its faults."""
+    return tuple(
+        jar for each in asked for jar in cached_jars(cache, each) or fetch_jars(cache, each, environ)
     )
 
 
-def _folder(cache: Path, bundle: Bundle) -> Path:
-    return cache / "jars" / bundle.coordinate.replace(":", "_")
+def _folder(cache: Path, asked: str) -> Path:
+    return cache / "jars" / asked.replace(":", "_")
 
 
-def ivy_folder(cache: Path) -> Path:
-    """Return the folder that Spark's Ivy works in."""
-    return cache / "ivy"
-
-
-def cached_jars(cache: Path, bundle: Bundle | None = None) -> tuple[Path, ...]:
-    """Return the jars of a bundle (Delta's) kept in `cache`, ascending; none unless all are there with their sizes."""
-    folder = _folder(cache, bundle or delta())
+def _appear(fresh: Path, folder: Path) -> None:
     try:
-        sizes = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        whole = all((folder / name).stat().st_size == size for name, size in sizes.items())
-    except (OSError, ValueError, AttributeError):
-        return ()
-    return tuple(sorted(folder / name for name in sizes)) if whole else ()
-
-
-def keep_jars(cache: Path, resolved: Iterable[Path], bundle: Bundle | None = None) -> tuple[Path, ...]:
-    """Copy what of `resolved` is of a bundle (Delta's) into `cache` in one step and return the copies.
-
-    A kill leaves nothing half done. Two processes that do so at once end with one whole folder.
-    """
-    bundle = bundle or delta()
-    folder = _folder(cache, bundle)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-    sizes = {}
-    for jar in resolved:
-        if jar.name.startswith(bundle.kept):
-            shutil.copyfile(jar, fresh / jar.name)
-            sizes[jar.name] = jar.stat().st_size
-    (fresh / MARKER).write_text(json.dumps(sizes, sort_keys=True), encoding="utf-8")
-    fresh.chmod(0o755)
-    if folder.exists() and not cached_jars(cache, bundle):
-        shutil.rmtree(folder, ignore_errors=True)
-    try:
-        os.rename(fresh, folder)
+        fresh.rename(folder)
     except OSError:
-        shutil.rmtree(fresh, ignore_errors=True)
-    return cached_jars(cache, bundle)
+        return  # another process was faster
 
 
-def resolved_jars(cache: Path) -> tuple[Path, ...]:
-    """Return the jars that Ivy put together for the last session."""
-    return tuple(sorted((ivy_folder(cache) / "jars").glob("*.jar")))
+def _fetched(jar: Jar, repository: str) -> bytes:
+    source = f"{repository.rstrip('/')}/{jar.path}"
+    try:
+        with urllib.request.urlopen(source, timeout=_SECONDS) as answer:
+            content: bytes = answer.read(MOST_BYTES)
+    except (OSError, ValueError, HTTPException) as error:
+        raise FaultError(
+            "JAR_NOT_FETCHED",
+            f"not in the cache yet and could not be fetched: {source}: {error}",
+            f"connect to the network once ({MAVEN}, or the mirror that {MIRROR} in the environment names) "
+            "and run the command again",
+        ) from None
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != jar.sha256:
+        raise FaultError(
+            "JAR_ALTERED",
+            f"{source} has the SHA-256 {actual}, and {jar.sha256} is expected: nothing of it was used",
+            f"find out who answers for {repository}, or name another repository with {MIRROR}",
+        )
+    return content
+
+
+def _is_kept(folder: Path, jar: Jar) -> bool:
+    path = folder / jar.name
+    try:
+        found = path.stat()
+        return _sha256(path, found.st_ino, found.st_size, found.st_mtime_ns) == jar.sha256
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _sha256(path: Path, inode: int, size: int, modified: int) -> str:  # noqa: ARG001 - another file, another call
+    """Return the SHA-256 of a file; in one process it is read once as long as it stays the same."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

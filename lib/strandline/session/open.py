@@ -1,20 +1,28 @@
 """Opens the session: ours on a laptop, the one that exists in spark-submit, Databricks and notebooks."""
 
-import atexit
 import logging
-import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strandline.config import Settings
 from strandline.core.errors import FaultError
 from strandline.session.classes import archive_options
-from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION, MEANING, log_config, spark_conf
-from strandline.session.jars import Bundle, cached_jars, coordinate, delta, kafka, keep_jars, resolved_jars
+from strandline.session.conf import (
+    DELTA_CATALOG,
+    DELTA_EXTENSION,
+    JAVA,
+    LOCAL,
+    MEANING,
+    log_config,
+    spark_conf,
+)
+from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
 from strandline.session.java import check_java, find_java
+from strandline.session.private import PrivateFolder, make_private
 from strandline.session.ship import ship_package
 
 if TYPE_CHECKING:
@@ -26,6 +34,9 @@ _KEPT_LOGS = 20
 _TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # Set by whoever started this process inside a Spark that is already configured.
 _HOSTS = ("PYSPARK_GATEWAY_PORT", "DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE")
+
+# Spark reads it before its own setting of the same meaning.
+_LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
 
 def is_hosted(environ: Mapping[str, str]) -> bool:
@@ -47,8 +58,8 @@ def open_session(
     topics are read); `environ` then gets the
     interpreter that runs Python workers. Where a session or its owner is there already, that one is used. From then
     on pyspark prints nothing of its own about errors: whoever catches one tells it.
-    Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_NOT_FETCHED`, `SPARK_NOT_STARTED`,
-    `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
+    Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
+    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
     """
     # Before pyspark is imported at all: its own message for a missing Java is a traceback.
     java = "" if is_hosted(environ) else check_java(environ)
@@ -131,54 +142,65 @@ def _start(
     environ["PYSPARK_PYTHON"] = environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     _drop_foreign_spark(environ)
     cache = Path(settings.spark.cache)
-    bundles = (delta(), kafka()) if with_kafka else (delta(),)
-    missing = tuple(bundle for bundle in bundles if not cached_jars(cache, bundle))
-    jars = tuple(jar for bundle in bundles for jar in cached_jars(cache, bundle))
     _make_folder(log.parent)
     _prune_logs(log.parent)
     _make_folder(cache)
-    temporary = Path(tempfile.mkdtemp(prefix="strandline-"))
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    asked = (coordinate(), kafka_coordinate()) if with_kafka else (coordinate(),)
+    jars = ready_jars(cache, asked, environ)
+    private = _private_folders(environ)
+    temporary = private[0].path
+    for name in (LOCAL, JAVA):
+        (temporary / name).mkdir()
     (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
     # Where Spark's jars are, and so the classes of an archive.
     home = environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     installed = (java, str(find_java(environ)), pyspark.__version__, home)
-    # The first session of all loads the jars from elsewhere.
-    archive = () if missing else archive_options(cache, installed)
     conf = SparkConf(loadDefaults=False)
-    ours = spark_conf(settings, temporary=temporary, jars=jars, java=archive, fetched=missing)
+    archive = archive_options(cache, installed)
+    ours = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
     conf.setAll(list(ours.items()))
     try:
         with log.open("ab") as out:
-            # Spark's scripts, the JVM and Ivy write to both streams: neither may reach our standard output.
+            # Spark's scripts and the JVM write to both streams: neither may reach our standard output.
             launch: Callable[..., Any] = launch_gateway
-            gateway = launch(conf, {"stdout": out, "stderr": out})
+            owners = [each.owner for each in private]
+            with _local_dirs(environ, private):
+                gateway = launch(conf, {"stdout": out, "stderr": out, "pass_fds": owners})
         session = SparkSession(SparkContext(conf=conf, gateway=gateway))
     except PySparkRuntimeError:
-        raise _not_started(log, missing) from None
-    for bundle in missing:
-        keep_jars(cache, resolved_jars(cache), bundle)
+        raise FaultError(
+            "SPARK_NOT_STARTED",
+            "Spark's JVM ended before it answered",
+            f"read {log}; `strandline doctor` checks Java, the jar and the folders",
+        ) from None
     return session
 
 
-def _not_started(log: Path, fetched: tuple[Bundle, ...]) -> FaultError:
-    """Return why the JVM ended before it answered, as far as its log tells."""
+def _private_folders(environ: Mapping[str, str]) -> tuple[PrivateFolder, ...]:
+    """Return a private folder in each folder that SPARK_LOCAL_DIRS names, else one in the system's temporary folder."""
+    bases = environ.get(_LOCAL_DIRS) or tempfile.gettempdir()
     try:
-        text = log.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    if fetched and any(word in text for word in ("unresolved dependency", "download failed", "UNRESOLVED")):
-        return FaultError(
-            "JAR_NOT_FETCHED",
-            f"not in the cache yet and could not be fetched: {', '.join(each.coordinate for each in fetched)}",
-            "connect to the network once (https://repo1.maven.org/maven2, or the mirror that "
-            f"DEFAULT_ARTIFACT_REPOSITORY in the environment names) and run the command again; the log is {log}",
-        )
-    return FaultError(
-        "SPARK_NOT_STARTED",
-        "Spark's JVM ended before it answered",
-        f"read {log}; `strandline doctor` checks Java, the jar and the folders",
-    )
+        return tuple(make_private(Path(base)) for base in bases.split(","))
+    except OSError as error:
+        raise FaultError(
+            "STATE_NOT_WRITABLE",
+            f"no folder can be made in {bases}: {error.strerror}",
+            f"name another with TMPDIR, or with {_LOCAL_DIRS}, in the environment",
+        ) from None
+
+
+@contextmanager
+def _local_dirs(environ: MutableMapping[str, str], private: Iterable[PrivateFolder]) -> Iterator[None]:
+    """Let a JVM that is started in the block use the private folders, where the environment names others."""
+    given = environ.get(_LOCAL_DIRS)
+    if not given:
+        yield
+        return
+    environ[_LOCAL_DIRS] = ",".join(str(each.path / LOCAL) for each in private)
+    try:
+        yield
+    finally:
+        environ[_LOCAL_DIRS] = given
 
 
 def _drop_foreign_spark(environ: MutableMapping[str, str]) -> None:

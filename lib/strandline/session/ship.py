@@ -1,6 +1,5 @@
 """Brings Strandline's wheel to the executors, where spark-submit brought it to the driver alone."""
 
-import atexit
 import shutil
 import tempfile
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 from zipimport import zipimporter
 
 import strandline
+from strandline.session.private import make_private
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -36,6 +36,5 @@ def ship_package(context: "SparkContext", package: ModuleType = strandline) -> N
     if any(added.rpartition("/")[2] == name for added in context.listFiles):
         return
     # Executors fetch it from the driver when their first task begins, so it stays as long as this process does.
-    folder = Path(tempfile.mkdtemp(prefix="strandline-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = make_private(Path(tempfile.gettempdir())).path
     context.addPyFile(str(shutil.copyfile(archive, folder / name)))

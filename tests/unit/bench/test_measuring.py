@@ -49,13 +49,16 @@ def test_a_stage_that_comes_again_adds_to_its_seconds() -> None:
 
 def test_workers_are_the_daemons_children_below_this_driver_and_no_others() -> None:
     parents = {10: 1, 20: 10, 30: 20, 40: 30, 41: 30, 50: 30, 60: 1, 61: 60}
-    daemon = b"python\x00-m\x00pyspark.daemon\x00pyspark.worker\x00"
+    daemon, plain = (
+        b"python\x00-m\x00%s\x00pyspark.worker\x00" % name
+        for name in (b"strandline.session.daemon", b"pyspark.daemon")
+    )
     commands = {
         10: b"python -m bench",
         20: b"java",
         30: daemon,
         40: daemon,
-        41: daemon,
+        41: plain,
         50: b"sh",
         60: daemon,
         61: daemon,

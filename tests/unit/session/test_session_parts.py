@@ -1,6 +1,5 @@
 """What of the session can be told without a JVM: the jar's name, the Java that is found, the configuration."""
 
-import json
 import os
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +10,7 @@ from strandline.config import defaults, effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session import is_hosted, log_path
 from strandline.session.conf import REGIONS, log_config, page_bytes, spark_conf
-from strandline.session.jars import MARKER, cached_jars, coordinate, delta, kafka, keep_jars
+from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
 
 CLUSTER_FILE = (Path(__file__).parents[3] / "conf" / "spark-defaults.conf").read_text()
@@ -100,77 +99,6 @@ def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
     assert find_java(on_path | {"JAVA_HOME": str(tmp_path / "home")}) == tmp_path / "home" / "bin" / "java"
 
 
-def resolved(folder: Path) -> list[Path]:
-    jars = [folder / "io.delta_delta-storage-4.4.0.jar", folder / "org.slf4j_slf4j-api-2.0.17.jar"]
-    for jar in jars:
-        jar.write_bytes(b"jar of " + jar.name.encode())
-    return jars
-
-
-def test_kept_jars_are_those_that_spark_lacks(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    assert cached_jars(cache) == ()
-    kept = keep_jars(cache, resolved(tmp_path))
-    assert [jar.name for jar in kept] == ["io.delta_delta-storage-4.4.0.jar"]
-    assert cached_jars(cache) == kept
-    assert keep_jars(cache, resolved(tmp_path)) == kept
-    assert [one.name for one in (cache / "jars").iterdir()] == [coordinate().replace(":", "_")]
-
-
-@pytest.mark.parametrize("damage", ["missing", "cut", "no marker", "broken marker", "other marker"])
-def test_a_half_kept_folder_is_none_and_is_made_again(tmp_path: Path, damage: str) -> None:
-    cache = tmp_path / "cache"
-    [jar] = keep_jars(cache, resolved(tmp_path))
-    marker = jar.parent / MARKER
-    match damage:
-        case "missing":
-            jar.unlink()
-        case "cut":
-            jar.write_bytes(b"j")
-        case "no marker":
-            marker.unlink()
-        case "broken marker":
-            marker.write_text('{"io.delta')
-        case _:
-            marker.write_text(json.dumps(["x"]))
-    assert cached_jars(cache) == ()
-    assert len(keep_jars(cache, resolved(tmp_path))) == 1
-
-
-CONNECTOR = (
-    f"org.apache.spark_spark-sql-kafka-0-10_2.13-{version('pyspark')}.jar",
-    f"org.apache.spark_spark-token-provider-kafka-0-10_2.13-{version('pyspark')}.jar",
-    "org.apache.kafka_kafka-clients-3.9.2.jar",
-    "org.apache.commons_commons-pool2-2.13.1.jar",
-)
-
-
-def test_jars_of_kafka_are_kept_apart_and_without_those_that_spark_ships(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    others = (
-        "org.apache.spark_spark-sql-kafka-0-10_2.13-1.0.0.jar",
-        "org.apache.spark_spark-tags_2.13-4.2.0.jar",
-    )
-    every = resolved(tmp_path) + [tmp_path / name for name in CONNECTOR + others]
-    for jar in every[2:]:
-        jar.write_bytes(b"jar")
-    assert len(keep_jars(cache, every)) == 1
-    assert cached_jars(cache, kafka()) == ()
-    assert [jar.name for jar in keep_jars(cache, every, kafka())] == sorted(CONNECTOR)
-    assert [jar.name for jar in cached_jars(cache)] == ["io.delta_delta-storage-4.4.0.jar"]
-
-
-def test_what_is_cached_is_loaded_and_only_what_lacks_is_fetched(tmp_path: Path) -> None:
-    held = [Path("/c/delta.jar")]
-    conf = spark_conf(defaults(), temporary=tmp_path, jars=held, fetched=[kafka()])
-    assert conf["spark.jars"] == "/c/delta.jar"
-    assert conf["spark.jars.packages"] == f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version('pyspark')}"
-    assert "org.apache.*:*" not in conf["spark.jars.excludes"].split(",")
-    both = spark_conf(defaults(), temporary=tmp_path, jars=[], fetched=[delta(), kafka()])
-    assert both["spark.jars.packages"] == f"{coordinate()},{conf['spark.jars.packages']}"
-    assert "org.apache.*:*" not in both["spark.jars.excludes"].split(",")
-
-
 def test_the_session_reads_strictly_and_stays_on_this_machine(tmp_path: Path) -> None:
     conf = spark_conf(defaults(), temporary=tmp_path, jars=[Path("/c/a.jar"), Path("/c/b.jar")])
     assert conf["spark.jars"] == "/c/a.jar,/c/b.jar"
@@ -181,15 +109,6 @@ def test_the_session_reads_strictly_and_stays_on_this_machine(tmp_path: Path) ->
     assert conf["spark.hadoop.parquet.page.verify-checksum.enabled"] == "true"
     assert conf["spark.driver.bindAddress"] == conf["spark.driver.host"] == "127.0.0.1"
     assert str(tmp_path) in conf["spark.sql.warehouse.dir"]
-
-
-def test_without_jars_ivy_fetches_into_the_cache_and_leaves_out_what_spark_ships(tmp_path: Path) -> None:
-    settings = effective((options_layer([f"spark.cache={tmp_path}"]),)).settings
-    conf = spark_conf(settings, temporary=tmp_path, jars=[])
-    assert conf["spark.jars.packages"] == coordinate()
-    assert conf["spark.jars.ivy"].startswith(str(tmp_path))
-    assert "org.apache.*:*" in conf["spark.jars.excludes"].split(",")
-    assert "io.delta" not in conf["spark.jars.excludes"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,24 @@ MAX_LINES = 300
 STARTS_PROCESSES = frozenset({LIB / "session" / "java.py"})
 
 
+# Those that open files which no other user can put into its place: of the package, the cache, a folder of its own.
+OPENS_OWN_FILES = {
+    "lib/strandline/core/safe_files.py": "opens all others",
+    "lib/strandline/config/documents.py": "settings of the package",
+    "lib/strandline/contracts/resources.py": "contracts of the package",
+    "lib/strandline/cli/main.py": "the null device",
+    "lib/strandline/pipelines/demo/folder.py": "a folder that was just made",
+    "lib/strandline/session/classes.py": "the cache",
+    "lib/strandline/session/jars.py": "the cache",
+    "lib/strandline/session/java.py": "the Java that runs",
+    "lib/strandline/session/open.py": "the private folder and the log",
+    "lib/strandline/session/private.py": "private folders",
+    "lib/strandline/session/ship.py": "a private folder",
+    "lib/strandline/tables/blockstores.py": "the copy of a LevelDB",
+    "lib/strandline/tables/reads.py": "logs of the lake",
+}
+
+
 def found(lint: Callable[[Path], object], modules: Iterable[Path] = MODULES) -> dict[str, object]:
     """What a lint has to say, by module."""
     told = {str(path.relative_to(ROOT)): lint(path) for path in modules}
@@ -41,6 +59,28 @@ def test_below_the_command_line_nothing_reads_the_clock_or_the_environment() -> 
 def test_frames_start_no_action() -> None:
     frames = (path for path in MODULES if "frames" in path.parts or path.name == "frames.py")
     assert found(lambda path: lints.actions(path.read_text()), frames) == {}
+
+
+def test_files_of_others_are_opened_in_one_module() -> None:
+    told = found(lambda path: lints.opens_files(path.read_text()))
+    assert set(told) - set(OPENS_OWN_FILES) == set(), told
+    assert set(OPENS_OWN_FILES) - set(told) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "open(path, 'rb')",
+        "path.open('rb')",
+        "Path(path).open(mode)",
+        "path.read_bytes()",
+        "path.write_text('x')",
+        "os.open(path, 0)",
+        "shutil.copyfile(a, b)",
+    ],
+)
+def test_a_file_opened_by_its_path_is_seen(source: str) -> None:
+    assert lints.opens_files(source)
 
 
 def test_a_module_fits_into_a_head() -> None:

@@ -131,3 +131,34 @@ def test_one_file_holds_the_frames_of_many_journals(new_lake, tmp_path, count):
     tips = dict(lake.rows("node_journal", "namespace", "tip_hash"))
     assert tips == lines
     assert max(len(data_files(lake, table)) for table in ("node_journal_line", "node_journal")) <= 200
+
+
+@pytest.mark.parametrize("dialect", ["sdmp", "ipfslog"])
+def test_files_that_are_gone_or_no_files_by_now_are_rejected_and_named(new_lake, tmp_path, dialect):
+    from strandline.dialects import dialect as found_dialect
+    from strandline.pipelines.ingest import IngestRequest, find_input
+
+    lake = new_lake(dialect=dialect)
+    ending = {"sdmp": "", "ipfslog": ".jsonl"}[dialect]
+    bad = [f"{name}{ending}" for name in ("gone", "link", "pipe", "unreadable")]
+    content = {"sdmp": render(list(synthetic(1, 4))), "ipfslog": b"\n"}[dialect]
+    folder = write_files(tmp_path / "in", {**dict.fromkeys(bad, content), f"good{ending}": content})
+    secret = write_files(tmp_path, {"secret": content}) / "secret"
+    request = IngestRequest(sources=(str(folder),))
+    found = find_input(found_dialect(dialect), request, lake.settings)
+    for name in bad:
+        (folder / name).unlink()
+    (folder / bad[1]).symlink_to(secret)
+    os.mkfifo(folder / bad[2])
+    (folder / bad[3]).mkdir()
+    report = lake.ingest(folder, found=found)
+    counts = report.counts
+    assert counts["read"] == counts["new"] + counts["known"] + counts["rejected"] + counts["deferred"]
+    assert (counts["rejected"], counts["new"]) == (4, 4 if dialect == "sdmp" else 0)
+    assert report.reasons == {"FILE_UNREADABLE": 4}
+    rows = lake.rows("quarantine", "scope", "source", "raw", "namespace")
+    expected = [("record", str(folder / name), os.fsencode(folder / name), None) for name in bad]
+    assert rows == sorted(expected, key=repr)
+    if dialect == "sdmp":
+        again = lake.ingest(from_quarantine=True, reason="FILE_UNREADABLE")
+        assert again.counts["read"] == 0

@@ -13,6 +13,9 @@ CLOCK_CALLS = frozenset(
     {("time", "time"), ("time", "monotonic"), ("time", "perf_counter"), ("time", "time_ns"), ("datetime", "now"),
      ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
 )  # fmt: skip
+FILE_METHODS = frozenset(
+    {"read_text", "read_bytes", "write_text", "write_bytes", "copyfile", "copy2", "copytree"}
+)
 ACTIONS = frozenset(
     {"collect", "toPandas", "toArrow", "toLocalIterator", "write", "writeTo", "cache", "persist", "show", "foreach",
      "foreachPartition", "take", "first", "head", "read", "readStream"}
@@ -77,6 +80,21 @@ def dangerous(source: str, *, may_start_processes: bool = False) -> list[str]:
                 found.append(f"{call.lineno}: os.{name}(")
         if any(word.arg == "shell" for word in call.keywords):
             found.append(f"{call.lineno}: shell=")
+    return found
+
+
+def opens_files(source: str) -> list[str]:
+    """Return where a file is opened, read or written by its path: `line: what`."""
+    found = []
+    for call, name in _calls(ast.parse(source)):
+        is_plain = isinstance(call.func, ast.Name) and name == "open"
+        is_method = isinstance(call.func, ast.Attribute) and name in FILE_METHODS
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        is_module = name == "open" and isinstance(owner, ast.Name) and owner.id in ("os", "io", "gzip")
+        # Path.open takes a mode; what takes none is a method of another thing.
+        is_path = name == "open" and owner is not None and bool(call.args)
+        if is_plain or is_method or is_module or is_path:
+            found.append(f"{call.lineno}: {name}")
     return found
 
 

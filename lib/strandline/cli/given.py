@@ -1,12 +1,12 @@
 """What several commands are given, checked before Spark starts."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
+from strandline.core.safe_files import open_file
 from strandline.dialects import infos, names
 
 MAX_OPTION_FILE_BYTES = 64 * 1024 * 1024
@@ -55,7 +55,7 @@ def known_dialect(name: str | None, command: str) -> str:
 def file_of_option(option: str, name: str) -> bytes:
     """Return the bytes of the file that `--option` names. Raises: UsageError `OPTION_FILE`."""
     try:
-        with Path(name).open("rb") as stream:
+        with open_file(name) as stream:
             content = stream.read(MAX_OPTION_FILE_BYTES + 1)
     except OSError as error:
         why = error.strerror or type(error).__name__

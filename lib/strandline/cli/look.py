@@ -13,6 +13,7 @@ from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
+from strandline.core.safe_files import open_file
 
 if TYPE_CHECKING:
     from strandline.tables.read_lake import ReadLake
@@ -202,7 +203,8 @@ def _query_of(file: Path | None) -> str:
     """Return the query in `file`. Raises: UsageError `QUERY_FILE`."""
     assert file is not None
     try:
-        raw = file.read_bytes()[: _MAX_QUERY_BYTES + 1]
+        with open_file(file) as stream:
+            raw = stream.read(_MAX_QUERY_BYTES + 1)
         if len(raw) > _MAX_QUERY_BYTES:
             raise UsageError("QUERY_FILE", f"the query file {file} is over 1 MiB", "give a file of one query")
         return raw.decode("utf-8-sig")

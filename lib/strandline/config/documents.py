@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from strandline.core.errors import UsageError
+from strandline.core.safe_files import open_file
 
 MAX_FILE_BYTES = 1 << 20
 
@@ -49,7 +50,7 @@ def read(path: Path) -> str:
     Raises: UsageError `CONF_NOT_FOUND` if it cannot be opened, `CONF_INVALID` if it is no UTF-8 or over 1 MiB.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             raw = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise UsageError(

@@ -13,7 +13,8 @@ class Unpacking:
     `dialect` reads the file, whose name has the `ending`; files of a block store have the `stored_ending`. `of_file`
     takes such a file's name without it and its bytes, `of_entry` a key of a key-value store and its value: each gives
     what goes into the file, or None for what is no block. `roots` gives the addresses that a value names, `roots_key`
-    is where it stands. `head` begins a file with these roots.
+    is where it stands. `heads` gives how files with these roots begin: the first is that with the blocks, others have
+    the roots for which the first has no room. A block of more than `most_bytes` is one that the dialect never reads.
     """
 
     dialect: str
@@ -23,4 +24,5 @@ class Unpacking:
     of_entry: Callable[[bytes, bytes], bytes | None]
     roots_key: bytes
     roots: Callable[[bytes], Sequence[bytes]]
-    head: Callable[[Sequence[bytes]], bytes]
+    heads: Callable[[Sequence[bytes]], Sequence[bytes]]
+    most_bytes: int

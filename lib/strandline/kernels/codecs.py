@@ -24,6 +24,10 @@ _ZSTD_STEP_BYTES = 4096
 """Arrow drops what one failing read had decoded, so zstd is read in small steps that are put together again."""
 
 
+FILE_UNREADABLE = "FILE_UNREADABLE"
+"""The reason of a file that was found, and that could not be opened or read."""
+
+
 class StreamDamage(Exception):  # noqa: N818 - a verdict on the bytes, no error of the program
     """The stream cannot be read on from here; what came before stands.
 

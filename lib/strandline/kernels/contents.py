@@ -8,7 +8,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from strandline.kernels.codecs import StreamDamage
+from strandline.core.safe_files import open_file
+from strandline.kernels.codecs import FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 
 CONTENT_SCHEMA: Final = pa.schema(
@@ -25,7 +26,7 @@ CONTENT_DDL: Final = "file_no BIGINT, bytes BIGINT, sha256 STRING, damage STRING
 def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterator[pa.RecordBatch]:
     """Yield what the decompressed content of files is, byte order marks too.
 
-    Reads: file_no, path (BINARY, as the file system spells it).
+    Reads: file_no, path (BINARY, as `core.safe_files` opens it).
     Gives: CONTENT_SCHEMA; sha256 in lower-case hex. If the stream is damaged, `damage` tells the reason, and the other
     two are of what came before it.
     """
@@ -40,11 +41,13 @@ def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterato
 
 def _content(path: bytes, limits: StreamLimits) -> tuple[int, str, str | None]:
     digest, size = hashlib.sha256(), 0
-    with open(path, "rb") as stream:
-        try:
+    try:
+        with open_file(path) as stream:
             for block in blocks(stream, limits):
                 digest.update(block)
                 size += len(block)
-        except StreamDamage as damage:
-            return size, digest.hexdigest(), damage.reason
+    except StreamDamage as damage:
+        return size, digest.hexdigest(), damage.reason
+    except OSError:
+        return size, digest.hexdigest(), FILE_UNREADABLE
     return size, digest.hexdigest(), None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import IO
 
 import pyarrow as pa
 
+from strandline.core.safe_files import open_file, spelled, why_unreadable
 from strandline.core.verdict import encode_evidence
-from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.codecs import BLOCK_BYTES, FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, RawLimits, without_mark
 from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
@@ -36,12 +38,14 @@ class Source:
     """One file: its number, and a way to open it from the start as often as it takes.
 
     `format` is what its name, or the command, says that it holds; None where the dialect looks at the content.
+    `path` is empty where the content is no file.
     `damage` is what a look at the whole content met, behind which nothing was read.
     """
 
     file_no: int
     open: Callable[[], IO[bytes]]
     format: str | None = None
+    path: bytes = b""
     damage: StreamDamage | None = None
 
     def kept(self, limits: RawLimits) -> CappedBytes:
@@ -158,7 +162,7 @@ def read_files(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of whole files, in the order of each file, whatever container it has.
 
-    Reads: file_no, format, path (BINARY, as the file system spells it), content (BINARY; null: the task opens the
+    Reads: file_no, format, path (BINARY, as `core.safe_files` opens it), content (BINARY; null: the task opens the
     path), part and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
     Gives: PIECE_FIELDS and `extra`. What cannot be read on is one piece with `damage` whose raw bytes are
     those of the file as it lies there; what came before it stands.
@@ -168,7 +172,7 @@ def read_files(
         names = ("file_no", "format", "path", "content", "part", "until")
         columns = (batch.column(name).to_pylist() for name in names)
         for file_no, form, path, content, part, until in zip(*columns, strict=True):
-            source = Source(file_no, _opener(path, content), form)
+            source = Source(file_no, _opener(path, content), form, spelled(path))
             for _ in _read_file(source, part, until, pieces, options, read_content):
                 yield from pieces.full()
     yield from pieces.rest()
@@ -183,7 +187,7 @@ def read_one(
 
 def _opener(path: bytes, content: bytes | None) -> Callable[[], IO[bytes]]:
     if content is None:
-        return lambda: open(path, "rb")
+        return lambda: open_file(path)
     return lambda: io.BytesIO(content)
 
 
@@ -195,7 +199,13 @@ def _read_file(
     options: ReadOptions,
     read_content: ReadContent,
 ) -> Iterator[None]:
-    with source.open() as stream:
+    try:
+        opened = source.open()
+    except OSError as error:
+        _add_damage(source, _unreadable(error, 0), pieces, options)
+        yield
+        return
+    with opened as stream:
 
         def begin() -> Iterator[bytes]:
             return _blocks(stream, options) if until is None else _plain_blocks(stream, part)
@@ -206,32 +216,47 @@ def _read_file(
             source.damage = source.damage or content.damage
         except StreamDamage as met:
             source.damage = met
-        damage = source.damage
-        if damage is not None:
-            evidence = encode_evidence({damage.reason: {"cause": damage.cause, "offset": damage.offset}})
-            kept = source.kept(options.keep)
-            pieces.add(
-                source.file_no,
-                0,
-                DAMAGE_FRAME,
-                damage.offset,
-                0,
-                kept,
-                damage=damage.reason,
-                evidence=evidence,
-            )
+        if source.damage is not None:
+            _add_damage(source, source.damage, pieces, options)
             yield
 
 
+def _add_damage(source: Source, damage: StreamDamage, pieces: Pieces, options: ReadOptions) -> None:
+    """Add what could not be read on. Its bytes are those of the file, or its path where that cannot be read at all."""
+    try:
+        kept = None if damage.reason == FILE_UNREADABLE else source.kept(options.keep)
+    except OSError as error:
+        damage, kept = _unreadable(error, damage.offset), None
+    evidence = encode_evidence({damage.reason: {"cause": damage.cause, "offset": damage.offset}})
+    path = CappedBytes(source.path, len(source.path))
+    pieces.add(
+        source.file_no, 0, DAMAGE_FRAME, damage.offset, 0, kept or path,
+        damage=damage.reason, evidence=evidence,
+    )  # fmt: skip
+
+
+def _unreadable(error: OSError, offset: int) -> StreamDamage:
+    return StreamDamage(FILE_UNREADABLE, why_unreadable(error), offset)
+
+
 def _blocks(stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
-    stream.seek(0)
-    return blocks(stream, options.stream)
+    return _while_readable(stream, 0, lambda: blocks(stream, options.stream))
 
 
 def _plain_blocks(stream: IO[bytes], start: int) -> Iterator[bytes]:
-    stream.seek(start)
-    while block := stream.read(BLOCK_BYTES):
-        yield block
+    return _while_readable(stream, start, lambda: iter(partial(stream.read, BLOCK_BYTES), b""))
+
+
+def _while_readable(stream: IO[bytes], start: int, begin: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    """Yield blocks of a stream. Where the file system fails, that is a damage like any other."""
+    given = start
+    try:
+        stream.seek(start)
+        for block in begin():
+            yield block
+            given += len(block)
+    except OSError as error:
+        raise _unreadable(error, given) from None
 
 
 def mark_bytes(head: bytes) -> int:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
 from strandline.dialect_api.dialect import Dialect
 from strandline.frames.quarantine import as_quarantine, identified
+from strandline.kernels.codecs import FILE_UNREADABLE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
@@ -67,7 +68,9 @@ class Rejects:
     def judged_again(self, *, reason: str | None, namespace: str | None) -> DataFrame | None:
         """Return the rejected rows of the dialect that can be judged again, kept, or None if there are none."""
         rows = self._rejected().where(
-            (F.col("scope") == "record") & F.col("raw_whole") & ~F.array_contains("reasons", "PATH_REFUSED")
+            (F.col("scope") == "record")
+            & F.col("raw_whole")
+            & ~F.arrays_overlap("reasons", _without_content())
         )
         if reason is not None:
             rows = rows.where(F.array_contains("reasons", reason))
@@ -108,6 +111,11 @@ class Rejects:
         return self._store.read(QUARANTINE).where(
             (F.col("dialect") == self._dialect.info.name) & (F.col("status") == "rejected")
         )
+
+
+def _without_content() -> Column:
+    """Return the reasons of rows whose bytes are a path: there is nothing to judge again."""
+    return F.array(F.lit("PATH_REFUSED"), F.lit(FILE_UNREADABLE))
 
 
 def _told_by_reason(rows: DataFrame) -> list[Row]:

@@ -25,11 +25,13 @@ class UnpackRequest:
 def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunContext) -> Report:
     """Copy all blocks below a folder to one file, which appears whole or not at all; the folder is only read.
 
-    `counts` are `blocks`, `roots`, and `passed_over`: files and keys that look like those of a store and are no block.
-    Members: `dialect` (which reads the file), `out`, `bytes`, `sha256`, `databases` (LevelDB folders).
+    Roots for which the file has no room are in more files beside it, which appear before it.
+    `counts` are `blocks`, `roots`, and `passed_over`: files and keys that look like those of a store and are no block,
+    or one larger than the dialect reads. Members: `dialect` (which reads the files), `out`, `bytes`, `sha256`, `more`
+    (the other files), `databases` (LevelDB folders).
 
     Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, NO_BLOCK_STORE; FaultError SOURCE_UNREADABLE,
-        LEVELDB_MISSING, LEVELDB_LOCKED, LEVELDB_DAMAGED, OUT_NOT_WRITABLE.
+        LEVELDB_MISSING, LEVELDB_LOCKED, LEVELDB_DAMAGED, DISK_TOO_SMALL, OUT_NOT_WRITABLE.
     """
     check_free(request.out)
     unpacking = _for(request.out, unpackings)
@@ -48,24 +50,44 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
         context.progress.stage("roots")
         roots = _roots(databases, unpacking)
         counts["roots"] = len(roots)
-        file.write(unpacking.head(roots))
+        first, *rest = unpacking.heads(roots)
+        more = _more(request.out, len(rest))
+        file.write(first)
         context.progress.stage("blocks", lambda: counts["blocks"])
         for path in stores.files:
-            add(unpacking.of_file(path.name.removesuffix(unpacking.stored_ending), content_of(path)))
+            content = content_of(path, unpacking.most_bytes)
+            name = path.name.removesuffix(unpacking.stored_ending)
+            add(None if content is None else unpacking.of_file(name, content))
         for database in databases:
             for key, value in database.entries():
                 if key != unpacking.roots_key:
-                    add(unpacking.of_entry(key, value))
+                    add(unpacking.of_entry(key, value) if len(value) <= unpacking.most_bytes else None)
         if not counts["blocks"]:
             raise _no_block(request, stores)
+        for path, begin in zip(more, rest, strict=True):
+            _write(path, begin)
         written = file.appear()
     return context.report(
         counts=counts,
         members={
             "out": str(written.path), "bytes": written.bytes, "sha256": written.sha256,
-            "dialect": unpacking.dialect, "databases": len(stores.databases),
+            "dialect": unpacking.dialect, "databases": len(stores.databases), "more": [str(path) for path in more],
         },
     )  # fmt: skip
+
+
+def _more(out: Path, count: int) -> list[Path]:
+    """Return the names of more files beside `out`: `x-2.car`, `x-3.car`. Raises: UsageError as `check_free`."""
+    paths = [out.with_name(f"{out.stem}-{number}{out.suffix}") for number in range(2, count + 2)]
+    for path in paths:
+        check_free(path)
+    return paths
+
+
+def _write(path: Path, content: bytes) -> None:
+    with NewFile(path) as file:
+        file.write(content)
+        file.appear()
 
 
 def _for(out: Path, unpackings: Sequence[Unpacking]) -> Unpacking:

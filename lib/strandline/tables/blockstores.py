@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.core.safe_files import open_file, size_of, why_unreadable
 
 LEVELDB_MARK: Final = "CURRENT"
 LOCK: Final = "LOCK"
@@ -57,12 +58,19 @@ def find_stores(folder: Path, ending: str) -> Stores:
     return Stores(tuple(files), tuple(databases))
 
 
-def content_of(path: Path) -> bytes:
-    """Return the bytes of a file. Raises: FaultError SOURCE_UNREADABLE."""
+def content_of(path: Path, most: int) -> bytes | None:
+    """Return the bytes of a file, None if it has more than `most`: then none is read. No link is followed.
+
+    Raises: FaultError SOURCE_UNREADABLE.
+    """
     try:
-        return path.read_bytes()
+        with open_file(path, follow=False) as stream:
+            if size_of(stream) > most:
+                return None
+            content = stream.read(most + 1)
     except OSError as error:
-        raise _not_readable(error) from error
+        raise _not_readable(path, error) from error
+    return content if len(content) <= most else None
 
 
 class Database:
@@ -113,10 +121,11 @@ class Database:
 def copied_databases(folders: Sequence[Path], beside: Path) -> Iterator[tuple[Database, ...]]:
     """Copy LevelDB folders into a folder of their own in `beside`, which is gone at the end.
 
-    LevelDB writes where it opens, so the folder itself is never opened.
+    LevelDB writes where it opens, so the folder itself is never opened. No link in it is followed.
 
     Raises:
-        FaultError: LEVELDB_MISSING (no library), LEVELDB_LOCKED, SOURCE_UNREADABLE, OUT_NOT_WRITABLE.
+        FaultError: LEVELDB_MISSING (no library), LEVELDB_LOCKED, SOURCE_UNREADABLE (a link, too), DISK_TOO_SMALL,
+            OUT_NOT_WRITABLE.
     """
     if not folders:
         yield ()
@@ -124,6 +133,7 @@ def copied_databases(folders: Sequence[Path], beside: Path) -> Iterator[tuple[Da
     leveldb = _library(folders[0])
     for folder in folders:
         _check_unlocked(folder)
+    _check_room(folders, beside)
     try:
         place = tempfile.mkdtemp(prefix=".unpack-", dir=beside)
     except OSError as error:
@@ -143,13 +153,37 @@ def copied_databases(folders: Sequence[Path], beside: Path) -> Iterator[tuple[Da
 
 def _copied(folder: Path, copy: Path) -> Path:
     copy.mkdir()
-    for path in sorted(folder.iterdir()):
-        if path.name not in _NOT_COPIED and path.is_file():
-            try:
-                shutil.copyfile(path, copy / path.name)
-            except PermissionError as error:
-                raise _not_readable(error) from error
+    for path in _files_of(folder):
+        try:
+            with open_file(path, follow=False) as stream, (copy / path.name).open("xb") as out:
+                shutil.copyfileobj(stream, out)
+        except OSError as error:
+            raise _not_readable(path, error) from error
     return copy
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """Return the files of a LevelDB, links among them: one that is a link is refused as it is opened."""
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name not in _NOT_COPIED and (path.is_symlink() or path.is_file())
+    ]
+
+
+def _check_room(folders: Sequence[Path], beside: Path) -> None:
+    """See that the copies fit before the first byte is copied: the size that a file claims may be any."""
+    try:
+        needed = sum(path.lstat().st_size for folder in folders for path in _files_of(folder))
+        free = shutil.disk_usage(beside).free
+    except OSError as error:
+        raise _not_readable(folders[0], error) from error
+    if needed > free:
+        raise FaultError(
+            "DISK_TOO_SMALL",
+            f"LevelDB is read in a copy: {needed:,} bytes, and {beside} has room for {free:,}",
+            "name a file on a larger disk with --out",
+        )
 
 
 def _check_unlocked(folder: Path) -> None:
@@ -159,7 +193,7 @@ def _check_unlocked(folder: Path) -> None:
     except ImportError:  # Windows: there the file of a lock that is held cannot be opened.
         fcntl = None  # type: ignore[assignment]
     try:
-        with (folder / LOCK).open("rb") as lock:
+        with open_file(folder / LOCK, follow=False) as lock:
             if fcntl is not None:
                 # For reading, so that a folder that may not be written can be asked too. It ends with the file.
                 fcntl.lockf(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -187,12 +221,12 @@ def _library(folder: Path) -> Any:
 
 
 def _unreadable(error: OSError) -> None:
-    raise _not_readable(error) from error
+    raise _not_readable(Path(error.filename), error) from error
 
 
-def _not_readable(error: OSError) -> FaultError:
+def _not_readable(path: Path, error: OSError) -> FaultError:
     return FaultError(
         "SOURCE_UNREADABLE",
-        f"The file {error.filename} cannot be read: {error.strerror}.",
+        f"The file {path} cannot be read: {why_unreadable(error)}.",
         "Mend that, and run the command again.",
     )

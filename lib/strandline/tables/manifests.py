@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.core.safe_files import open_file, why_unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.formats import Formats, format_of
@@ -25,7 +26,7 @@ from strandline.kernels.manifests import (
     Statement,
     parse_manifest,
 )
-from strandline.tables.newfile import WrittenFile
+from strandline.tables.newfile import NewFile, WrittenFile
 from strandline.tables.paths import path_text
 from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
@@ -67,7 +68,7 @@ def load_manifests(
         FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
     """
     manifests: list[Manifest] = []
-    inputs: dict[bytes, bytes] = {}
+    inputs: dict[bytes, tuple[bytes, bytes]] = {}
     given = {file.real for file in selection.files}
     for file in selection.manifests:
         kept, head = _read(file, keep)
@@ -77,10 +78,11 @@ def load_manifests(
             if not _is_of_others(manifest, given):
                 manifests.append(manifest)
         elif file.found_by != "beside":
-            inputs.setdefault(os.path.realpath(file.path), file.path)
+            inputs.setdefault(os.path.realpath(file.path), (file.path, file.guarded))
     if inputs:
-        files = {**inputs, **{each.real: each.path for each in selection.files}}
-        selection = replace(selection, files=numbered((path, real) for real, path in files.items()))
+        files = {**inputs, **{each.real: (each.path, each.guarded) for each in selection.files}}
+        every = ((path, real, opened) for real, (path, opened) in files.items())
+        selection = replace(selection, files=numbered(every))
     return selection, tuple(manifests)
 
 
@@ -98,14 +100,14 @@ def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
     keeper = CappedReader(keep)
     head = bytearray()
     try:
-        with open(file.path, "rb") as stream:
+        with open_file(file.guarded) as stream:
             while block := stream.read(BLOCK_BYTES):
                 keeper.add(block)
                 head += block[: MAX_MANIFEST_BYTES - len(head)]
     except OSError as error:
         raise FaultError(
             "SOURCE_UNREADABLE",
-            f"The manifest {path_text(file.path)} cannot be read: {error.strerror}.",
+            f"The manifest {path_text(file.path)} cannot be read: {why_unreadable(error)}.",
             "Mend that, and run the command again.",
         ) from error
     return keeper.kept(), bytes(head)
@@ -157,9 +159,9 @@ def _written(
     if namespaces:
         members["namespaces"] = namespaces
     target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-    unfinished.write_bytes(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
-    unfinished.replace(target)
+    with NewFile(target) as file:
+        file.write(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
+        file.appear()
     return target
 
 
@@ -202,7 +204,7 @@ def _stated(
     file: Path, records_in: Callable[[bytes, str | None], int], formats: Formats
 ) -> dict[str, object]:
     try:
-        with file.open("rb") as stream:
+        with open_file(file) as stream:
             content = b"".join(blocks(stream, _OUR_OWN))
     except StreamDamage as damage:
         raise _refused(f"{file} is damaged: {damage.cause}.") from None

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.core.safe_files import create_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +23,14 @@ class WrittenFile:
 
 
 class NewFile:
-    """A file in the making, beside its place and under another name, until it appears there; a context.
+    """A file in the making, beside its place and under a name that nobody can foresee, until it appears; a context.
 
+    A link that lies where it appears is replaced, never followed.
     A reader sees what was there before, or all of the new file. Left without `appear`, nothing of it remains.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
         self._digest = hashlib.sha256()
         self._bytes = 0
 
@@ -57,7 +58,7 @@ class NewFile:
 
     def __enter__(self) -> Self:
         try:
-            self._stream = self._unfinished.open("wb")
+            self._stream, self._unfinished = create_file(self._path.parent)
         except OSError as error:
             raise _not_writable(self._path, error) from error
         return self

@@ -94,7 +94,11 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         if here in seen:
             continue
         seen.add(here)
-        with os.scandir(folder) as entries:
+        try:
+            found = os.scandir(folder)
+        except FileNotFoundError:
+            continue  # gone since its name was read, with all that it held
+        with found as entries:
             for entry in sorted(entries, key=lambda each: each.name, reverse=True):
                 if entry.name.startswith(HIDDEN):
                     continue

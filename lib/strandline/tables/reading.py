@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from strandline.core.safe_files import open_file
 from strandline.dialect_api.ports import PlainFile, SplitFormat
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.pieces import PIECE_FIELDS
@@ -123,7 +123,7 @@ class FileScan:
                 continue
             file = route.file
             row: dict[str, object] = {
-                "file_no": file.file_no, "format": file.format, "path": file.path, "content": None, "part": 0,
+                "file_no": file.file_no, "format": file.format, "path": file.guarded, "content": None, "part": 0,
                 "until": None,
             }  # fmt: skip
             if route.split is None or file.size <= self._plan.split_bytes:
@@ -188,9 +188,13 @@ def _label(route: Route) -> str | None:
 
 
 def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) -> Route:
-    if file.size < plan.lines_min_bytes or not os.path.isfile(file.path):
+    if file.size < plan.lines_min_bytes:
         return Route(file, None, 0)
-    with open(file.path, "rb") as stream:
+    try:
+        opened = open_file(file.guarded)
+    except OSError:
+        return Route(file, None, 0)  # the task that opens it says so
+    with opened as stream:
         head = stream.read(HEAD_BYTES)
         if container_of(head[:SNIFF_BYTES])[0] != "plain":
             return Route(file, None, 0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.core.safe_files import guarded
 from strandline.tables.paths import HIDDEN, is_inside, no_file, path_text, roots, walk
 
 MANIFEST_SUFFIX: Final = b".manifest.json"
@@ -22,7 +23,8 @@ _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 class InputFile:
     """One file of the input. `file_no` ascends with the paths; `path` as the file system spells it; `size` in bytes.
 
-    `real` is the path without links: two files are one if it is equal. `format` is what its name or the command says
+    `real` is the path without links: two files are one if it is equal. `guarded` is the path to open, as
+    `core.safe_files.guarded` makes it. `format` is what its name or the command says
     that it holds, None where the content tells.
     """
 
@@ -30,6 +32,7 @@ class InputFile:
     path: bytes
     size: int
     real: bytes
+    guarded: bytes
     format: str | None = None
 
     @property
@@ -40,9 +43,13 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class ManifestFile:
-    """A file named as a manifest. `found_by`: in a folder that was given, given itself, or beside a file given."""
+    """A file named as a manifest. `found_by`: in a folder that was given, given itself, or beside a file given.
+
+    `guarded` is the path to open.
+    """
 
     path: bytes
+    guarded: bytes
     found_by: FoundBy
 
 
@@ -77,7 +84,7 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
             for root, wild in roots(source):
                 inside = border or wild
                 if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
-                    found.walk(root, os.path.realpath(root) if inside is None else inside)
+                    found.walk(root, root if inside is None else inside)
                 else:
                     found.file(root, inside)
     except PermissionError as error:
@@ -89,12 +96,22 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     return found.selection()
 
 
-def numbered(files: Iterable[tuple[bytes, bytes]]) -> tuple[InputFile, ...]:
-    """Return input files, given as (path, real path), in the order of their paths."""
+def numbered(files: Iterable[tuple[bytes, bytes, bytes]]) -> tuple[InputFile, ...]:
+    """Return input files, given as (path, real path, path to open), in the order of their paths.
+
+    One that is gone already has no bytes: the task that opens it says so.
+    """
     return tuple(
-        InputFile(number, path, os.path.getsize(path), real)
-        for number, (path, real) in enumerate(sorted(files))
+        InputFile(number, path, _bytes_at(real), real, opened)
+        for number, (path, real, opened) in enumerate(sorted(files))
     )
+
+
+def _bytes_at(path: bytes) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
 
 
 def tasks_for(sizes: Sequence[int]) -> int:
@@ -108,18 +125,19 @@ class _Found:
     """What a selection has found so far, each file by its real path."""
 
     most: int
-    files: dict[bytes, bytes] = field(default_factory=dict)
+    files: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     manifests: dict[bytes, ManifestFile] = field(default_factory=dict)
     refused: dict[bytes, bytes] = field(default_factory=dict)
     looked_beside: set[bytes] = field(default_factory=set)
 
-    def walk(self, root: bytes, inside: bytes) -> None:
-        """Take all files below a folder."""
+    def walk(self, root: bytes, trusted: bytes) -> None:
+        """Take all files below a folder, which is or lies in the folder `trusted`."""
+        inside = os.path.realpath(trusted)
         for path, real in walk(root, inside):
             if real is None:
                 self.refused.setdefault(path, os.path.realpath(path))
             else:
-                self._take(path, real, "folder")
+                self._take(path, real, "folder", guarded(trusted, real[len(inside) :]))
 
     def file(self, path: bytes, inside: bytes | None) -> None:
         """Take one file, given itself or matched by a glob below `inside`, and look for manifests beside it."""
@@ -127,7 +145,8 @@ class _Found:
         if inside is not None and not is_inside(real, inside):
             self.refused.setdefault(path, real)
         elif os.path.isfile(path):
-            self._take(path, real, "given")
+            opened = path if inside is None else guarded(inside, real[len(inside) :])
+            self._take(path, real, "given", opened)
             if not path.endswith(MANIFEST_SUFFIX):
                 self._look_beside(path)
         elif inside is None:
@@ -137,16 +156,16 @@ class _Found:
 
     def selection(self) -> Selection:
         """Return all that was found, in order."""
-        files = numbered((path, real) for real, path in self.files.items())
+        files = numbered((path, real, opened) for real, (path, opened) in self.files.items())
         manifests = sorted(self.manifests.values(), key=lambda each: each.path)
         return Selection(files, tuple(manifests), tuple(sorted(self.refused.items())))
 
-    def _take(self, path: bytes, real: bytes, found_by: FoundBy) -> None:
+    def _take(self, path: bytes, real: bytes, found_by: FoundBy, opened: bytes) -> None:
         if path.endswith(MANIFEST_SUFFIX):
-            self._manifest(path, found_by)
+            self._manifest(path, found_by, opened)
         else:
             # Not the first: then the order of the sources would tell.
-            self.files[real] = min(path, self.files.get(real, path))
+            self.files[real] = min((path, opened), self.files.get(real, (path, opened)))
         if max(len(self.files), len(self.manifests)) > self.most:
             raise UsageError(
                 code="TOO_MANY_FILES",
@@ -154,13 +173,13 @@ class _Found:
                 next="Ingest it folder by folder, or raise limits.files.",
             )
 
-    def _manifest(self, path: bytes, found_by: FoundBy) -> None:
+    def _manifest(self, path: bytes, found_by: FoundBy, opened: bytes) -> None:
         # A manifest speaks of the files in the folder where it lies, so a link to one is one of its own.
         folder, name = os.path.split(path)
         here = os.path.join(os.path.realpath(folder), name)
         before = self.manifests.get(here)
         if before is None or _CLOSEST.index(found_by) < _CLOSEST.index(before.found_by):
-            self.manifests[here] = ManifestFile(path, found_by)
+            self.manifests[here] = ManifestFile(path, opened, found_by)
 
     def _look_beside(self, path: bytes) -> None:
         folder = os.path.dirname(path)
@@ -175,5 +194,6 @@ class _Found:
         for name in names:
             beside = os.path.join(folder, name)
             is_named_so = name.endswith(MANIFEST_SUFFIX) and not name.startswith(HIDDEN)
-            if is_named_so and os.path.isfile(beside) and is_inside(os.path.realpath(beside), here):
-                self._take(beside, beside, "beside")
+            real = os.path.realpath(beside) if is_named_so else b""
+            if is_named_so and os.path.isfile(beside) and is_inside(real, here):
+                self._take(beside, beside, "beside", guarded(here, real[len(here) :]))

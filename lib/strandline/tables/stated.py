@@ -77,7 +77,7 @@ def content_of(spark: SparkSession, files: Sequence[InputFile], limits: StreamLi
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return contents(batches, limits)
 
-    paths = _frame(spark, [(file.file_no, file.path) for file in files], _PATHS)
+    paths = _frame(spark, [(file.file_no, file.guarded) for file in files], _PATHS)
     return paths.repartition(tasks_for([file.size for file in files])).mapInArrow(read, CONTENT_DDL)
 
 

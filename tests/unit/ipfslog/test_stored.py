@@ -89,4 +89,4 @@ def test_nothing_that_a_node_keeps_raises(key, value, name):
     ):
         assert made is None or made.endswith(value)
     assert isinstance(heads_of(value), list)
-    assert UNPACKING.head(heads_of(value))
+    assert UNPACKING.heads(heads_of(value))

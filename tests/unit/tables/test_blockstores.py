@@ -5,8 +5,10 @@ import hashlib
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import jsonschema
@@ -16,9 +18,9 @@ import pytest
 from strandline.cli import main
 from strandline.core.errors import FaultError
 from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, dag_pb_block, parse_cid, read_documents
-from strandline.dialects.ipfslog.types import HeadClaim
+from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, HeadClaim
 from strandline.tables import blockstores
-from strandline.tables.blockstores import copied_databases, find_stores
+from strandline.tables.blockstores import content_of, copied_databases, find_stores
 from support.ipfslog_cases import dag, who
 from support.report_schema import REPORT
 
@@ -268,11 +270,11 @@ def test_a_file_that_cannot_be_read_is_a_fault_that_names_it(tmp_path, capsys, m
     flatfs(tmp_path / "blocks", BLOCKS[:1])
     [path] = (tmp_path / "blocks").rglob("*.data")
 
-    def denied(self: Path) -> bytes:
-        raise PermissionError(13, "Permission denied", str(self))
+    def denied(path: Path, *, follow: bool) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "read_bytes", denied)
+        patched.setattr(blockstores, "open_file", denied)
         assert main(["unpack", str(tmp_path / "blocks"), "--out", str(tmp_path / "x.car"), "--json"]) == 3
     error = json.loads(capsys.readouterr().out)["error"]
     assert (error["code"], str(path) in error["message"]) == ("SOURCE_UNREADABLE", True)
@@ -285,3 +287,70 @@ def test_a_person_reads_what_was_copied_and_what_to_type_next(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert f"blocks {len(BLOCKS)}" in printed
     assert f"next: strandline ingest {tmp_path / 'x.car'} --dialect ipfslog" in printed
+
+
+def test_a_block_file_over_the_limit_is_passed_over_by_its_size_and_never_read(tmp_path, capsys):
+    flatfs(tmp_path / "repo", BLOCKS)
+    huge = tmp_path / "repo" / f"{name_of(b'huge')}.data"
+    with huge.open("wb") as file:
+        file.truncate(30 * 1024**3)
+    with limited_memory(1024**3):
+        assert content_of(huge, MAX_BLOCK_BYTES) is None
+    huge.unlink()
+    with huge.open("wb") as file:
+        file.truncate(MAX_BLOCK_BYTES + 1)
+    report = unpacked(capsys, tmp_path / "repo", tmp_path / "node.car")
+    assert report["counts"] == {"blocks": len(BLOCKS), "roots": 0, "passed_over": 1}
+
+
+@contextmanager
+def limited_memory(more: int):
+    """This process may take so many bytes more: to read a sparse file whole fails at once."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_a_leveldb_larger_than_the_disk_is_refused_before_it_is_copied(tmp_path, capsys):
+    orbitdb(tmp_path / "node")
+    with (tmp_path / "node" / "_storage" / "999999.ldb").open("wb") as file:
+        file.truncate(8 * 1024**4)
+    before = set(os.listdir(tmp_path))
+    assert main(["unpack", str(tmp_path / "node"), "--out", str(tmp_path / "node.car"), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "DISK_TOO_SMALL"
+    assert set(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("name", ["000999.ldb", "LOCK", "CURRENT"])
+def test_a_link_in_a_leveldb_folder_is_refused(tmp_path, capsys, name):
+    orbitdb(tmp_path / "node")
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    place = tmp_path / "node" / "_storage" / name
+    place.unlink(missing_ok=True)
+    place.symlink_to(secret)
+    assert main(["unpack", str(tmp_path / "node"), "--out", str(tmp_path / "node.car"), "--json"]) == 3
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == ("LEVELDB_LOCKED" if name == "LOCK" else "SOURCE_UNREADABLE")
+    assert name == "LOCK" or "a link" in error["message"]
+    assert not (tmp_path / "node.car").exists()
+
+
+def test_more_roots_than_a_header_holds_are_in_more_files_and_counted_as_written(tmp_path, capsys):
+    flatfs(tmp_path / "repo", BLOCKS)
+    cids = [canonical_cid(hashlib.sha256(str(i).encode()).digest()) for i in range(60_000)]
+    leveldb(
+        tmp_path / "repo" / "heads",
+        [(b"heads", json.dumps([{"hash": cid, "next": []} for cid in cids]).encode())],
+    )
+    assert main(["unpack", str(tmp_path / "repo"), "--out", str(tmp_path / "node.car"), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["counts"]["roots"] == 60_000
+    assert report["more"] == [str(tmp_path / "node-2.car")]
+    written = [len(claims_of(tmp_path / name)) for name in ("node.car", "node-2.car")]
+    assert written == [50_000, 10_000]
+    assert blocks_of(tmp_path / "node-2.car") == []

@@ -49,3 +49,16 @@ def test_nothing_is_overwritten_where_that_is_asked(tmp_path):
         with pytest.raises(UsageError) as caught:
             check_free(tmp_path / name)
         assert caught.value.code == code
+
+
+def test_a_link_laid_before_is_replaced_and_its_target_stays(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"before")
+    for name in ("out", f".out.{os.getpid()}"):
+        (tmp_path / name).symlink_to(victim)
+    with NewFile(tmp_path / "out") as file:
+        file.write(b"new")
+        file.appear()
+    assert victim.read_bytes() == b"before"
+    assert not (tmp_path / "out").is_symlink()
+    assert (tmp_path / "out").read_bytes() == b"new"

@@ -1,13 +1,21 @@
 """Which files a run reads, whatever the folders hold."""
 
+import json
 import os
 import random
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from strandline.core.errors import UsageError
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import CappedBytes, RawLimits
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import Content, ReadOptions, Source, read_files
+from strandline.tables import sources
 from strandline.tables.sources import Selection, select, tasks_for
 
 
@@ -253,3 +261,92 @@ def test_a_manifest_beside_is_not_followed_out_of_the_folder(folder: Path) -> No
 )
 def test_files_are_opened_by_tasks_of_so_many_bytes_and_files(sizes: list[int], tasks: int) -> None:
     assert tasks_for(sizes) == tasks
+
+
+def read(selection: Selection) -> dict[str, tuple[bytes, str | None, str | None]]:
+    """What a task reads of each file: bytes, damage and its cause."""
+    names = ("file_no", "format", "path", "content", "part", "until")
+    rows = [
+        dict(zip(names, (each.file_no, None, each.guarded, None, 0, None), strict=True))
+        for each in selection.files
+    ]
+    types = (pa.int64(), pa.string(), pa.binary(), pa.binary(), pa.int64(), pa.int64())
+    batch = pa.RecordBatch.from_pylist(rows, pa.schema(list(zip(names, types, strict=True))))
+    options = ReadOptions({}, StreamLimits(2**30, 100), RawLimits(1 << 20, 1 << 10))
+
+    def whole(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
+        kept = b"".join(content)
+        pieces.add(source.file_no, 0, 0, 0, len(kept), CappedBytes(kept, len(kept)))
+        yield
+
+    found = [row for each in read_files([batch], options, whole, ()) for row in each.to_pylist()]
+    source = {each.file_no: Path(each.source).name for each in selection.files}
+    cause = {row["file_no"]: json.loads(row["evidence"] or "{}").get(row["damage"], {}) for row in found}
+    return {
+        source[row["file_no"]]: (row["raw"], row["damage"], cause[row["file_no"]].get("cause"))
+        for row in found
+    }
+
+
+def test_what_changed_since_it_was_found_is_one_rejected_record_named_by_its_path(folder: Path) -> None:
+    for name in ("gone", "pipe", "folder", "link"):
+        (folder / name).write_text(name)
+    (folder / "inner").symlink_to(folder / "sub" / "c")
+    selection = chosen(folder)
+    (folder / "gone").unlink()
+    for name in ("pipe", "folder", "link"):
+        (folder / name).unlink()
+    os.mkfifo(folder / "pipe")
+    (folder / "folder").mkdir()
+    (folder / "link").symlink_to(folder.parent / "out" / "secret")
+    found = read(selection)
+    link = "a link has taken its place, or that of a folder above it"
+    causes = {
+        "gone": "no such file or directory",
+        "pipe": "it is a pipe",
+        "folder": "it is a folder",
+        "link": link,
+    }
+    for name, cause in causes.items():
+        assert found[name] == (os.fsencode(folder / name), "FILE_UNREADABLE", cause)
+    assert {name for name, (_, damage, _) in found.items() if damage is None} == {"a", "b", "inner", "d"}
+    # The path that sorts first stands for a file with two.
+    assert found["inner"] == (b"sub/c", None, None)
+
+
+def test_a_folder_above_that_became_a_link_is_not_followed(folder: Path) -> None:
+    selection = chosen(str(folder / "*" / "deep" / "d"))
+    (folder / "sub").rename(folder.parent / "moved")
+    (folder.parent / "out" / "deep").mkdir()
+    (folder.parent / "out" / "deep" / "d").write_text("secret")
+    (folder / "sub").symlink_to(folder.parent / "out")
+    assert read(selection)["d"][1] == "FILE_UNREADABLE"
+
+
+def test_a_file_that_is_gone_before_its_size_is_asked_has_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = sources.walk
+
+    def then_gone(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+        yield from walked(root, inside)
+        (folder / "a").unlink()
+
+    monkeypatch.setattr(sources, "walk", then_gone)
+    selection = chosen(folder)
+    assert [file.size for file in selection.files] == [0, 1, 5, 10]
+    assert read(selection)["a"][1] == "FILE_UNREADABLE"
+
+
+def test_a_folder_that_is_gone_before_it_is_entered_holds_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = os.scandir
+
+    def gone(path: bytes) -> object:
+        if path.endswith(b"sub"):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", gone)
+    assert names(chosen(folder), folder) == ["a", "b"]

@@ -104,7 +104,10 @@ def unpack(console: Console, report: Report) -> None:
     counts(console, report)
     found = report.members
     console.print(Text(f"written: {printable(found['out'])}, {found['bytes']:,} bytes"))
-    console.print(Text(f"next: strandline ingest {printable(found['out'])} --dialect {found['dialect']}"))
+    for path in found["more"]:
+        console.print(Text(f"more roots: {printable(path)}"))
+    files = " ".join(printable(path) for path in (found["out"], *found["more"]))
+    console.print(Text(f"next: strandline ingest {files} --dialect {found['dialect']}"))
 
 
 def status(console: Console, report: Report) -> None:

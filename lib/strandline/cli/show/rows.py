@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -12,6 +12,9 @@ from rich.text import Text
 from strandline.cli.progress import error_console
 from strandline.cli.text import aligned, csv_cell, printable
 from strandline.pipelines.report import Report
+
+if TYPE_CHECKING:
+    from strandline.tables.newfile import NewFile
 
 _STYLES = {"forked": "bold red", "behind": "red", "waiting": "yellow", "rejected": "yellow", "ok": "green"}
 
@@ -42,14 +45,27 @@ def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
 
 
 def write_rows(report: Report, form: str, out: Path) -> None:
-    """Write the rows of a query as `form` to the file `out`."""
-    with out.open("w", encoding="utf-8", newline="") as file:
+    """Write the rows of a query as `form` to the file `out`. Raises: FaultError OUT_NOT_WRITABLE."""
+    from strandline.tables.newfile import NewFile
+
+    with NewFile(out) as file:
+        text = _Utf8(file)
         if form == "table":
-            file.writelines(
-                f"{line}\n" for line in aligned(report.members["columns"], report.members["rows"])
-            )
+            for line in aligned(report.members["columns"], report.members["rows"]):
+                text.write(f"{line}\n")
         else:
-            _write(report, form, file)
+            _write(report, form, text)
+        file.appear()
+
+
+class _Utf8:
+    """Takes text for a file of bytes."""
+
+    def __init__(self, file: "NewFile") -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        self._file.write(text.encode("utf-8"))
 
 
 def inline(value: Any) -> Any:

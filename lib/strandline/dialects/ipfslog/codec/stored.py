@@ -13,7 +13,7 @@ from strandline.dialects.ipfslog.codec.car import MAX_ROOTS_WRITTEN, car_header,
 from strandline.dialects.ipfslog.codec.cids import CID_V0, cid_bytes
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
-from strandline.dialects.ipfslog.types import DIALECT
+from strandline.dialects.ipfslog.types import DIALECT, MAX_BLOCK_BYTES
 
 DAG_PB_CODEC: Final = b"\x01\x70"
 DAG_CBOR_CODEC: Final = b"\x01\x71"
@@ -104,13 +104,15 @@ def _lenient(raw: bytes) -> Any:
     return strict_json(raw, numbers="js", duplicates="last", surrogates="keep")
 
 
-def head(roots: Sequence[bytes]) -> bytes:
-    """Return how a CAR begins with these roots, each once, as many as a header holds."""
-    return car_header(list(dict.fromkeys(roots))[:MAX_ROOTS_WRITTEN])
+def heads(roots: Sequence[bytes]) -> list[bytes]:
+    """Return how CARs begin that have these roots between them, each once: one CAR unless a header has no room."""
+    distinct = list(dict.fromkeys(roots))
+    starts = range(0, max(len(distinct), 1), MAX_ROOTS_WRITTEN)
+    return [car_header(distinct[start : start + MAX_ROOTS_WRITTEN]) for start in starts]
 
 
 UNPACKING: Final = Unpacking(
     dialect=DIALECT,
     ending=".car", stored_ending=".data", of_file=section_of_file, of_entry=section_of_entry,
-    roots_key=HEADS_KEY, roots=heads_of, head=head,
+    roots_key=HEADS_KEY, roots=heads_of, heads=heads, most_bytes=MAX_BLOCK_BYTES,
 )  # fmt: skip

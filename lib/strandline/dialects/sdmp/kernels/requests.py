@@ -7,6 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from strandline.core.safe_files import open_file
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.author import MAX_ANSWER_LINES
 from strandline.dialects.sdmp.types import MalformedRequest, ResourceRequest
@@ -32,7 +33,7 @@ def requests(batches: Iterable[pa.RecordBatch], own: Collection[str]) -> Iterato
     """
     for batch in batches:
         for path in batch.column("path").to_pylist():
-            with open(path, "rb") as stream:
+            with open_file(path) as stream:
                 rows: list[tuple[int, str, str | None, str | None, int]] = []
                 for number, request in codec.read_requests(stream):
                     rows.append((number, *_row(request, own)))

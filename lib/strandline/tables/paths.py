@@ -41,12 +41,12 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         )
     raw = os.fsencode(source)
     if os.path.lexists(raw):
-        return [(_absolute(raw), None)]
+        return [(absolute(raw), None)]
     if any(sign in source for sign in _WILD):
         inside = os.path.realpath(_folder_before_wild(raw))
         matches = sorted(os.fsencode(match) for match in glob.glob(source, recursive=True))
         if matches:
-            return [(_absolute(match), inside) for match in matches]
+            return [(absolute(match), inside) for match in matches]
         raise UsageError(
             code="SOURCE_MISSING",
             message=f"No file matches {source}.",
@@ -59,7 +59,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
     )
 
 
-def _absolute(path: bytes) -> bytes:
+def absolute(path: bytes) -> bytes:
     """Return `path` from the root on. `..` stays: behind a link it leads elsewhere than the text tells."""
     parts = os.path.join(os.getcwdb(), path).split(b"/")
     return b"/" + b"/".join(part for part in parts if part not in (b"", b"."))

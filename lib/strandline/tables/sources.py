@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import guarded
-from strandline.tables.paths import HIDDEN, is_inside, no_file, path_text, roots, walk
+from strandline.tables.paths import HIDDEN, absolute, is_inside, no_file, path_text, roots, walk
 
 MANIFEST_SUFFIX: Final = b".manifest.json"
 _TASK_FILES: Final = 500
@@ -81,7 +81,8 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     border = None if within is None else os.path.realpath(within)
     try:
         for source in sources:
-            for root, wild in roots(source):
+            # What was found already is a path, whatever signs its name has, and may be gone by now.
+            for root, wild in roots(source) if within is None else [(absolute(os.fsencode(source)), None)]:
                 inside = border or wild
                 if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
                     found.walk(root, root if inside is None else inside)
@@ -144,7 +145,7 @@ class _Found:
         real = os.path.realpath(path)
         if inside is not None and not is_inside(real, inside):
             self.refused.setdefault(path, real)
-        elif os.path.isfile(path):
+        elif os.path.isfile(path) or (inside is not None and not os.path.lexists(path)):
             opened = path if inside is None else guarded(inside, real[len(inside) :])
             self._take(path, real, "given", opened)
             if not path.endswith(MANIFEST_SUFFIX):
@@ -189,8 +190,8 @@ class _Found:
         self.looked_beside.add(here)
         try:
             names = os.listdir(here)
-        except PermissionError:
-            return  # a folder that may be passed but not listed tells of no manifest
+        except (PermissionError, FileNotFoundError, NotADirectoryError):
+            return  # a folder that may not be listed, or is gone by now, tells of no manifest
         for name in names:
             beside = os.path.join(folder, name)
             is_named_so = name.endswith(MANIFEST_SUFFIX) and not name.startswith(HIDDEN)

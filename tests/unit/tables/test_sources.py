@@ -350,3 +350,12 @@ def test_a_folder_that_is_gone_before_it_is_entered_holds_nothing(
 
     monkeypatch.setattr(os, "scandir", gone)
     assert names(chosen(folder), folder) == ["a", "b"]
+
+
+def test_a_found_file_that_is_gone_by_now_is_rejected_and_its_name_is_no_pattern(folder: Path) -> None:
+    (folder / "a*").write_text("star")
+    found = [str(folder / name) for name in ("a", "a*", "gone", "[b]")]
+    selection = select(found, most=10, within=os.fsencode(folder))
+    assert {name: damage for name, (_, damage, _) in read(selection).items()} == {
+        "a": None, "a*": None, "gone": "FILE_UNREADABLE", "[b]": "FILE_UNREADABLE",
+    }  # fmt: skip

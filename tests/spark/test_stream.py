@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import time
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 
@@ -104,6 +105,27 @@ def test_a_stream_that_runs_on_ends_with_a_fault_when_its_folder_goes(new_lake, 
     assert stopped.value.code == "SOURCE_GONE"
     assert str(landing) in stopped.value.message
     assert lake.rows("node_journal", "tip_n") == [(5,)]
+
+
+def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start_goes_on_there(
+    new_lake, tmp_path
+):
+    lake, landing = new_lake(), write_files(tmp_path / "landing", {"a.journal": render(synthetic(1, 5))})
+    asked = []
+
+    @contextmanager
+    def signals():
+        yield lambda: bool(asked)
+
+    def ask() -> None:
+        asked.append(True)
+        write_files(landing, {"b.journal": render(synthetic(1, 9))})
+
+    # In the midst of the batch: it is still reduced.
+    report = lake.stream(landing, every=0.2, signals=signals, faults=Faults("stream.landed", fire=ask))
+    assert (report.exit, report.counts["batches"]) == (0, 1)
+    assert lake.rows("node_journal", "tip_n") == [(5,)]
+    assert lake.stream(landing).counts["new"] == 4
 
 
 def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_lake, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from strandline.pipelines.faults import Faults
-from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.run_context import RunContext, no_signals
 
 LIGHT_BYTES = 32 * 1024 * 1024
 """A table of more bytes is not carried through this process."""
@@ -78,12 +78,12 @@ class Lake:
         asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
         return reduce.run(store, every(), asked, self.context(store, "reduce", faults))
 
-    def stream(self, folder: Path, *, faults: Faults | None = None, **request):
+    def stream(self, folder: Path, *, faults: Faults | None = None, signals=no_signals, **request):
         from strandline.dialects import dialect
         from strandline.pipelines import stream
 
         store = self.store()
-        context = self.context(store, "stream", faults)
+        context = replace(self.context(store, "stream", faults), deferred_signals=signals)
         asked = stream.StreamRequest(str(folder), **request)
         return stream.run(
             store, dialect(self.dialect), asked, self.settings, context,

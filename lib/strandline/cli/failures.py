@@ -67,10 +67,6 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
     """
     if isinstance(error, StrandlineError):
         return error
-    if isinstance(error, KeyboardInterrupt):
-        return FaultError(
-            "INTERRUPTED", "the command was interrupted", "run it again: nothing is lost or doubled"
-        )
     if isinstance(error, MemoryError):
         return FaultError(
             "MEMORY_SHORT", "the memory of this machine did not suffice", "free some and run it again"

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strandline.cli.interrupts import interrupts
 from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
@@ -128,6 +129,7 @@ class Invocation:
             progress=progress or NoProgress(),
             elapsed=self.elapsed,
             session_seconds=self.session_seconds,
+            deferred_signals=interrupts.deferred,
         )
 
     def context_of(self, command: str, like: RunContext) -> RunContext:
@@ -144,10 +146,11 @@ class Invocation:
 
     def session(self, *, with_kafka: bool = False) -> "SparkSession":
         """Return the Spark session, started or found. Raises: FaultError, see `strandline.session.open_session`."""
-        from strandline.session import open_session
+        from strandline.session import end_session, open_session
 
         began = time.monotonic()
         spark = open_session(self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka)
+        interrupts.session_started(partial(end_session, spark))
         self.session_seconds += time.monotonic() - began
         return spark
 

@@ -1,6 +1,7 @@
 """Runs a command: parses, calls, prints one report, ends with its exit code."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -15,23 +16,32 @@ from rich.text import Text
 from strandline.cli.app import app, command_names
 from strandline.cli.command import Result, current
 from strandline.cli.failures import as_fault, bug_lines
+from strandline.cli.interrupts import Interrupted, interrupts
 from strandline.cli.invocation import Invocation, Options
 from strandline.cli.text import printable, sentence_of
 from strandline.core.errors import StrandlineError, UsageError
 from strandline.core.nearest import did_you_mean, nearest
 from strandline.pipelines.report import Outcome, Report, ReportError
 
+KEYBOARD_INTERRUPT = 130
+"""What typer returns for a KeyboardInterrupt, which pyspark may raise while it starts."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that `argv` (default: this process's arguments) spells; return the exit code, 0 to 3."""
+    """Run the command that `argv` (default: this process's arguments) spells; return the exit code.
+
+    0 to 3 as `strandline --help` says; 130 or 143 if SIGINT or SIGTERM ended it.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     current.clear()
     ending = _Ending(arguments)
-    with ending:
+    with interrupts.watched(), ending:
         # Not standalone: every error comes back here instead of being printed and ended by typer.
         result: Any = app(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
             ending.exit = _print(result, ending.as_json)
+        elif result == KEYBOARD_INTERRUPT:
+            raise Interrupted(signal.SIGINT)
         else:
             ending.exit = result if isinstance(result, int) else 0
     return ending.exit
@@ -75,10 +85,14 @@ class _Ending:
             # Who read our output has gone (`| head`): nobody is left to tell, and Python must not try at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return True
+        # Where a signal ended Spark, what was being done may have failed for that in a way of its own.
+        ended_by = interrupts.ended_by or (error if isinstance(error, Interrupted) else None)
+        if ended_by is not None:
+            self.exit = ended_by.exit_code
+            self._say_interrupted()
+            return True
         log = _log()
         known = _as_usage(error) if isinstance(error, typer.TyperException) else as_fault(error, log, _lake())
-        if isinstance(error, typer.Abort):
-            known = as_fault(KeyboardInterrupt(), log)
         if known is not None:
             self.exit = known.exit_code
             self._tell(known)
@@ -95,6 +109,15 @@ class _Ending:
                 )
             )
         return True
+
+    def _say_interrupted(self) -> None:
+        if self.as_json:
+            said = ReportError(
+                "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or doubled."
+            )
+            self._print_report(said)
+            return
+        sys.stderr.write("The command was interrupted; run it again: nothing is lost or doubled.\n")
 
     def _tell(self, error: StrandlineError) -> None:
         if self.as_json:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from threading import Lock
 
 from strandline.config.settings import Settings
 from strandline.dialect_api.dialect import Dialect
@@ -33,6 +34,10 @@ class MicroBatchOptions:
     files: Mapping[str, GivenOption | None] = field(default_factory=dict)
 
 
+class _Closed(Exception):  # noqa: N818 - no error: Spark is to take up the batch again at the next start
+    """A batch came after the last one."""
+
+
 class MicroBatchRun:
     """What becomes of the micro-batches, and what they were together."""
 
@@ -53,6 +58,8 @@ class MicroBatchRun:
         self._outcome: Outcome = "ok"
         self._lag: float | None = None
         self._read = 0
+        self._at_work = Lock()
+        self._is_closed = False
         self.failed: BaseException | None = None
 
     def apply_options(self) -> None:
@@ -61,11 +68,19 @@ class MicroBatchRun:
 
     def process_batch(self, batch: MicroBatch) -> None:
         """Land and reduce one micro-batch; what goes wrong is kept, since Spark tells no more than its text."""
-        try:
-            self._process(batch)
-        except BaseException as error:
-            self.failed = error
-            raise
+        with self._at_work:
+            if self._is_closed:
+                raise _Closed
+            try:
+                self._process(batch)
+            except BaseException as error:
+                self.failed = error
+                raise
+
+    def close(self) -> None:
+        """Wait for the batch of the moment, if there is one, and begin no other."""
+        with self._at_work:
+            self._is_closed = True
 
     def _process(self, batch: MicroBatch) -> None:
         began = self._context.elapsed()

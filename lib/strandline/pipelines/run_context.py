@@ -1,7 +1,8 @@
 """What a pipeline gets from outside besides its input: its run's name and time, progress, fault points."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -30,12 +31,20 @@ class NoProgress:
         """Do nothing."""
 
 
+@contextmanager
+def no_signals() -> Iterator[Callable[[], bool]]:
+    """Give what says that no signal came: signals are left to others."""
+    yield lambda: False
+
+
 @dataclass(frozen=True, slots=True)
 class RunContext:
     """One run of one command.
 
     `version` is Strandline's, `started_at` is in UTC, `elapsed` gives the seconds since the command began and
     `session_seconds` what starting Spark took of them: time enters as an argument, nothing below reads a clock.
+    While a block of `deferred_signals` runs a signal that asks to stop does not end the command: its value says whether
+    one came.
     """
 
     run_id: str
@@ -46,6 +55,7 @@ class RunContext:
     progress: Progress = field(default_factory=NoProgress)
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     session_seconds: float = 0.0
+    deferred_signals: Callable[[], AbstractContextManager[Callable[[], bool]]] = no_signals
 
     def report(
         self,

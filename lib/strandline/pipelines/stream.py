@@ -16,7 +16,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
 from strandline.pipelines.report import Report
-from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.run_context import RunContext, no_signals
 from strandline.pipelines.stream_source import Followed, FollowedFolder, FollowedTopic
 from strandline.tables import lake
 from strandline.tables.location import Location
@@ -124,13 +124,18 @@ def _follow(
     batches = MicroBatchRun(store, dialect, asked, settings, context, runs)
     if request.files:
         batches.apply_options()
+    # Who follows a source without end ends that by Ctrl-C: after the batch of the moment.
+    signals = no_signals if request.every is None else context.deferred_signals
     query = followed.start(checkpoint, batches.process_batch)
     try:
-        while not query.awaitTermination(WATCH_SECONDS):
-            if not followed.is_there():
-                raise followed.gone()
-    except KeyboardInterrupt:
-        context.progress.note("stopped: what was landed stands, the next start goes on behind it")
+        with signals() as is_asked_to_stop:
+            while not query.awaitTermination(WATCH_SECONDS):
+                if not followed.is_there():
+                    raise followed.gone()
+                if is_asked_to_stop():
+                    context.progress.note("stopping after this batch; the next start goes on behind it")
+                    batches.close()
+                    break
     except StreamingQueryException as stopped:
         raise _why(stopped, batches.failed, followed) from None
     finally:

@@ -1,0 +1,87 @@
+"""SIGINT and SIGTERM: one sentence and the exit code that shells expect; deferred, a command is asked first."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from strandline.cli.interrupts import Interrupted, Interrupts
+
+SENTENCE = "The command was interrupted; run it again: nothing is lost or doubled.\n"
+# A command that takes long, and what fails on the way out since its JVM is gone.
+LONG = """
+import logging, sys, time
+from strandline.cli import main
+from strandline.cli.interrupts import interrupts
+from strandline.pipelines import explain
+
+def long(*_):
+    interrupts.session_started(lambda: print("session ended", file=sys.stderr))
+    print("begun", file=sys.stderr, flush=True)
+    try:
+        time.sleep(30)
+    finally:
+        logging.exception("Exception while sending command.")
+        raise OSError("no answer")
+
+explain.run = long
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("words", [(), ("--json",)], ids=["for people", "as JSON"])
+def test_a_signal_ends_session_and_command_with_one_sentence(number, words):
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG, "explain", "BOMB", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr.readline() == "begun\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert err == "session ended\n" + ("" if words else SENTENCE)
+    assert [json.loads(line)["error"]["code"] for line in out.splitlines()] == ["INTERRUPTED"] * len(words)
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+def test_a_deferred_signal_asks_first_and_ends_the_command_the_second_time():
+    watching, ended = Interrupts(), []
+    with watching.watched():
+        watching.session_started(lambda: ended.append("session"))
+        with watching.deferred() as is_asked:
+            assert not is_asked()
+            send(signal.SIGINT)
+            assert (is_asked(), ended) == (True, [])
+            with pytest.raises(Interrupted) as interrupted:
+                send(signal.SIGINT)
+    assert (interrupted.value.exit_code, ended) == (130, ["session"])
+
+
+def test_sigterm_is_not_deferred():
+    watching = Interrupts()
+    with watching.watched(), watching.deferred(), pytest.raises(Interrupted) as interrupted:
+        send(signal.SIGTERM)
+    assert interrupted.value.exit_code == 143
+
+
+def test_handlers_are_those_of_before_when_the_command_has_ended():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with Interrupts().watched():
+        assert signal.getsignal(signal.SIGTERM) is not before[1]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+@pytest.fixture(autouse=True)
+def _logging_again():
+    """A command that is interrupted logs nothing any more; the tests behind it do."""
+    import logging
+
+    yield
+    logging.disable(logging.NOTSET)

@@ -195,11 +195,16 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
     logs.export(out / "same.car", LOG, as_of=run)
     assert (out / "same.car").read_bytes() == (out / "then.car").read_bytes()
 
+    # The first part of a name will do where no other begins so.
+    lake.export(out / "short.journal", other[:20])
+    lake.export(out / "whole.journal", f"node:{other}")
+    assert (out / "short.journal").read_bytes() == (out / "whole.journal").read_bytes()
+
     there = sorted(os.listdir(out))
     new = out / "new.journal"
     for names, path, as_of, code, said in (
         (["nobody at all"], new, None, "NAMESPACE_UNKNOWN", "status --all"),
-        ([other[:20]], new, None, "NAMESPACE_UNKNOWN", f"did you mean node:{other}?"),
+        ([straight[0].decode()[:9]], new, None, "NAMESPACE_AMBIGUOUS", "give more of it"),
         ([other[:-1] + ("0" if other[-1] != "0" else "1")], new, None, "NAMESPACE_UNKNOWN", f"node:{other}?"),
         (["log:"], new, None, "NAMESPACE_UNKNOWN", "log:strand?"),
         ([straight[0].decode()], new, None, "NAMESPACE_AMBIGUOUS", "with its kind"),

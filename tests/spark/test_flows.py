@@ -28,6 +28,8 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, tmp_pa
     }
     lake.ingest(write_files(tmp_path / "more", {"a.journal": render(lines[:4])}))
     stay = [row for row in lake.rows("quarantine") if f"node:{node}" not in row]
+    of_others = lake.ingest(from_quarantine=True, namespace=others[0].decode()[:9])
+    assert (of_others.counts["read"], of_others.counts["rejected"]) == (1, 1)
     replayed = lake.ingest(from_quarantine=True)
     assert (replayed.counts["read"], replayed.counts["rejected"]) == (5, 3)
     assert replayed.counts["new"] + replayed.counts["deferred"] + replayed.counts["known"] == 2

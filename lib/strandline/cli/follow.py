@@ -68,8 +68,8 @@ def _stream(
     """Follow a folder or a topic: land each file or message that comes as `ingest` does, and reduce.
 
     Files are to appear whole, by a rename; a message is one line of the dialect (sdmp: one frame). Killed and started
-    again, it goes on where it was; nothing is lost and nothing comes twice. With --every, Ctrl-C ends it after the batch
-    of the moment; a second one at once.
+    again, it goes on where it was; nothing is lost and nothing comes twice. With --every, Ctrl-C ends it after the
+    batch of the moment; a second one at once.
     """
     name = known_dialect(dialect, "stream")
     if available_now == (every is not None):

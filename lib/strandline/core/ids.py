@@ -1,8 +1,11 @@
 """Namespaces and buckets: how an id from data is named and placed without ever becoming a path."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Literal, get_args
 from urllib.parse import quote
+
+from strandline.core.errors import UsageError
 
 NamespaceKind = Literal["node", "group", "log", "authority", "context"]
 
@@ -23,6 +26,26 @@ def namespaces_named(given: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys((given, *(f"{kind}:{each}" for kind in get_args(NamespaceKind) for each in ids)))
     )
+
+
+def namespace_prefixes(given: str) -> tuple[str, ...]:
+    """Return how the namespaces begin of which an operator's text may be the first part: with some of their id."""
+    return tuple(each for each in namespaces_named(given) if each.partition(":")[2])
+
+
+def only_one(given: str, fits: Sequence[str]) -> str | None:
+    """Return the namespace that fits an operator's text, None if none does.
+
+    Raises: UsageError NAMESPACE_AMBIGUOUS, which names the first two.
+    """
+    if len(fits) > 1:
+        more = ", among others" if len(fits) > 2 else ""
+        raise UsageError(
+            "NAMESPACE_AMBIGUOUS",
+            f"{given} may be {fits[0]} or {fits[1]}{more}",
+            "give more of it, or give it with its kind, as it stands there",
+        )
+    return fits[0] if fits else None
 
 
 def bucket_of(namespace: str, buckets: int) -> int:

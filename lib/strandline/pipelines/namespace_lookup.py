@@ -1,4 +1,7 @@
-"""Which namespaces of a lake an operator means: as their dialect spells them, or percent-encoded with their kind."""
+"""Which namespaces of a lake an operator means.
+
+A name is one as its dialect spells it, or percent-encoded with its kind, or the first part of either.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
-from strandline.core.ids import namespaces_named
+from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import LakeSnapshot
-from strandline.frames.namespaces import only_namespaces
+from strandline.frames.namespaces import begins_with, first_namespaces, only_namespaces
 from strandline.pipelines.spark_jobs import SparkJobs
 
 LIKE: Final = 3
@@ -33,16 +36,13 @@ def resolve(
     held_by = _held_by(every, dialects, held, jobs) if every else {}
     found: dict[str, str] = {}
     for name, names in asked.items():
-        fits = [each for each in names if each in held_by]
-        if not fits:
+        fits = {each: held_by[each] for each in names if each in held_by} or _begun_by(
+            name, dialects, held, jobs
+        )
+        one = only_one(name, tuple(fits))
+        if one is None:
             raise _unknown(name, names, dialects, held, jobs)
-        if len(fits) > 1:
-            raise UsageError(
-                "NAMESPACE_AMBIGUOUS",
-                f"{name} may be {' or '.join(fits)}",
-                "give it with its kind, as it stands there",
-            )
-        found[fits[0]] = held_by[fits[0]]
+        found[one] = fits[one]
     first, *others = found
     for other in others:
         if found[other] != found[first]:
@@ -67,10 +67,31 @@ def _held_by(
     return {row["namespace"]: row["dialect"] for row in rows}
 
 
+def _begun_by(
+    given: str, dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
+) -> dict[str, str]:
+    """Return the first namespaces with records that `given` is the first part of, each with its dialect."""
+    prefixes = namespace_prefixes(given)
+    if not prefixes:
+        return {}
+    begun = _union(
+        [
+            begins_with(held.read(dialect.info.record_table), prefixes).select(
+                "namespace", F.lit(name).alias("dialect")
+            )
+            for name, dialect in dialects.items()
+        ]
+    )
+    rows = jobs.row(
+        first_namespaces(begun).agg(F.collect_list(F.struct("namespace", "dialect")).alias("begun"))
+    )
+    return {row["namespace"]: row["dialect"] for row in sorted(rows["begun"])}
+
+
 def _unknown(
     given: str, names: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
 ) -> UsageError:
-    """Return the error of a name that nothing has, with the nearest right one: it begins so, or few signs differ."""
+    """Return the error of a name that nothing has, with the nearest right one: few signs differ, or it is a kind."""
     best = None
     if names:
         every = _union([held.read(each.info.record_table).select("namespace") for each in dialects.values()])

@@ -10,7 +10,9 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
+from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.dialect_api.dialect import Dialect
+from strandline.frames.namespaces import begins_with, first_namespaces
 from strandline.frames.quarantine import as_quarantine, identified
 from strandline.kernels.codecs import FILE_UNREADABLE
 from strandline.pipelines.run_context import RunContext
@@ -75,10 +77,23 @@ class Rejects:
         if reason is not None:
             rows = rows.where(F.array_contains("reasons", reason))
         if namespace is not None:
-            named = [namespace, *(f"{kind}:{namespace}" for kind in self._dialect.info.kinds)]
-            rows = rows.where(F.col("namespace").isin(*named))
+            rows = rows.where(F.col("namespace").isin(*self._named(rows, namespace)))
         kept = self._jobs.checkpoint(rows, "rejected rows")
         return kept if self._jobs.has_rows(kept) else None
+
+    def _named(self, rows: DataFrame, given: str) -> Sequence[str]:
+        """Return the namespaces of these rows that an operator's text names, or the one that it begins.
+
+        Raises: UsageError NAMESPACE_AMBIGUOUS.
+        """
+        named = namespaces_named(given)
+        prefixes = namespace_prefixes(given)
+        if not prefixes or self._jobs.has_rows(rows.where(F.col("namespace").isin(*named))):
+            return named
+        begun = first_namespaces(begins_with(rows, prefixes).select("namespace"))
+        found = self._jobs.row(begun.agg(F.sort_array(F.collect_list("namespace")).alias("names")))["names"]
+        one = only_one(given, found)
+        return named if one is None else (one,)
 
     def delete_judged(self, replay: DataFrame, again: DataFrame | None) -> None:
         """Delete what was judged again and was not rejected in the same way."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strandline.core.errors import UsageError
-from strandline.core.ids import namespaces_named
+from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
 
@@ -182,7 +182,7 @@ def rows_sql(limit: int | None, behind: str = NOTHING_BEHIND) -> str:
 
 
 def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:
-    """Return the namespaces that `given` names: each is a namespace, or the id of just one, as it is or encoded.
+    """Return the namespaces that `given` names: each is a namespace or its id, as it is or encoded, or begins just one.
 
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`.
     """
@@ -190,19 +190,15 @@ def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:
     known = set(namespaces)
     for name in given:
         fits = sorted(known.intersection(namespaces_named(name)))
-        if not fits:
+        begun = namespace_prefixes(name)
+        one = only_one(name, fits or sorted(each for each in known if each.startswith(begun)))
+        if one is None:
             raise UsageError(
                 "NAMESPACE_UNKNOWN",
                 f"no namespace of this lake is called {name}",
-                "`strandline status --all` lists them; a node is named by its whole fingerprint",
+                "`strandline status --all` lists them; the first part of a name will do",
             )
-        if len(fits) > 1:
-            raise UsageError(
-                "NAMESPACE_AMBIGUOUS",
-                f"{name} may be {' or '.join(fits)}",
-                "give it with its kind, as it stands there",
-            )
-        found.append(fits[0])
+        found.append(one)
     return tuple(found)
 
 

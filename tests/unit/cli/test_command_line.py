@@ -174,6 +174,37 @@ def test_a_namespace_that_may_be_two_is_wrong_usage_and_both_are_named(
     assert "group:x or node:x" in error["message"]
 
 
+@pytest.mark.parametrize("given", ["7a51", "node:7a51", "7a5179ee", "%2Fsh", "/sh", "log:%2Fs", "shop", "/orbitdb/zdpu é"])
+def test_the_first_part_of_a_name_will_do_where_one_namespace_begins_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str
+) -> None:
+    empty_lake(tmp_path / "lake")
+    names = (f"node:7a5179ee{NODES[0][8:]}", f"node:7b{NODES[0][2:]}", "log:%2Fshop", "log:shop", "log:shop-2")
+    names += ("log:%2Forbitdb%2Fzdpu%20%C3%A9x",)
+    write(tmp_path / "lake", "namespace_state", [state(name) for name in names])
+    assert main(["status", given, "--json"]) == 0
+    expected = {"7": names[0], "n": names[0], "%": names[2], "l": names[2], "s": names[3], "/": names[2]}[given[0]]
+    found = names[5] if "orbitdb" in given else expected
+    assert [row["namespace"] for row in printed_json(capsys)["rows"]] == [found]
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("7", "NAMESPACE_AMBIGUOUS"), ("node:", "NAMESPACE_UNKNOWN"), ("n", "NAMESPACE_UNKNOWN"),
+                        ("", "NAMESPACE_UNKNOWN"), ("\udcff", "NAMESPACE_UNKNOWN")],
+)  # fmt: skip
+def test_the_first_part_of_several_or_of_a_kind_alone_names_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str, code: str
+) -> None:
+    empty_lake(tmp_path / "lake")
+    names = [f"node:7{at}" for at in "cab"]
+    write(tmp_path / "lake", "namespace_state", [state(name) for name in names])
+    assert main(["status", given, "--json"]) == 2
+    error = printed_json(capsys)["error"]
+    assert error["code"] == code
+    if code == "NAMESPACE_AMBIGUOUS":
+        assert "7 may be node:7a or node:7b, among others" in error["message"]
+
+
 def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake = fleet(tmp_path / "other")
     write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])

@@ -1,8 +1,11 @@
 """The reports of single commands."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
+from strandline.cli.show.fit import fitted
 from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands, stopped_writers
 from strandline.cli.show.rows import inline, table
 from strandline.cli.text import printable
@@ -12,6 +15,8 @@ _STATUS = (
     "health", "namespace", "dialect", "records", "waiting", "rejected", "forks", "behind", "state_hash", "reducer",
     "reduced_at",
 )  # fmt: skip
+_SPARE = ("reducer", "reduced_at", "state_hash", "dialect", "behind", "forks")
+"""Columns that a narrow terminal does without, the first one first; --json has all."""
 
 
 def init(console: Console, report: Report) -> None:
@@ -121,7 +126,10 @@ def status(console: Console, report: Report) -> None:
         ]
         for row in rows
     ]  # fmt: skip
-    table(console, _STATUS, shown)
+    columns: Sequence[str] = _STATUS
+    if console.is_terminal:
+        columns, shown = fitted(_STATUS, shown, console.width, named="namespace", spare=_SPARE)
+    table(console, columns, shown)
     tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
     more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
     console.print(Text(f"{report.namespaces:,} namespaces: {tally}{more}"))

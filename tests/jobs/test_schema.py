@@ -11,6 +11,10 @@ from support.lakes import Lake
 
 SCHEMA = "spark_catalog.strandline_places"
 ASKED = "SELECT * FROM namespace_health ORDER BY namespace"
+DAMAGED = """
+SELECT source, dialect, rejected, source_offset, array_join(reasons, ',') AS reasons, first_rejected, last_seen
+FROM damaged_source ORDER BY last_seen DESC, source
+"""
 
 
 @pytest.fixture
@@ -63,9 +67,13 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
 
 def test_status_shows_without_a_jvm_what_the_view_holds(undisturbed, told):
     where = ("--lake", str(undisturbed.root / "lake"))
-    shown = by_namespace(told("status", *where))
+    status = told("status", *where)
+    shown = by_namespace(status)
     assert {row["health"] for row in shown} == {"forked", "waiting", "rejected", "ok"}
     assert health(told("sql", ASKED, *where)) == shown
+    damaged = health(told("sql", DAMAGED, *where))
+    assert (damaged[:20], len(damaged)) == (status["damaged_files"], status["damaged_files_total"])
+    assert damaged
 
 
 def health(report: dict) -> list[dict]:

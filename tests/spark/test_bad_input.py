@@ -70,6 +70,9 @@ def test_hostile_names_of_nodes_and_files_become_rows_and_nothing_else(new_lake,
     hidden = [name for name in of_files if name.startswith("_")]
     journals = len(of_files) - len(hidden) + 1
     assert report.reasons == {"BAD_NODE": len(NAMES), "FIRST_LINE_MALFORMED": len(NAMES)}
+    assert report.members["damaged_files_total"] == 1 + len(NAMES)
+    first = report.members["damaged_files"][0]
+    assert (first["rejected"], first["reasons"], first["source_offset"]) == (len(NAMES), "BAD_NODE", 0)
     assert (report.counts["read"], report.counts["new"]) == (2 * len(NAMES) + 4 * journals, 4)
     assert lake.rows("namespace_state", "namespace") == [(f"node:{good[0].decode()}",)]
     rows = lake.rows("quarantine", "reasons", "evidence")

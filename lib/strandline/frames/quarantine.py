@@ -42,6 +42,22 @@ def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
     return named.withColumn("bucket", F.when(unknown, of_id).otherwise(of_namespace))
 
 
+def first_rejected(findings: DataFrame) -> DataFrame:
+    """Tell, per source of rejected records, where it first breaks.
+
+    Reads:  FINDING_COLUMNS.
+    Gives:  source, rejected (how many records), source_offset and reasons (joined by commas) of the first of them.
+    Rows:   one per source with a rejected record.
+    """
+    bad = findings.where("status = 'rejected' AND scope = 'record'")
+    first = F.min(F.struct("order_key", "source_offset", F.array_join("reasons", ",").alias("reasons")))
+    return (
+        bad.groupBy("source")
+        .agg(F.count(F.lit(1)).alias("rejected"), first.alias("first"))
+        .select("source", "rejected", "first.source_offset", "first.reasons")
+    )
+
+
 def as_quarantine(
     findings: DataFrame, *, dialect: str, rules_version: int, run_id: str, seen_at: Column
 ) -> DataFrame:

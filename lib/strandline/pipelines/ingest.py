@@ -15,8 +15,9 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.journals import journal_writer
 from strandline.dialect_api.ports import InputScan
 from strandline.frames.differences import numbered
+from strandline.frames.quarantine import first_rejected
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines import init
+from strandline.pipelines import damaged, init
 from strandline.pipelines.admitting import Admitting, Merged, counts_of, raw_limits
 from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
@@ -34,8 +35,6 @@ from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import Selection, select
 from strandline.tables.store import TableStore, Written
 from strandline.tables.topics import Messages
-
-DAMAGED_FILES_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ class _Ingest:
         merged = Merged() if admission is None else self._admitting.merge(admission)
         self._context.faults.reach("ingest.records")
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
-        reasons, examples = self._quarantine(admission, manifests, replay)
+        rows, reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
         if writer is not None:
             self._authored = write_local_journals(
@@ -158,7 +157,7 @@ class _Ingest:
             **manifests.counts,
             **dropped,
         }
-        members: dict[str, object] = {"examples": examples, "damaged_files": self._damaged(admission)}
+        members: dict[str, object] = {"examples": examples, **self._damaged(admission, rows)}
         if self._authored is not None:
             counts["authored"] = self._authored.authored
             members["stopped"] = {node: list(codes) for node, codes in self._authored.stopped.items()}
@@ -178,8 +177,8 @@ class _Ingest:
 
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
-    ) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
-        """Write what was not accepted, delete what waits no longer. Return counts by reason, and an example of each."""
+    ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:
+        """Write what was not accepted, delete what waits no longer. Return what `Rejects.add` gave."""
         found = [] if admission is None or admission.findings is None else [admission.findings]
         of_files = (*manifests.findings, *refused_links(self._selection))
         told_of_files = as_findings(self._store.spark, of_files, found[0] if found else None)
@@ -189,13 +188,19 @@ class _Ingest:
         self._rejects.delete(None if admission is None else admission.resolved)
         if replay is not None:
             self._rejects.delete_judged(replay, rows)
-        return reasons, examples
+        return rows, reasons, examples
 
-    def _damaged(self, admission: Admission | None) -> list[dict[str, object]]:
-        return [] if admission is None or admission.damaged is None else [
-            row.asDict()
-            for row in admission.damaged.limit(DAMAGED_FILES_SHOWN).collect()
-        ]  # fmt: skip
+    def _damaged(self, admission: Admission | None, rejected: DataFrame | None) -> dict[str, object]:
+        """Return the members of the report that name damaged files: what their dialect tells, and what all have."""
+        if admission is None or admission.damaged is None or rejected is None:
+            return damaged.members([], 0)
+        of_dialect = [row.asDict() for row in admission.damaged.limit(damaged.SHOWN).collect()]
+        of_all = first_rejected(rejected).where(F.col("source").isin(*(row["source"] for row in of_dialect)))
+        first = {row["source"]: row.asDict() for row in of_all.collect()}
+        total = len(of_dialect) if len(of_dialect) < damaged.SHOWN else admission.damaged.count()
+        # A file that met a fault of ours has no rejected record.
+        fault = {"rejected": 0, "source_offset": None, "reasons": "INTERNAL_ERROR"}
+        return damaged.members([row | first.get(row["source"], fault) for row in of_dialect], total)
 
     def _report(
         self, counts: Mapping[str, int], reasons: Mapping[str, int], manifests: ManifestFindings,

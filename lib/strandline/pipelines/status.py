@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from strandline.core.errors import UsageError
 from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
+from strandline.pipelines.damaged import damaged_files
 from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
 
@@ -142,6 +143,7 @@ def run(
             "rows": [_as_json(row) for row in shown],
             "unreduced": [asdict(one) for one in behind],
             "stopped": stopped,
+            **damaged_files(lake),
         },
     )
 

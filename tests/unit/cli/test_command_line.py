@@ -85,6 +85,51 @@ def test_status_shows_every_namespace_worst_first(tmp_path: Path, capsys: pytest
     assert report["unreduced"] == []
 
 
+def test_status_names_damaged_files_those_without_a_namespace_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = fleet(tmp_path / "lake")
+    nameless = {"namespace": None, "status": "rejected"}
+    write(
+        lake,
+        "quarantine",
+        [
+            held(b"late", **nameless, reasons=["BAD_NODE"], source="b\x1b[2J", source_offset=7),
+            held(
+                b"soon", **nameless, reasons=["BAD_UTF8", "TRUNCATED"], source="b\x1b[2J", source_offset=None
+            ),
+            held(b"link", **nameless, reasons=["X"], source="m", scope="manifest"),
+        ],
+    )
+    assert main(["status", "--json"]) == 0
+    report = printed_json(capsys)
+    assert report["damaged_files_total"] == 2
+    first, second = report["damaged_files"]
+    assert (first["source"], first["rejected"], first["source_offset"]) == ("a.journal", 3, 130)
+    assert (second["rejected"], second["source_offset"], second["reasons"]) == (2, None, "BAD_UTF8,TRUNCATED")
+    assert main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert "2 files with rejected records" in out
+    assert r"  b\x1b[2J, byte 0: BAD_UTF8,TRUNCATED, 2 rejected" in out
+
+
+def test_status_names_the_first_damaged_files_and_says_how_many_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty_lake(tmp_path / "lake")
+    bad = [
+        held(b"%d" % at, namespace=None, status="rejected", reasons=["BAD_NODE"], source=f"{at:02}")
+        for at in range(25)
+    ]
+    write(tmp_path / "lake", "quarantine", bad)
+    assert main(["status", "--json"]) == 0
+    report = printed_json(capsys)
+    assert [row["source"] for row in report["damaged_files"]] == [f"{at:02}" for at in range(20)]
+    assert report["damaged_files_total"] == 25
+    assert main(["status"]) == 0
+    assert "more: strandline sql 'SELECT * FROM damaged_source'" in capsys.readouterr().out
+
+
 def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,16 +219,26 @@ def test_a_namespace_that_may_be_two_is_wrong_usage_and_both_are_named(
     assert "group:x or node:x" in error["message"]
 
 
-@pytest.mark.parametrize("given", ["7a51", "node:7a51", "7a5179ee", "%2Fsh", "/sh", "log:%2Fs", "shop", "/orbitdb/zdpu é"])
+@pytest.mark.parametrize(
+    "given", ["7a51", "node:7a51", "7a5179ee", "%2Fsh", "/sh", "log:%2Fs", "shop", "/orbitdb/zdpu é"]
+)
 def test_the_first_part_of_a_name_will_do_where_one_namespace_begins_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str
 ) -> None:
     empty_lake(tmp_path / "lake")
-    names = (f"node:7a5179ee{NODES[0][8:]}", f"node:7b{NODES[0][2:]}", "log:%2Fshop", "log:shop", "log:shop-2")
+    names = (
+        f"node:7a5179ee{NODES[0][8:]}",
+        f"node:7b{NODES[0][2:]}",
+        "log:%2Fshop",
+        "log:shop",
+        "log:shop-2",
+    )
     names += ("log:%2Forbitdb%2Fzdpu%20%C3%A9x",)
     write(tmp_path / "lake", "namespace_state", [state(name) for name in names])
     assert main(["status", given, "--json"]) == 0
-    expected = {"7": names[0], "n": names[0], "%": names[2], "l": names[2], "s": names[3], "/": names[2]}[given[0]]
+    expected = {"7": names[0], "n": names[0], "%": names[2], "l": names[2], "s": names[3], "/": names[2]}[
+        given[0]
+    ]
     found = names[5] if "orbitdb" in given else expected
     assert [row["namespace"] for row in printed_json(capsys)["rows"]] == [found]
 

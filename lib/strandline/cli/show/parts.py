@@ -10,6 +10,7 @@ from strandline.cli.text import printable
 from strandline.pipelines.report import Report
 
 REASONS_SHOWN = 10
+FILES_SHOWN = 5
 _FATES = ("new", "known", "rejected", "deferred")
 
 
@@ -55,6 +56,20 @@ def stopped_writers(console: Console, stopped: Mapping[str, Sequence[str]]) -> N
         for code in codes:
             console.print(Text(f"  {known[code].meaning}"))
             console.print(Text(f"  what to do: {known[code].advice}"))
+
+
+def damaged_files(console: Console, report: Report) -> None:
+    """Print the first files that brought rejected records, with where each first breaks, and how many there are."""
+    files, total = report.members.get("damaged_files", ()), report.members.get("damaged_files_total", 0)
+    if not files:
+        return
+    console.print(Text(f"{total:,} files with rejected records", style="yellow"))
+    for file in files[:FILES_SHOWN]:
+        record = f"record {file['position']}, " if "position" in file else ""
+        told = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"
+        console.print(Text(f"  {printable(file['source'])}, {told}, {file['rejected']:,} rejected"))
+    if total > FILES_SHOWN:
+        console.print(Text("  more: strandline sql 'SELECT * FROM damaged_source'"))
 
 
 def reason(console: Console, entry: Mapping[str, Any]) -> None:

@@ -6,7 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 from strandline.cli.show.fit import fitted
-from strandline.cli.show.parts import counts, frequent_reasons, head, next_commands, stopped_writers
+from strandline.cli.show.parts import (
+    counts,
+    damaged_files,
+    frequent_reasons,
+    head,
+    next_commands,
+    stopped_writers,
+)
 from strandline.cli.show.rows import inline, table
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
@@ -33,6 +40,7 @@ def ingest(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     frequent_reasons(console, report)
+    damaged_files(console, report)
     stopped_writers(console, report.members.get("stopped", {}))
     first = "strandline status" if report.command == "stream" else "strandline reduce"
     next_commands(console, (first, "strandline quarantine") if report.reasons else (first,), report)
@@ -134,6 +142,7 @@ def status(console: Console, report: Report) -> None:
     more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
     console.print(Text(f"{report.namespaces:,} namespaces: {tally}{more}"))
     stopped_writers(console, report.members["stopped"])
+    damaged_files(console, report)
     for one in report.members["unreduced"]:
         seen = "nothing of it" if one["reduced_version"] is None else f"version {one['reduced_version']}"
         console.print(

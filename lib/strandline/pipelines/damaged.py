@@ -1,0 +1,70 @@
+"""Which sources brought rejected records, those without a namespace too, and where each of them first breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from strandline.pipelines.report import utc_text
+
+if TYPE_CHECKING:
+    from strandline.tables.read_lake import ReadLake
+
+SHOWN: Final = 20
+"""So many damaged sources a report names; it says how many there are."""
+TABLES: Final = ("quarantine",)
+# Rows of the view `damaged_source`, in SQL that delta-rs reads too; a test compares the two.
+_SQL: Final = """
+SELECT source, dialect, rejected, source_offset, codes, quarantine_id, seen_last
+FROM (
+  SELECT
+    source,
+    dialect,
+    source_offset,
+    codes,
+    quarantine_id,
+    row_number() OVER (PARTITION BY dialect, source ORDER BY coalesce(source_offset, 0), quarantine_id) AS place,
+    count(*) OVER (PARTITION BY dialect, source) AS rejected,
+    max(last_seen) OVER (PARTITION BY dialect, source) AS seen_last
+  FROM (
+    SELECT source, dialect, source_offset, CAST(reasons AS STRING) AS codes, quarantine_id, last_seen
+    FROM quarantine
+    WHERE status = 'rejected' AND scope = 'record' AND source IS NOT NULL
+  ) AS spelled
+) AS placed
+WHERE place = 1
+ORDER BY seen_last DESC, source, dialect
+LIMIT {shown}
+"""
+_TOTAL_SQL: Final = """
+SELECT count(*) AS sources
+FROM (
+  SELECT DISTINCT dialect, source
+  FROM quarantine
+  WHERE status = 'rejected' AND scope = 'record' AND source IS NOT NULL
+) AS damaged
+"""
+
+
+def members(rows: list[dict[str, Any]], total: int) -> dict[str, Any]:
+    """Return what a report has of damaged sources: the first of them, each by its members, and how many there are."""
+    return {"damaged_files": rows, "damaged_files_total": total}
+
+
+def damaged_files(lake: ReadLake) -> dict[str, Any]:
+    """Return `members` of all that was ever rejected and is still in quarantine, the newest first."""
+    rows = [_row(each) for each in lake.query(_SQL.replace("{shown}", str(SHOWN)), TABLES)]
+    total = len(rows) if len(rows) < SHOWN else lake.query(_TOTAL_SQL, TABLES)[0]["sources"]
+    return members(rows, total)
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "source": row["source"],
+        "dialect": row["dialect"],
+        "rejected": row["rejected"],
+        "source_offset": row["source_offset"],
+        "reasons": row["codes"].strip("[]").replace(" ", ""),
+        "first_rejected": bytes(row["quarantine_id"]).hex(),
+        "last_seen": utc_text(row["seen_last"]),
+    }

@@ -41,6 +41,10 @@ class Stages:
         self._seconds[self._name] = self._seconds.get(self._name, 0.0) + now - self._began
         self._name, self._began = name, now
 
+    def step(self, name: str) -> None:
+        """End the stage before and begin this one: a step of it is a stage here."""
+        self.stage(name)
+
     def note(self, text: str) -> None:
         """Do nothing."""
 

@@ -5,12 +5,15 @@ import json
 import os
 import random
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
+from strandline.pipelines.faults import Faults
 from support.lakes import write_files
 from support.memory import peak_of_workers
 
@@ -66,7 +69,10 @@ def test_hostile_names_of_nodes_and_files_become_rows_and_nothing_else(new_lake,
     Path(os.fsdecode(undecodable)).write_bytes(render(good))
     before = {path for path in tmp_path.iterdir() if path != lake.path}
     report = lake.ingest(folder)
-    lake.reduce()
+    late = []
+    lake.reduce(faults=Faults("reduce.before_state", fire=lambda: late.append(datetime.now(UTC))))
+    states = DeltaTable(lake.path / "namespace_state").to_pyarrow_table(columns=["reduced_at"])
+    assert all(each >= late[0] for each in states["reduced_at"].to_pylist())
     hidden = [name for name in of_files if name.startswith("_")]
     journals = len(of_files) - len(hidden) + 1
     assert report.reasons == {"BAD_NODE": len(NAMES), "FIRST_LINE_MALFORMED": len(NAMES)}

@@ -1,10 +1,22 @@
 """Options of ingest on one lake: replay, retention, the limit of waiting records."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
-from support.lakes import write_files
+from strandline.pipelines.run_context import NoProgress
+from support.lakes import Lake, write_files
+
+
+class Seen(NoProgress):
+    """Keeps the stages that a user is shown."""
+
+    def __init__(self) -> None:
+        self.stages = []
+
+    def stage(self, name, count=None) -> None:
+        self.stages.append((name, count))
 
 
 def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, tmp_path):
@@ -17,7 +29,16 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, tmp_pa
         "c.journal": b"no journal\n",
         "d.journal": render([*others[:3], *others[4:]]),
     }
+    progress = Seen()
+    of_lake, lake.context = lake.context, lambda *told: replace(Lake.context(*told), progress=progress)
     report = lake.ingest(write_files(tmp_path / "in", files), fail_on_reject=True)
+    lake.context = of_lake
+    assert [name for name, _ in progress.stages] == [
+        "reading and verifying", "writing new records to node_journal_line",
+        "writing rejected and waiting records to quarantine", "writing the report to run",
+    ]  # fmt: skip
+    # What is counted is pieces of input, before it is known how many records they are.
+    assert progress.stages[0][1]() >= len(files)
     assert report.exit == 1
     assert report.reasons == {
         "DEFERRED_LIMIT": 2,

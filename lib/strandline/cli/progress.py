@@ -26,7 +26,7 @@ class ShownProgress:
         self._console = console
         self._seconds = seconds
         self._began = self._stage_began = time.monotonic()
-        self._name = "starting"
+        self._name = "starting Spark"
         self._count: Callable[[], int] | None = None
         self._ended = threading.Event()
         self._live: Live | None = None
@@ -56,6 +56,9 @@ class ShownProgress:
     def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
         """Begin the stage `name`; `count` gives its records done so far."""
         self._name, self._count, self._stage_began = printable(name), count, time.monotonic()
+
+    def step(self, name: str) -> None:
+        """Show nothing: the names of steps are for those who know the code."""
 
     def note(self, text: str) -> None:
         """Print one line, above the live one."""

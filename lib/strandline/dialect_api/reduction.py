@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -24,7 +23,6 @@ class ReduceScope:
     previous_version: int | None
     version: int
     run_id: str
-    reduced_at: datetime
     side_versions: Mapping[str, int] = field(default_factory=dict)
     reducer_options: Any = None
     walk_entries: int = 0
@@ -47,7 +45,7 @@ class Reduction:
 
     `deletes` are the keys (with bucket) of stored rows of these namespaces to delete, by table. `bounds` are ranges
     of a table's layout column outside of which no stored row has a key of the rows given or deleted. Nullable columns
-    that `states` leaves out are null.
+    that `states` leaves out are null; `reduced_at` is set when they are written.
     """
 
     tables: Mapping[str, DataFrame]

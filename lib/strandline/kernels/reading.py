@@ -25,12 +25,14 @@ WHITE_SPACE = b" \t\n\r\x0b\x0c"
 class ReadOptions:
     """What decides how bytes become pieces: the lake's choices, limits of a stream, how much of a bad record is kept.
 
-    `choices` are what the lake was made with, by the name of the dialect's option.
+    `choices` are what the lake was made with, by the name of the dialect's option. `tally` is told how many pieces
+    each batch has that is read, so that someone may show how far a run is.
     """
 
     choices: Mapping[str, str]
     stream: StreamLimits
     keep: RawLimits
+    tally: Callable[[int], object] | None = None
 
 
 @dataclass(slots=True)
@@ -167,7 +169,15 @@ def read_files(
     Gives: PIECE_FIELDS and `extra`. What cannot be read on is one piece with `damage` whose raw bytes are
     those of the file as it lies there; what came before it stands.
     """
-    pieces = Pieces(extra)
+    for read in _read_files(batches, options, read_content, Pieces(extra)):
+        if options.tally is not None:
+            options.tally(read.num_rows)
+        yield read
+
+
+def _read_files(
+    batches: Iterable[pa.RecordBatch], options: ReadOptions, read_content: ReadContent, pieces: Pieces
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         names = ("file_no", "format", "path", "content", "part", "until")
         columns = (batch.column(name).to_pylist() for name in names)

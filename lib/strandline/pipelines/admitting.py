@@ -44,6 +44,7 @@ class Admitting:
         self._context = context
         self._jobs = jobs
         self._written: dict[str, Written] = {}
+        self._read = store.new_counter()
 
     def options(self) -> ReadOptions:
         """Return what decides how bytes are read: the lake's choices, and the limits of the settings."""
@@ -52,10 +53,15 @@ class Admitting:
             choices=lake.options_of(self._store, self._dialect.info),
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
             keep=raw_limits(self._settings),
+            tally=None if self._read is None else self._read.add,
         )
 
     def admit(self, scan: InputScan, options: object | None, replay: DataFrame | None = None) -> Admission:
         """Return the verdicts on all that is read, and on the rejected rows of `replay`."""
+        read = self._read
+        self._context.progress.stage(
+            "reading and verifying", None if read is None else lambda: int(read.value)
+        )
         limit = self._settings.limits.deferred_per_namespace
         request = AdmitRequest(self._context.run_id, limit, replay, options)
         return self._dialect.admit(scan, self._store, self._jobs, request)
@@ -64,7 +70,7 @@ class Admitting:
         """Union the accepted records, a table after the other. Return what of them was new."""
         merged = Merged()
         for insert in admission.inserts:
-            self._context.progress.stage(f"union merge of {insert.table}")
+            self._context.progress.stage(f"writing new records to {insert.table}")
             written = self._store.merge_new(
                 insert.table, insert.rows, insert.buckets, insert.bounds, presorted=insert.presorted
             )

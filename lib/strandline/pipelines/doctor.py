@@ -55,9 +55,9 @@ def run(
             lambda: _writable("state folder", Path(settings.spark.state), "--set spark.state=FOLDER"),
         ),
     ):
-        context.progress.stage(stage)
+        context.progress.stage(f"checking {stage}")
         checks.append(look())
-    context.progress.stage("Spark session")
+    context.progress.stage("starting Spark")
     before = context.elapsed()
     if all(check.ok for check in checks):
         checks.append(_table(settings, environ, context))

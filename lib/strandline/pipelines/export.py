@@ -67,7 +67,7 @@ def run(
         VERSION_VACUUMED. FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
-    context.progress.stage("versions")
+    context.progress.stage("reading versions")
     versions, known = _versions(store, dialects, request.as_of)
     held = TablesAsOf(store, versions)
     work_bytes = sum(store.stored_bytes(each.info.record_table) for each in known.values())
@@ -77,7 +77,7 @@ def run(
         _reading(versions, request.as_of),
         SparkJobs(context.progress) as jobs,
     ):
-        context.progress.stage("namespaces")
+        context.progress.stage("looking for namespaces")
         name, namespaces = resolve(request.namespaces, known, held, jobs)
         dialect = known[name]
         _check_format(request.out, dialect)
@@ -85,7 +85,7 @@ def run(
         stated = _stated(found, jobs)
         heads = _with_heads(stated, found, jobs)
         pruned = _pruned(store, namespaces, found, jobs)
-        context.progress.stage(found.form)
+        context.progress.stage(f"writing {found.form}")
         file.write(found.head)
         records = write_contents(found.rows, file)
         manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)

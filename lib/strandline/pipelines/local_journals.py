@@ -50,7 +50,7 @@ def write_local_journals(
             if commit is None:
                 break
             context.faults.reach("authoring.tip")
-            context.progress.stage("own journals")
+            context.progress.stage("writing own journals")
             done = store.append_at_tip(table, commit.rows, commit.buckets, commit.bounds)
         context.faults.reach("authoring.commit")
         inserted += done.inserted
@@ -96,7 +96,7 @@ def write_peers(
     with SparkJobs(context.progress) as jobs:
         found = writer.peers(options, store, jobs, version)
         for name, given in found.items():
-            context.progress.stage(name)
+            context.progress.stage(f"writing {name}")
             rows = jobs.checkpoint(given, name)
             key = ["bucket", *contract(name).key]
             strays = jobs.checkpoint(store.read(name).select(*key).join(rows, key, "left_anti"), "stray rows")

@@ -148,17 +148,19 @@ def _reduce(
     side_versions = {table: store.version(table) for table in dialect.info.side_tables}
     done.read_versions.update(side_versions)
     scope = ReduceScope(
-        previous_version=previous, version=version, run_id=context.run_id, reduced_at=context.started_at,
+        previous_version=previous, version=version, run_id=context.run_id,
         side_versions=side_versions, reducer_options=resolved.values.get(dialect.info.name),
         walk_entries=request.walk_entries,
         retry_namespaces=resolved.retry_namespaces.get(dialect.info.name, ()),
         lake_options=lake.options_of(store, dialect.info), options=request.options.get(dialect.info.name),
     )  # fmt: skip
+    context.progress.stage(f"reducing {dialect.info.record_table}")
     if previous is None:
         _write(store, dialect.reduce(None, store, jobs, scope), context, jobs, done)
     elif version > previous or dialect.info.sticky_options:
         changes, count = _changes(store, dialect, previous, version, stored["records"], context, jobs)
         done.counts["new_records"] += count
+        context.progress.stage(f"reducing {count:,} new records of {dialect.info.record_table}")
         if changes is None or count or dialect.info.sticky_options:
             _write(store, dialect.reduce(changes, store, jobs, scope), context, jobs, done)
     if request.full and previous is not None:
@@ -186,7 +188,7 @@ def _changes(
     if changes is None:
         context.progress.note(f"{table} has lost its changes since version {previous}: everything is reduced")
         return None, 0
-    context.progress.stage("change feed")
+    context.progress.stage(f"reading new records of {dialect.info.record_table}")
     count: int = jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     if count < LARGE_CHANGES:
         return changes, count
@@ -207,7 +209,7 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: S
     done.counts["reduced"] += found["rows"]
     buckets = tuple(sorted(found["buckets"]))
     for table, rows in reduction.tables.items():
-        context.progress.stage(table)
+        context.progress.stage(f"writing {table}")
         deletes = reduction.deletes.get(table)
         # Of a table without a file nothing can go: to see that costs less than to look for it.
         if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
@@ -217,8 +219,10 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: S
             _add(done, table, store.replace(table, rows, buckets, deletes, bounds))
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
-    context.progress.stage(STATES)
-    _add(done, STATES, store.replace(STATES, states, buckets))
+    context.progress.stage(f"writing {STATES}")
+    # As late as may be: it says from when on views show a state, and no state depends on it.
+    written = states.withColumn("reduced_at", F.current_timestamp())
+    _add(done, STATES, store.replace(STATES, written, buckets))
 
 
 def _add(done: Done, table: str, written: Written) -> None:

@@ -50,7 +50,7 @@ class Rejects:
                 rows, dialect=self._dialect.info.name, rules_version=rules_version(), run_id=self._context.run_id,
                 seen_at=F.lit(self._context.started_at),
             )  # fmt: skip
-            self._context.progress.stage(QUARANTINE)
+            self._context.progress.stage("writing rejected and waiting records to quarantine")
             self.written = self._store.upsert(QUARANTINE, shaped, buckets)
         frequent = sorted(told, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
         examples = {row["reason"]: row["example"].asDict() for row in frequent}

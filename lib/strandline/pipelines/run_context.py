@@ -15,7 +15,10 @@ class Progress(Protocol):
     """Where a pipeline says how far it is; the command line shows it on standard error."""
 
     def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
-        """Say that the stage `name` begins; `count` gives the records done so far and is asked now and then."""
+        """Say in words for users that a stage begins; `count` gives its records so far and is asked now and then."""
+
+    def step(self, name: str) -> None:
+        """Say that a step of the stage begins, for those who measure: users are not shown it."""
 
     def note(self, text: str) -> None:
         """Print one line, now."""
@@ -25,6 +28,9 @@ class NoProgress:
     """Progress that nobody looks at."""
 
     def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
+        """Do nothing."""
+
+    def step(self, name: str) -> None:
         """Do nothing."""
 
     def note(self, text: str) -> None:

@@ -42,7 +42,7 @@ def record_run(
         members=members,
     )
     report = replace(report, error=error)
-    context.progress.stage("run")
+    context.progress.stage("writing the report to run")
     row = {
         "run_id": report.run_id,
         "command": report.command,

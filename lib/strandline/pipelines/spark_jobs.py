@@ -31,7 +31,7 @@ class SparkJobs:
 
     def persist(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, computed at their first use and kept; what does not fit into memory goes to disk."""
-        self._progress.stage(name)
+        self._progress.step(name)
         kept = frame.persist(self._level)
         self._kept.append(kept)
         return kept

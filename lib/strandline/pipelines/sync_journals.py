@@ -50,7 +50,7 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     counts = {"authored": authored.authored, "reduced": done.counts["reduced"]}
     members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in authored.stopped.items()}}
     if request.requests is not None:
-        context.progress.stage("requests")
+        context.progress.stage("writing requests")
         asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
         members["requests_file"] = str(asked.path)
     return record_run(
@@ -77,7 +77,7 @@ def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context:
     writer = writer_of(dialect, request.options)
     with SparkJobs(context.progress) as jobs:
         found = writer.answers(request.options, store, jobs, str(request.requests))
-        context.progress.stage("answers")
+        context.progress.stage("writing answers")
         written, answered = write_lines(found.frames, request.out)
         write_manifest_of(written, dialect=dialect.info.name, records=found.counts["lines"])
     counts: Mapping[str, int] = {"answered": answered, **found.counts}

@@ -188,7 +188,7 @@ def _bring(
     torn = _mend(store, dialect, admitting, jobs)
     if found.missing is not None:
         rows = rows_of(found.missing, there)
-        context.progress.stage(f"{found.records:,} missing records")
+        context.progress.stage(f"bringing {found.records:,} missing records")
         files = jobs.checkpoint(numbered(dialect.to_files(rows, there, jobs)), "files")
     elif torn:
         files = numbered(store.spark.createDataFrame([], "format STRING, content BINARY"))

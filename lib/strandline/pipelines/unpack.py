@@ -47,13 +47,13 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
         copied_databases(stores.databases, request.out.parent) as databases,
         NewFile(request.out) as file,
     ):
-        context.progress.stage("roots")
+        context.progress.stage("reading roots")
         roots = _roots(databases, unpacking)
         counts["roots"] = len(roots)
         first, *rest = unpacking.heads(roots)
         more = _more(request.out, len(rest))
         file.write(first)
-        context.progress.stage("blocks", lambda: counts["blocks"])
+        context.progress.stage("copying blocks", lambda: counts["blocks"])
         for path in stores.files:
             content = content_of(path, unpacking.most_bytes)
             name = path.name.removesuffix(unpacking.stored_ending)

@@ -108,7 +108,8 @@ class FileScan:
         rows = list(self._task_rows())
         if not rows:
             return None
-        options = self._options
+        # Where Spark reads lines, too, all are counted behind both.
+        options = replace(self._options, tally=None) if self.has_text else self._options
         tasks = tasks_for([size for size, _ in rows])
 
         def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pyspark import Accumulator
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -66,6 +68,13 @@ class TableStore(TableReads):
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
         return TableStore(self.spark, location, self._retry, run_id=self.run_id)
+
+    def new_counter(self) -> Accumulator[int] | None:
+        """Return a number that tasks add to and this process reads; None on Spark Connect, which has none."""
+        try:
+            return self.spark.sparkContext.accumulator(0)
+        except (PySparkException, AttributeError):
+            return None
 
     def merge_new(
         self,

@@ -1,6 +1,7 @@
 """Progress: one line every so often off a terminal, nothing but text in it."""
 
 import io
+import re
 import time
 
 from rich.console import Console
@@ -20,6 +21,21 @@ def test_off_a_terminal_a_line_comes_every_so_often_with_stage_records_and_time(
     assert "reading\\x1b[2J, 1,234 records, " in text
     assert "a note\\x0d\n" in text
     assert "\x1b" not in text
+
+
+def test_a_line_off_a_terminal_and_the_live_one_have_stage_records_rate_and_time_but_no_step() -> None:
+    for terminal in (False, True):
+        out = io.StringIO()
+        with ShownProgress(
+            Console(file=out, width=80, force_terminal=terminal, no_color=True), 0.01
+        ) as shown:
+            shown.stage("reading and verifying", lambda: 1234)
+            shown.step("segments")
+            deadline = time.monotonic() + 5
+            while "/s" not in out.getvalue() and time.monotonic() < deadline:
+                time.sleep(0.01)
+        assert re.search(r"reading and verifying, 1,234 records, [0-9,]+/s, 0 s", out.getvalue())
+        assert "segments" not in out.getvalue()
 
 
 def test_a_command_that_ends_soon_says_nothing() -> None:

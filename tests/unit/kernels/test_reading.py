@@ -7,6 +7,7 @@ import itertools
 import json
 import random
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 
 import pyarrow as pa
@@ -373,3 +374,13 @@ def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) ->
     [evidence] = json.loads(verdict["evidence"]).values()
     assert evidence["class"] == "ZeroDivisionError"
     assert "data" not in verdict["evidence"]
+
+
+def test_what_is_read_is_counted_batch_by_batch():
+    counted = []
+    tallied = replace(options(), tally=counted.append)
+    row = dict(zip(READ.names, (0, None, b"", TEXT, 0, None), strict=True))
+    batches = [pa.RecordBatch.from_pylist([row], READ)]
+    found = list(read_files(batches, tallied, read_content, ELEMENT_FIELDS))
+    assert counted == [batch.num_rows for batch in found]
+    assert sum(counted) == len(J)

@@ -50,7 +50,7 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
         OUT_IS_FOLDER. FaultError OUT_NOT_WRITTEN.
     """
     lake.check_there(store)
-    context.progress.stage("query")
+    context.progress.stage("running the query")
     most = ROWS_SHOWN if request.format == "table" else ROWS_GIVEN
     with session_settings(store.spark, _AS_WRITTEN), bare_names(store), asked_of_spark():
         check_changes_nothing(store.spark, request.query)

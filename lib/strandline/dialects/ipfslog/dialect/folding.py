@@ -175,7 +175,6 @@ def reduction(folded: Sequence[Folded], found_forks: DataFrame | None, scope: Re
         rows[EQUIVOCATIONS] = found_forks
     shaped = states.as_namespace_state(
         _union([part.states for part in folded]), reduced_version=scope.version, run_id=scope.run_id,
-        reduced_at=F.lit(scope.reduced_at),
     )  # fmt: skip
     refused = tuple(each for part in folded for each in part.refused)
     firsts = [part.first_position for part in folded if part.first_position is not None]

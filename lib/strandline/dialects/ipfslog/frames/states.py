@@ -50,10 +50,8 @@ def hashed(logs: DataFrame) -> DataFrame:
     return logs.select(*LOG).join(states, "namespace")
 
 
-def as_namespace_state(
-    states: DataFrame, *, reduced_version: int, run_id: str, reduced_at: Column
-) -> DataFrame:
-    """Shape hashed states to rows of `namespace_state`.  Rows: one per row."""
+def as_namespace_state(states: DataFrame, *, reduced_version: int, run_id: str) -> DataFrame:
+    """Shape hashed states to rows of `namespace_state`, without the time.  Rows: one per row."""
     return states.select(
         "namespace",
         "bucket",
@@ -66,6 +64,5 @@ def as_namespace_state(
         "document_groups",
         "configuration",
         F.lit(reduced_version).cast("bigint").alias("reduced_version"),
-        reduced_at.alias("reduced_at"),
         F.lit(run_id).alias("run_id"),
     )

@@ -57,8 +57,10 @@ def _facts(
     line.
     """
     while True:
+        # Lines that Spark reads itself come by here alone, pieces were counted when they were read.
+        tally = scan.options.tally if scan.has_text else None
         kept = jobs.persist(
-            el.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options)),
+            el.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally),
             "lines",
         )
         facts = _guarded(kept, tables, jobs, request)

@@ -241,7 +241,5 @@ def _reduction(parts: list[_Folded], jobs: Jobs, scope: ReduceScope) -> Reductio
     tables = {"node_journal": journals}
     if forks:
         tables["equivocation"] = functools.reduce(DataFrame.unionByName, forks)
-    states = rd.as_namespace_state(
-        journals, reduced_version=scope.version, run_id=scope.run_id, reduced_at=F.lit(scope.reduced_at)
-    )
+    states = rd.as_namespace_state(journals, reduced_version=scope.version, run_id=scope.run_id)
     return Reduction(tables, states)

@@ -47,20 +47,29 @@ def text_elements(lines: DataFrame, *, strict: bool) -> DataFrame:
     )
 
 
-def with_line_facts(elements: DataFrame, *, strict: bool) -> DataFrame:
+def with_line_facts(
+    elements: DataFrame, *, strict: bool, tally: Callable[[int], object] | None = None
+) -> DataFrame:
     """Add what the lines themselves and their neighbours tell: see `kernels.LINE_FACTS_DDL`.
 
     Reads:  ELEMENT_COLUMNS, in the order of each frame.
     Gives:  ELEMENT_COLUMNS and the facts.
     Rows:   one per row. The order of rows is what makes neighbours: nothing may shuffle them before.
+
+    `tally` is told the rows of each batch.
     """
-    facts = _line_facts_udf(strict)("file_no", "part", "frame", "node", "raw", "damage", "claim", "size")
+    facts = _line_facts_udf(strict, tally)(
+        "file_no", "part", "frame", "node", "raw", "damage", "claim", "size"
+    )
     return elements.select(*ELEMENT_COLUMNS, facts.alias("facts")).select(*ELEMENT_COLUMNS, "facts.*")
 
 
-def _line_facts_udf(strict: bool) -> Callable[..., Column]:
+def _line_facts_udf(strict: bool, tally: Callable[[int], object] | None) -> Callable[..., Column]:
     def line_facts(batches: Iterator[kernels.Columns]) -> Iterator[pd.DataFrame]:
-        return kernels.line_facts(batches, strict=strict)
+        for facts in kernels.line_facts(batches, strict=strict):
+            if tally is not None:
+                tally(len(facts))
+            yield facts
 
     # PySpark reads the kind of UDF from the annotations, which have to be types here, not texts.
     line_facts.__annotations__ = {"batches": Iterator[kernels.Columns], "return": Iterator[pd.DataFrame]}

@@ -214,10 +214,8 @@ def state_hash() -> Column:
     return F.unhex(F.sha2(text.cast("binary"), 256))
 
 
-def as_namespace_state(
-    journals: DataFrame, *, reduced_version: int, run_id: str, reduced_at: Column
-) -> DataFrame:
-    """Shape rows of `node_journal` to rows of `namespace_state`.  Rows: one per row."""
+def as_namespace_state(journals: DataFrame, *, reduced_version: int, run_id: str) -> DataFrame:
+    """Shape rows of `node_journal` to rows of `namespace_state`, without the time.  Rows: one per row."""
     return journals.select(
         "namespace",
         "bucket",
@@ -227,6 +225,5 @@ def as_namespace_state(
         F.lit(REDUCER_VERSION).alias("reducer_version"),
         F.lit(None).cast("array<struct<namespace:string,commitment:binary>>").alias("depends_on"),
         F.lit(reduced_version).cast("bigint").alias("reduced_version"),
-        reduced_at.alias("reduced_at"),
         F.lit(run_id).alias("run_id"),
     )

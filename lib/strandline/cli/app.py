@@ -8,14 +8,16 @@ from typing import Annotated
 import typer
 
 from strandline.cli import bring, carry, exchange, follow, look, start
+from strandline.cli.help import GroupHelp
 
 app = typer.Typer(
     name="strandline",
+    cls=GroupHelp,
     help="Lands journals that many nodes write on their own, proves each record genuine, unions them in Delta tables "
     "and folds them to one state. Exit codes: 0 done, 1 found what it was asked to look for, 2 wrong usage, 3 fault.",
     add_completion=False,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -17,7 +17,7 @@ def add_to(app: typer.Typer) -> None:
         "export",
         panel="Look",
         examples=(
-            "strandline export 7a5179eecc0fe18760ba615f92603372ae3fe302860098a019e15927551fee3b --out mine.journal",
+            "strandline export 7a5179ee --out mine.journal",
             "strandline export demo-shop example-log --out logs.car --lake demo-lake",
             "strandline export demo-shop --out then.car --as-of 20260131T093000Z-0123456789ab",
         ),
@@ -29,7 +29,7 @@ def add_to(app: typer.Typer) -> None:
         tables=False,
         examples=(
             "strandline unpack ~/.ipfs/blocks --out node.car",
-            "strandline unpack orbitdb/ --out orbitdb.car   (LevelDB: pip install 'strandline[leveldb]')",
+            "strandline unpack orbitdb/ --out orbitdb.car",
         ),
     )(_unpack)
 
@@ -40,7 +40,7 @@ def _export(
         list[str],
         typer.Argument(
             metavar="NAMESPACE...",
-            help="Fingerprints or ids of logs, or percent-encoded with their kind, as log:demo-shop.",
+            help="A fingerprint or a log's id, or either with its kind, as log:demo-shop; its first part will do.",
             show_default=False,
         ),
     ],
@@ -79,7 +79,7 @@ def _unpack(
     """Copy the blocks that a node keeps in a folder to one CAR file for ingest; the folder is only read.
 
     File stores (blockstore-fs, Kubo's flatfs) and LevelDB (blockstore-level, @orbitdb/core), whatever lies below DIR.
-    Nothing is judged, and no JVM is started.
+    LevelDB needs the packages of the extra [leveldb]. Nothing is judged, and no JVM is started.
     """
     from strandline.dialects import unpackings
     from strandline.pipelines import unpack

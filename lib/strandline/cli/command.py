@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from strandline.cli.help import CommandHelp
 from strandline.cli.invocation import Invocation, Options
 from strandline.dialect_api.info import LakeOption, RunOption
 from strandline.dialects import infos, run_options
@@ -106,8 +107,7 @@ def command(
         signed: Any = call
         signed.__signature__ = inspect.Signature(parameters)
         signed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples)))
-        app.command(name, rich_help_panel=panel, epilog=epilog)(call)
+        app.command(name, cls=CommandHelp, rich_help_panel=panel, epilog="\n".join(examples))(call)
         return call
 
     return register

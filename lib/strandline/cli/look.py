@@ -40,7 +40,8 @@ def add_to(app: typer.Typer) -> None:
         examples=(
             "strandline status",
             "strandline status --lake /data/lake --all",
-            "strandline status --check --json   (exit code 1: something is forked, waiting, behind, stopped)",
+            "strandline status 7a5179ee demo-shop",
+            "strandline status --check --json",
         ),
     )(_status)
     command(
@@ -77,7 +78,9 @@ def _status(
     namespaces: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAMESPACE]...", help="Fingerprints, or as node:<fingerprint>.", show_default=False
+            metavar="[NAMESPACE]...",
+            help="A fingerprint or a log's id, or either with its kind, as log:demo-shop; its first part will do.",
+            show_default=False,
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All rows, not the 50 worst.")] = False,
@@ -107,7 +110,10 @@ def _sql(
     file: Annotated[
         Path | None, typer.Option("-f", "--file", metavar="FILE", help="File of the query.")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="Form of the rows.")] = Format.TABLE,
+    form: Annotated[
+        Format,
+        typer.Option("--format", metavar="NAME", help="Form of the rows: table, csv, json or parquet."),
+    ] = Format.TABLE,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the rows there; needed for parquet.")
     ] = None,

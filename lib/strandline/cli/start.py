@@ -77,7 +77,9 @@ def _init(
     call: Invocation,
     buckets: Annotated[
         int | None,
-        typer.Option("--buckets", min=1, max=65_536, help="Partitions of every table of a new lake."),
+        typer.Option(
+            "--buckets", metavar="N", min=1, max=65_536, help="Partitions of every table of a new lake."
+        ),
     ] = None,
 ) -> Result:
     """Create what is missing of tables and views, and say what was done.

@@ -9,7 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from strandline.config import documents
-from strandline.config.settings import Settings, is_text, keys, sections
+from strandline.config.settings import Settings, expected, is_text, keys, sections
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
 
@@ -158,7 +158,7 @@ def effective(layers: Sequence[Layer]) -> Effective:
         place = places.get(key, "conf/base.yaml")
         raise UsageError(
             "SETTING_INVALID",
-            f"{place}: {key} is {values.get(key)!r}, but: {first['msg'][:1].lower()}{first['msg'][1:]}",
+            f"{place}: {key} is {values.get(key)!r}, and it must be {expected(key)}",
             f"the default is {base.values.get(key)!r}; conf/base.yaml says what it means",
         ) from None
 

@@ -8,6 +8,7 @@ Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=1, le=2**62)]
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 Text = Annotated[str, Field(min_length=1)]
+_BOUNDS = ("ge", "gt", "le", "pattern")
 
 
 class Section(BaseModel):
@@ -103,3 +104,25 @@ def is_text(key: str) -> bool:
     """Return whether the setting `key` is a text, so that what a shell gives is taken as it stands."""
     name, _, field = key.partition(".")
     return sections()[name].model_fields[field].annotation is str
+
+
+def expected(key: str) -> str:
+    """Return in words what values the setting `key` takes."""
+    name, _, setting = key.partition(".")
+    field = sections()[name].model_fields[setting]
+    bounds = {
+        kind: getattr(part, kind)
+        for part in field.metadata
+        for kind in _BOUNDS
+        if getattr(part, kind, None) is not None
+    }
+    if field.annotation is bool:
+        return "true or false"
+    if field.annotation is str:
+        return "a number with k, m or g, as 2g" if "pattern" in bounds else "a text that is not empty"
+    number = "a whole number" if field.annotation is int else "a number"
+    if "gt" in bounds:
+        return f"{number} above {bounds['gt']} and up to {bounds['le']}"
+    if "le" in bounds:
+        return f"{number} from {bounds['ge']} to {bounds['le']}"
+    return f"{number} of at least {bounds['ge']}"

@@ -1,7 +1,6 @@
 """Opens the session: ours on a laptop, the one that exists in spark-submit, Databricks and notebooks."""
 
 import logging
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -81,7 +80,7 @@ def end_session(session: "SparkSession") -> None:
     """End the JVM of a session that this process started, at once; what it had committed stands."""
     context = _context(session)
     gateway = None if context is None else context._gateway  # noqa: SLF001 - pyspark knows its JVM by no other name
-    started: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    started: Any = getattr(gateway, "proc", None)
     if started is not None:
         started.kill()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -207,6 +208,11 @@ def _check_unlocked(folder: Path) -> None:
         ) from error
 
 
+def library_package(python: tuple[int, ...]) -> str:
+    """Return the package of the extra `leveldb` that has wheels for a version of Python."""
+    return "plyvel-ci" if python < (3, 12) else "plyvel-next"
+
+
 def _library(folder: Path) -> Any:
     for name in _LIBRARIES:
         try:
@@ -216,7 +222,7 @@ def _library(folder: Path) -> Any:
     raise FaultError(
         "LEVELDB_MISSING",
         f"The folder {folder} is a LevelDB, and the library that reads it is not installed.",
-        "Install it: `pip install 'strandline[leveldb]'`.",
+        f"Install it: `{sys.executable} -m pip install {library_package(sys.version_info[:2])}`.",
     )
 
 

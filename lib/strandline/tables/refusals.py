@@ -91,7 +91,7 @@ def check_contract(location: Location, table: str, stored: str | None) -> None:
         raise UsageError(
             "CONTRACT_NEWER",
             f"the table {table} of {location.describe()} follows contract {stored}, this Strandline knows {ours}",
-            "use the newer Strandline that made it: `pip install --upgrade strandline`",
+            "use the newer Strandline that made it",
         )
 
 

@@ -8,7 +8,7 @@ import yaml
 from strandline.config import defaults, effective, environment_layer, file_layer, options_layer, with_home
 from strandline.config.documents import packaged, packaged_text
 from strandline.config.layers import document_layer
-from strandline.config.settings import keys
+from strandline.config.settings import expected, keys
 from strandline.core.errors import UsageError
 
 LIB = Path(__file__).parents[3] / "lib"
@@ -83,17 +83,25 @@ def test_an_empty_file_changes_nothing() -> None:
     [
         ("tables:\n  bucket: 2\n", "SETTING_UNKNOWN", "mine.yaml:2: there is no setting tables.bucket"),
         ("table:\n  buckets: 2\n", "SETTING_UNKNOWN", "mine.yaml:1: there is no section table"),
-        ("\ntables:\n  buckets: many\n", "SETTING_INVALID", "mine.yaml:3: tables.buckets is 'many'"),
+        (
+            "\ntables:\n  buckets: many\n",
+            "SETTING_INVALID",
+            "tables.buckets is 'many', and it must be a whole number from 1 to 65536",
+        ),
         ("tables:\n  buckets: '16'\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is '16'"),
         ("tables:\n  buckets: 16.0\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is 16.0"),
         ("tables:\n  buckets: 0\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is 0"),
         ("tables:\n  buckets: 65537\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets: true\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets:\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is None"),
-        ("tables:\n  deletion_vectors: 1\n", "SETTING_INVALID", "mine.yaml:2"),
+        ("limits:\n  files: 0\n", "SETTING_INVALID", "is 0, and it must be a whole number of at least 1"),
+        ("progress:\n  seconds: 0\n", "SETTING_INVALID", "must be a number above 0 and up to 86400"),
+        ("merge:\n  max_delay_seconds: -1\n", "SETTING_INVALID", "must be a number from 0 to 86400"),
+        ("spark:\n  cache: ''\n", "SETTING_INVALID", "must be a text that is not empty"),
+        ("tables:\n  deletion_vectors: 1\n", "SETTING_INVALID", "is 1, and it must be true or false"),
         ("tables: 16\n", "SETTING_INVALID", "mine.yaml:1: tables is a section"),
         ("merge:\n  base_delay_seconds: .nan\n", "SETTING_INVALID", "mine.yaml:2"),
-        ("spark:\n  driver_memory: lots\n", "SETTING_INVALID", "mine.yaml:2"),
+        ("spark:\n  driver_memory: lots\n", "SETTING_INVALID", "must be a number with k, m or g, as 2g"),
         (
             "tables:\n  buckets: 2\n  buckets: 3\n",
             "CONF_INVALID",
@@ -170,3 +178,9 @@ def test_each_setting_is_read_by_something():
         if not path.is_relative_to(config)
     )
     assert [key for key in keys() if f".{key.partition('.')[2]}" not in source] == []
+
+
+def test_what_a_setting_takes_is_said_of_every_one() -> None:
+    assert all(
+        expected(key).startswith(("a whole number ", "a number ", "true or ", "a text ")) for key in keys()
+    )

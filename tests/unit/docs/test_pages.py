@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,14 @@ def test_a_decision_has_a_number_of_its_own_that_its_heading_says() -> None:
     assert len(set(numbers)) == len(numbers)
     for number, page in zip(numbers, pages, strict=True):
         assert page.read_text(encoding="utf-8").startswith(f"# {number}. "), page.name
+
+
+def test_no_page_and_no_message_installs_strandline_by_a_name_that_is_not_registered() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in [*PAGES, *(ROOT / "lib").rglob("*.py")]]
+    assert [
+        found for text in texts for found in re.findall(r"pip install [^`\"\n]*\bstrandline\b", text)
+    ] == []
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {extra for text in texts for extra in re.findall(r"pip install [^`\n]*\[([a-z]+)\]", text)}
+    assert named <= extras.keys()
+    assert "leveldb" in named

@@ -260,7 +260,7 @@ def test_without_its_library_a_leveldb_is_a_fault_that_says_what_to_install(tmp_
     orbitdb(tmp_path / "node")
     report = unpacked(capsys, tmp_path / "node", tmp_path / "x.car", code=3)
     assert report["error"]["code"] == "LEVELDB_MISSING"
-    assert "strandline[leveldb]" in report["error"]["next"]
+    assert f"pip install {blockstores.library_package(sys.version_info[:2])}" in report["error"]["next"]
     # A file store needs none.
     flatfs(tmp_path / "blocks", BLOCKS)
     unpacked(capsys, tmp_path / "blocks", tmp_path / "x.car")

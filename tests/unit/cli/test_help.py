@@ -1,0 +1,59 @@
+"""The help of every command at 80 columns: whole words, whole sentences, every option, examples as they are typed."""
+
+import re
+import shlex
+
+import pytest
+import typer
+
+from strandline.cli import main
+from strandline.cli.app import app, command_names
+
+GROUP = typer.main.get_command(app)
+COMMANDS = [(), *((name,) for name in command_names())]
+WIDTH = 80
+# Types of Python, ranges of the parser, sentences cut short, brackets around what repeats.
+OF_THE_PARSER = re.compile(r"<[a-z]+|x[<>]=|=x|\.\.\.$|…|\bNone\b|\.\.\.\]|\[\[", re.MULTILINE)
+
+
+@pytest.fixture
+def shown(capsys, monkeypatch):
+    def run(*words: str) -> str:
+        monkeypatch.setenv("COLUMNS", str(WIDTH))
+        assert main([*words, "--help"]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words) or "all")
+def test_no_line_is_wider_than_the_screen_and_no_word_of_the_parser_shows(words, shown):
+    help_text = shown(*words)
+    assert max(map(len, help_text.splitlines())) <= WIDTH
+    assert not OF_THE_PARSER.search(help_text)
+    assert not re.search(r"[ \t]$", help_text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_every_text_stands_there_whole(name, shown):
+    told, command = " ".join(shown(name).split()), GROUP.commands[name]
+    texts = [" ".join(each.split()) for each in command.help.split("\n\n")]
+    texts += [" ".join(each.help.split()) for each in command.params if each.help]
+    assert [each for each in texts if each not in told] == []
+    options = [option for each in command.params for option in each.opts if option.startswith("-")]
+    assert [option for option in options if option not in told] == []
+    assert texts[0] in " ".join(shown().split())
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_examples_are_typed_as_they_stand_there(name, shown):
+    examples = shown(name).partition("\nExamples:\n")[2].replace(" \\\n", " ")
+    typed = [shlex.split(line) for line in examples.splitlines()]
+    assert typed == [shlex.split(line) for line in GROUP.commands[name].epilog.splitlines()]
+    assert all("strandline" in words for words in typed)
+
+
+def test_what_leveldb_needs_and_bounds_of_numbers_are_said(shown):
+    assert "the extra [leveldb]" in " ".join(shown("unpack").split())
+    assert "[1 to 65536]" in " ".join(shown("init").split())
+    assert "[at least 1]" in shown("stream")

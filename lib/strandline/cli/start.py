@@ -69,7 +69,7 @@ def _doctor(call: Invocation) -> Result:
     from strandline.pipelines import doctor
 
     with call.progress() as progress:
-        report = doctor.run(call.settings, call.location, call.environ, call.context(progress))
+        report = doctor.run(call.settings, call.location, call.environ, call.session, call.context(progress))
     return Result(report, lambda console: show.doctor(console, report))
 
 

@@ -5,19 +5,22 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from strandline.config import Settings
 from strandline.core.errors import StrandlineError
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.session import check_java, is_hosted, log_path, open_session
+from strandline.session import check_java, is_hosted, log_path
 from strandline.session.jars import cached_jars, coordinate
 from strandline.tables.location import Location
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _PYTHONS = ((3, 11), (3, 13))
 _PAIR = {"pyspark": "4.2.0", "delta-spark": "4.4.0"}
@@ -38,9 +41,10 @@ class Check:
 
 
 def run(
-    settings: Settings, location: Location, environ: MutableMapping[str, str], context: RunContext
-) -> Report:
-    """Return all checks; exit 1 if one found a fault. Spark is started once what it needs is there."""
+    settings: Settings, location: Location, environ: Mapping[str, str], session: Callable[[], "SparkSession"],
+    context: RunContext,
+) -> Report:  # fmt: skip
+    """Return all checks; exit 1 if one found a fault. `session` starts Spark, once what it needs is there."""
     checks: list[Check] = []
     for stage, look in (
         ("Python", _python),
@@ -60,7 +64,7 @@ def run(
     context.progress.stage("starting Spark")
     before = context.elapsed()
     if all(check.ok for check in checks):
-        checks.append(_table(settings, environ, context))
+        checks.append(_table(settings, session, context))
     else:
         checks.append(Check("Spark session", False, "not tried", "mend what stands above first"))
     failed = [check.name for check in checks if not check.ok]
@@ -81,7 +85,7 @@ def _python() -> Check:
     return Check("Python", right, platform.python_version(), "" if right else "use Python 3.11, 3.12 or 3.13")
 
 
-def _java(environ: MutableMapping[str, str]) -> Check:
+def _java(environ: Mapping[str, str]) -> Check:
     if is_hosted(environ):
         return Check("Java", True, "that of the session that is there")
     try:
@@ -151,11 +155,11 @@ def _writable(name: str, folder: Path, option: str) -> Check:
     return Check(name, True, f"{folder}, {shutil.disk_usage(there).free // 2**20:,} MiB free")
 
 
-def _table(settings: Settings, environ: MutableMapping[str, str], context: RunContext) -> Check:
+def _table(settings: Settings, session: Callable[[], "SparkSession"], context: RunContext) -> Check:
     """Start Spark, write a table, read it back through a Python worker."""
     name, log = "Spark session", log_path(settings, context.run_id)
     try:
-        spark = open_session(settings, environ=environ, run_id=context.run_id)
+        spark = session()
     except StrandlineError as error:
         return Check(name, False, error.message, error.next)
     from py4j.protocol import Py4JError

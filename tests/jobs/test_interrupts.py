@@ -4,6 +4,7 @@ import shutil
 import signal
 
 from support.lakes import Lake
+from support.packaged import SECONDS
 
 # The signal comes while the driver waits for Spark: a moment after it was asked for the merge.
 SIGNALLED = """
@@ -24,9 +25,9 @@ def test_sigint_in_the_midst_of_a_merge_is_one_sentence_and_the_same_command_end
 ):
     root, lake = undisturbed.root, tmp_path / "lake"
     shutil.copytree(root / "ingest", lake)
-    words = ("ingest", str(root / "second"), "--dialect", "sdmp", "--lake", str(lake))
+    words = ("ingest", str(root / "second"), "--dialect", "sdmp", "--lake", str(lake), "--quiet")
     process = program.start(*words, cwd=tmp_path, script=SIGNALLED)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 128 + signal.SIGINT, err
     assert (out, err) == (
         "", "The command was interrupted; run it again: nothing is lost or doubled.\n"

@@ -14,7 +14,8 @@ app = typer.Typer(
     name="strandline",
     cls=GroupHelp,
     help="Lands journals that many nodes write on their own, proves each record genuine, unions them in Delta tables "
-    "and folds them to one state. Exit codes: 0 done, 1 found what it was asked to look for, 2 wrong usage, 3 fault.",
+    "and folds them to one state. Exit codes: 0 done, 1 found what it was asked to look for, 2 wrong usage, 3 fault, "
+    "130 and 143 ended by SIGINT and SIGTERM.",
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -9,16 +9,15 @@ import pyarrow as pa
 from strandline.session.conf import WORKERS
 
 
-def about_worker(batches):
-    import gc
-    import sys
-
-    for _ in batches:
-        told = [sys.modules["__main__"].__spec__.name, str(gc.get_freeze_count()), *sys.path]
-        yield pa.RecordBatch.from_pydict({"told": told})
-
-
 def test_workers_are_forked_with_their_modules_and_import_nothing_from_the_working_folder(spark):
+    def about_worker(batches):
+        import gc
+        import sys
+
+        for _ in batches:
+            told = [sys.modules["__main__"].__spec__.name, str(gc.get_freeze_count()), *sys.path]
+            yield pa.RecordBatch.from_pydict({"told": told})
+
     rows = spark.range(1).coalesce(1).mapInArrow(about_worker, "told STRING").collect()
     main, frozen, *path = [row["told"] for row in rows]
     assert main == WORKERS

@@ -23,6 +23,15 @@ pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not sl
 pytest_add_cli_args_test_selection = {tests}
 """
 
+_NAMES = r"""
+
+def pytest_make_parametrize_id(config, val, argname):
+    # pytest does not find a test again by an id that has a backslash, and mutmut asks for tests by their ids.
+    text = val.decode("latin-1") if isinstance(val, bytes) else val if isinstance(val, str) else ""
+    escaped = text.encode("unicode_escape").decode("ascii")
+    return escaped.replace("\\", "/") if "\\" in escaped else None
+"""
+
 
 def make_tree(folder: Path) -> Path:
     """Copy what tests and mutants need into an empty `folder`, with mutmut's settings, and return it."""
@@ -36,6 +45,8 @@ def make_tree(folder: Path) -> Path:
             shutil.copytree(path, folder / name, ignore=without)
         else:
             shutil.copy(path, folder / name)
+    with (folder / "tests" / "conftest.py").open("a", encoding="utf-8") as hooks:
+        hooks.write(_NAMES)
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     pythonpath = 'pythonpath = ["lib", "tests"]'
     if pythonpath not in settings:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 STORED = Path(__file__).parents[1] / "slow_seconds.json"
-"""Seconds by test id, as `make soak` measured them; `pytest -m slow --keep-seconds` writes them."""
+"""Seconds by test id: estimated until `pytest -m slow --keep-seconds` measures them."""
 UNKNOWN_SECONDS = 120.0
 """What a test is taken to need that nobody has measured."""
 
@@ -50,7 +50,7 @@ def divide(tests: Iterable[str], seconds: Mapping[str, float], count: int) -> li
 
 
 def stored_seconds(path: Path = STORED) -> dict[str, float]:
-    """Return the seconds of each measured test."""
+    """Return the seconds of each test that has some."""
     found: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
     return found
 

@@ -56,7 +56,11 @@ def test_an_identity_has_its_published_address(name):
         assert who(name, "core2").public_key == expected["compressed_signing_key"]
 
 
-@pytest.mark.parametrize("vector", DOCUMENT["payloads"], ids=lambda vector: vector["json"].replace("\\", "/"))
+@pytest.mark.parametrize(
+    "vector",
+    DOCUMENT["payloads"],
+    ids=lambda vector: vector["json"].encode("unicode_escape").decode().replace("\\", "/"),
+)
 def test_a_payload_has_its_spellings_and_its_entries_their_addresses(vector):
     value = js_value(vector["value"])
     assert sorted_json(value) == vector["json"]

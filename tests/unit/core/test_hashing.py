@@ -39,6 +39,12 @@ def test_a_set_hash_can_be_put_together_from_its_bucket_hashes():
     assert set_hash_of_buckets(len(values), hashes) == set_hash(values)
 
 
+def test_the_hash_of_a_bucket_is_over_its_values_as_they_stand():
+    values = sorted(records(2))
+    expected = hashlib.sha256(b"strandline/set-bucket/1\x00" + values[0] + values[1]).digest()
+    assert bucket_hash(values) == expected
+
+
 def test_a_set_hash_is_over_32_byte_values_and_256_buckets_alone():
     with pytest.raises(ValueError, match="32 bytes"):
         set_hash([b"short"])

@@ -38,7 +38,7 @@ def settings():
 
     usual = with_home(defaults(), str(Path.home()))
     # What is shuffled here is small: a task more costs more than it takes over.
-    few = usual.spark.model_copy(update={"shuffle_partitions": 2})
+    few = usual.spark.model_copy(update={"shuffle_partitions": 2, "master": "local[2]"})
     return usual.model_copy(update={"spark": few})
 
 

@@ -13,7 +13,7 @@ from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.ipfslog.author import Log, to_car
 from strandline.dialects.ipfslog.codec import canonical_cid, parse_cid, read_documents
-from strandline.dialects.ipfslog.frames import export as log_files
+from strandline.dialects.ipfslog.spark import export as log_files
 from strandline.dialects.ipfslog.types import HeadClaim
 from strandline.dialects.sdmp.codec import parse_source, render
 from strandline.dialects.sdmp.frames import export as journal_files
@@ -76,6 +76,7 @@ def killed() -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_empty_lake_gets_the_same_sets_and_states_from_what_is_exported(new_lake, tmp_path):
     lake = new_lake(profile="compat")
     logs = of(lake, "ipfslog")

@@ -28,8 +28,9 @@ TABLES: Final = (
 
 
 def tables() -> tuple[str, ...]:
-    """Return the names of all tables, in the order in which runs write them."""
-    return TABLES
+    """Return the names of all tables in the order in which runs write them, those of registered dialects first."""
+    more = tuple(name for name in resources.registered_stems(SUFFIX) if name not in TABLES)
+    return (*more, *TABLES)
 
 
 @cache
@@ -44,7 +45,7 @@ def contract(table: str) -> Contract:
 
 def contracts() -> tuple[Contract, ...]:
     """Return all contracts, in the order of `tables`."""
-    return tuple(contract(table) for table in TABLES)
+    return tuple(contract(table) for table in tables())
 
 
 def parse_contract(source: str, table: str) -> Contract:

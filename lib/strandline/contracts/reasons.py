@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from strandline.contracts import resources
 
+FILE = "reasons.yaml"
+
 Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork", "refused_call"]
 Severity = Literal["error", "wait", "notice", "info", "alarm"]
 
@@ -34,19 +36,30 @@ class Reason:
 
 def reasons() -> Mapping[str, Reason]:
     """Return all reason codes that this version can produce, in the order of the registry."""
-    return _registry()[1]
+    return _registry()
 
 
 def rules_version() -> int:
     """Return the version of the rules, which rises whenever any verdict may change."""
-    return _registry()[0]
+    return int(_document()["rules_version"])
 
 
 @cache
-def _registry() -> tuple[int, Mapping[str, Reason]]:
-    document = resources.parsed(resources.text("schemas", "reasons.yaml"))
-    every = [_reason(each) for each in document["codes"]]
-    return int(document["rules_version"]), MappingProxyType({reason.code: reason for reason in every})
+def _document() -> Mapping[str, Any]:
+    document: Mapping[str, Any] = resources.parsed(resources.text("schemas", FILE))
+    return document
+
+
+@cache
+def _registry() -> Mapping[str, Reason]:
+    """Our own codes, then those of registered dialects that are not among them."""
+    files = [root.joinpath(FILE) for root in resources.registered()]
+    others = [resources.parsed(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
+    found: dict[str, Reason] = {}
+    for document in (_document(), *others):
+        for each in document["codes"]:
+            found.setdefault(each["code"], _reason(each))
+    return MappingProxyType(found)
 
 
 def _reason(entry: Mapping[str, Any]) -> Reason:

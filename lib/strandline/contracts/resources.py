@@ -2,8 +2,13 @@
 
 In a wheel they lie inside the package (`strandline/schemas`, `strandline/conf`), in a checkout at its root.
 Both are read as text, so that a wheel on the path of a Spark executor, which is never unpacked, works too.
+A package that registers a dialect has its contracts, views, checks and reason codes in a folder `schemas` of its own,
+beside the module that its entry point names.
 """
 
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -14,6 +19,9 @@ import yaml
 from strandline.core.errors import FaultError
 
 PACKAGE = "strandline"
+SCHEMAS = "schemas"
+DIALECTS = "strandline.dialects"
+"""The group of entry points by which other packages register dialects."""
 # Every command reads the contracts: libyaml, where PyYAML has it, reads them in a tenth of the time.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -25,10 +33,11 @@ def text(folder: str, *names: str) -> str:
     Raises:
         FaultError: The file is not there, so the installation is damaged.
     """
-    found = _root(folder).joinpath(*names)
-    if not found.is_file():
-        raise _missing("/".join((folder, *names)))
-    return found.read_text(encoding="utf-8")
+    for root in _roots(folder):
+        found = root.joinpath(*names)
+        if found.is_file():
+            return found.read_text(encoding="utf-8")
+    raise _missing("/".join((folder, *names)))
 
 
 def parsed(source: str) -> Any:
@@ -42,8 +51,33 @@ def parsed(source: str) -> Any:
 
 def stems(folder: str, *names: str, suffix: str) -> tuple[str, ...]:
     """Return the names, without `suffix`, of the files of a folder that end in it, ascending."""
-    entries = _root(folder).joinpath(*names).iterdir()
-    return tuple(sorted(entry.name.removesuffix(suffix) for entry in entries if entry.name.endswith(suffix)))
+    return tuple(sorted({stem for root in _roots(folder) for stem in _stems(root.joinpath(*names), suffix)}))
+
+
+def registered_stems(suffix: str) -> tuple[str, ...]:
+    """Return the names, without `suffix`, of files in the folders `schemas` of registered dialects, ascending."""
+    return tuple(sorted({stem for root in registered() for stem in _stems(root, suffix)}))
+
+
+@cache
+def registered() -> tuple[Traversable, ...]:
+    """Return the folders `schemas` of the packages that register dialects; one that cannot be imported has none."""
+    found: dict[str, Traversable] = {}
+    for entry in entry_points(group=DIALECTS):
+        package = entry.module.rpartition(".")[0] or entry.module
+        with suppress(ImportError):
+            found[package] = files(package).joinpath(SCHEMAS)
+    return tuple(folder for folder in found.values() if folder.is_dir())
+
+
+def _stems(folder: Traversable, suffix: str) -> list[str]:
+    entries = folder.iterdir() if folder.is_dir() else ()
+    return [entry.name.removesuffix(suffix) for entry in entries if entry.name.endswith(suffix)]
+
+
+def _roots(folder: str) -> tuple[Traversable, ...]:
+    """Our own folder first: what stands there no other package can replace."""
+    return (_root(folder), *(registered() if folder == SCHEMAS else ()))
 
 
 def _root(folder: str) -> Traversable:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from strandline.frames.lift import map_batches
 from strandline.kernels.digests import run_digests
 
 _KEYS = ("namespace", "place")
+_DIGESTS = pa.schema(
+    {"namespace": pa.string(), "place": pa.int32(), "digest": pa.binary(), "size": pa.int64()}
+)
 
 
 def digests_of_runs(values: DataFrame, *, order: str) -> DataFrame:
@@ -19,10 +21,6 @@ def digests_of_runs(values: DataFrame, *, order: str) -> DataFrame:
     Gives:  namespace, place, digest (SHA-256).
     Rows:   one per (namespace, place).
     """
-
-    def digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_digests(batches, _KEYS)
-
     runs = values.repartition(*_KEYS).sortWithinPartitions(*_KEYS, order).select(*_KEYS, "value")
-    hashed = runs.mapInArrow(digests, "namespace STRING, place INT, digest BINARY, size BIGINT")
+    hashed = map_batches(runs, run_digests, _DIGESTS, keys=_KEYS)
     return hashed.drop("size")

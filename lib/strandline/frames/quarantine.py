@@ -18,6 +18,11 @@ FINDING_COLUMNS = (
 which of several deliveries of one text is kept (least first)."""
 
 
+def deferred(quarantine: DataFrame, dialect: str) -> DataFrame:
+    """Keep the records of a dialect that wait: for others, or for mended rules.  Gives: the columns of `quarantine`."""
+    return quarantine.where((F.col("dialect") == dialect) & (F.col("status") == "deferred"))
+
+
 def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
     """Add the key of the table: quarantine_id and bucket.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.kernels.sets import bucket_digests, set_digests
+from strandline.frames.lift import map_batches
+from strandline.kernels.sets import DIGEST_SCHEMA, SET_SCHEMA, bucket_digests, set_digests
 
 
 def set_hashes(values: DataFrame) -> DataFrame:
@@ -16,11 +17,9 @@ def set_hashes(values: DataFrame) -> DataFrame:
     Rows:   one per namespace.
     One sort per (namespace, first byte) in parallel, then one fold over at most 256 digests a namespace.
     """
-    return (
-        bucket_hashes(values.select("namespace", "value").distinct())
-        .repartition("namespace").sortWithinPartitions("namespace", "first")
-        .mapInArrow(set_digests, "namespace STRING, set_hash BINARY, size BIGINT")
-    )  # fmt: skip
+    hashes = bucket_hashes(values.select("namespace", "value").distinct())
+    in_order = hashes.repartition("namespace").sortWithinPartitions("namespace", "first")
+    return map_batches(in_order, set_digests, SET_SCHEMA)
 
 
 def bucket_hashes(values: DataFrame) -> DataFrame:
@@ -34,9 +33,7 @@ def bucket_hashes(values: DataFrame) -> DataFrame:
         values.select("namespace", first_byte("value").alias("first"), "value")
         .repartition("namespace", "first").sortWithinPartitions("namespace", "first", "value")
     )  # fmt: skip
-    return sorted_values.mapInArrow(
-        bucket_digests, "namespace STRING, first BINARY, digest BINARY, size BIGINT"
-    )
+    return map_batches(sorted_values, bucket_digests, DIGEST_SCHEMA)
 
 
 def first_byte(value: str) -> Column:

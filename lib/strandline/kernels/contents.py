@@ -20,7 +20,6 @@ CONTENT_SCHEMA: Final = pa.schema(
         pa.field("damage", pa.string()),
     ]
 )
-CONTENT_DDL: Final = "file_no BIGINT, bytes BIGINT, sha256 STRING, damage STRING"
 
 
 def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterator[pa.RecordBatch]:

@@ -15,7 +15,15 @@ from strandline.core.safe_files import open_file, spelled, why_unreadable
 from strandline.core.verdict import encode_evidence
 from strandline.kernels.codecs import BLOCK_BYTES, FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
-from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, RawLimits, without_mark
+from strandline.kernels.lines import (
+    BYTE_ORDER_MARK,
+    CappedBytes,
+    CappedReader,
+    RawLimits,
+    StreamLine,
+    stream_lines,
+    without_mark,
+)
 from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
 
 WHITE_SPACE = b" \t\n\r\x0b\x0c"
@@ -193,6 +201,16 @@ def read_one(
 ) -> Iterator[None]:
     """Add the pieces of one file whose bytes are at hand, yielding often so that full batches leave."""
     return _read_file(Source(file_no, _opener(b"", content)), 0, None, pieces, options, read_content)
+
+
+def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tuple[int, StreamLine]]:
+    """Yield the lines of a file, or those that begin in a split of it, each with its number from the start."""
+    for number, line in enumerate(stream_lines(content, limit=limit, keep=keep, offset=content.offset)):
+        if number == 0 and content.part:
+            continue  # the split before reads on to the end of the line that it began
+        if content.until is not None and line.offset > content.until:
+            return
+        yield number, line
 
 
 def _opener(path: bytes, content: bytes | None) -> Callable[[], IO[bytes]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.frames.lift import map_batches
 from strandline.kernels.reading import ReadContent, ReadOptions, read_files
-from strandline.tables.reading import piece_ddl
+from strandline.tables.reading import piece_schema
 
 
 class ContentScan:
@@ -38,11 +37,6 @@ class ContentScan:
 
     def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
         """Return the pieces of all files."""
-        options = self._options
-
-        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return read_files(batches, options, read_content, extra)
-
         listed = self._files.select(
             "file_no",
             "format",
@@ -51,7 +45,14 @@ class ContentScan:
             F.lit(0).cast("bigint").alias("part"),
             F.lit(None).cast("bigint").alias("until"),
         )
-        return listed.mapInArrow(read, piece_ddl(extra))
+        return map_batches(
+            listed,
+            read_files,
+            piece_schema(extra),
+            options=self._options,
+            read_content=read_content,
+            extra=extra,
+        )
 
     def sources(self) -> DataFrame:
         """Return file_no and source."""

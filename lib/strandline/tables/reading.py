@@ -10,11 +10,10 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import StructType
 
 from strandline.core.safe_files import open_file
 from strandline.dialect_api.ports import PlainFile, SplitFormat
+from strandline.frames.lift import map_batches
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
@@ -111,12 +110,15 @@ class FileScan:
         # Where Spark reads lines, too, all are counted behind both.
         options = replace(self._options, tally=None) if self.has_text else self._options
         tasks = tasks_for([size for size, _ in rows])
-
-        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return read_files(batches, options, read_content, extra)
-
         listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=_LISTED))
-        return listed.repartition(tasks).mapInArrow(read, piece_ddl(extra))
+        return map_batches(
+            listed.repartition(tasks),
+            read_files,
+            piece_schema(extra),
+            options=options,
+            read_content=read_content,
+            extra=extra,
+        )
 
     def _task_rows(self) -> Iterator[tuple[int, dict[str, object]]]:
         for route in self._routes:
@@ -216,5 +218,5 @@ def _is_safe(path: bytes) -> bool:
     return _SAFE_PATH.fullmatch(path) is not None and not path.lower().endswith(_CODEC_NAMES)
 
 
-def piece_ddl(extra: tuple[pa.Field, ...]) -> StructType:
-    return from_arrow_schema(pa.schema((*PIECE_FIELDS, *extra)))
+def piece_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
+    return pa.schema((*PIECE_FIELDS, *extra))

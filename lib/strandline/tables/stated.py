@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.core.hashing import set_hash
+from strandline.frames.lift import map_batches
 from strandline.kernels.containers import StreamLimits
-from strandline.kernels.contents import CONTENT_DDL, contents
+from strandline.kernels.contents import CONTENT_SCHEMA, contents
 from strandline.kernels.manifests import StatedFile, StatedNamespace
 from strandline.tables.sources import InputFile, tasks_for
 
@@ -73,12 +74,10 @@ def stated_namespaces(
 
 def content_of(spark: SparkSession, files: Sequence[InputFile], limits: StreamLimits) -> DataFrame:
     """Return file_no, bytes, sha256 (hex), damage of the decompressed content of files; the tasks open the paths."""
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return contents(batches, limits)
-
     paths = _frame(spark, [(file.file_no, file.guarded) for file in files], _PATHS)
-    return paths.repartition(tasks_for([file.size for file in files])).mapInArrow(read, CONTENT_DDL)
+    return map_batches(
+        paths.repartition(tasks_for([file.size for file in files])), contents, CONTENT_SCHEMA, limits=limits
+    )
 
 
 def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> DataFrame:

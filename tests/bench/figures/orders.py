@@ -13,8 +13,8 @@ from bench.engine import Engine, compute
 from bench.logs import TABLE, entry_rows
 from bench.measure import Run, alternate, seconds_case, timed
 from bench.results import Case, Side
-from strandline.dialects.ipfslog.dialect.folding import REDUCED
-from strandline.dialects.ipfslog.frames import dag, logs, order
+from strandline.dialects.ipfslog.spark import dag, logs, order
+from strandline.dialects.ipfslog.spark.tables import REDUCED
 
 HEADS, COUNTED, VALUES, SORTED = "heads", "groupBy and count", "values in their order", "sort"
 NEWS, FULL = "reduce of the news", "reduce --full"

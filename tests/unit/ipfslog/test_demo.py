@@ -1,7 +1,7 @@
 """The demo's logs: the published entries are accepted, each forgery is told by what gives it away."""
 
 from strandline.dialects.ipfslog.author import open_logs
-from strandline.dialects.ipfslog.dialect import IPFSLOG
+from strandline.dialects.ipfslog.spark.dialect import IPFSLOG
 from strandline.kernels.formats import format_of
 from support.ipfslog_cases import document
 
@@ -25,7 +25,7 @@ def test_the_demo_lands_two_logs_and_two_forgeries():
 
 
 def test_the_published_entries_stand_as_they_were_printed():
-    from strandline.dialects.ipfslog.dialect.demo import published
+    from strandline.dialects.ipfslog.demo import published
 
     assert [each["hash"] for each in published()] == [
         each["hash"] for each in document()["published"]["entries"]

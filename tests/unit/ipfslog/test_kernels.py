@@ -10,11 +10,26 @@ import pytest
 
 from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
-from strandline.dialects.ipfslog.kernels import ENTRY_FACTS, entry_facts, identities, judgement, verified
+from strandline.dialects.ipfslog.info import PROFILE
+from strandline.dialects.ipfslog.kernels import (
+    ENTRY_FACTS,
+    JUDGED,
+    entry_facts,
+    identities,
+    judgement,
+    verified,
+)
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
+from strandline.kernels.blocks import judged
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import RawLimits
+from strandline.kernels.reading import ReadOptions
 from support.ipfslog_cases import book, dag, entry, who
 
 ALICE, BOB = who("alice").record, who("bob").record
+
+
+OPTIONS = ReadOptions({PROFILE: "strict"}, StreamLimits(10**6, 100), RawLimits(10**6, 10))
 
 
 def changed(made, **members):
@@ -132,22 +147,29 @@ def test_a_block_that_meets_a_bug_of_ours_is_an_entry_that_waits_and_no_block_of
     judgement_read = judgement.read_element
     monkeypatch.setattr(judgement, "read_element", read_element)
     rows = [
-        {"judge_id": each.record_id, "block": each.block, "claimed": None, "snapshot_id": None}
+        {
+            "judge_id": each.record_id,
+            "record_id": each.record_id,
+            "block": each.block,
+            "claimed": None,
+            "snapshot_id": None,
+        }
         for each in made
     ]
     schema = pa.schema(
         [
             ("judge_id", pa.binary()),
+            ("record_id", pa.binary()),
             ("block", pa.binary()),
             ("claimed", pa.string()),
             ("snapshot_id", pa.string()),
         ]
     )
-    [found] = judgement.judged([pa.RecordBatch.from_pylist(rows, schema)], "strict")
+    [found] = judged([pa.RecordBatch.from_pylist(rows, schema)], judgement.judge, JUDGED, OPTIONS)
     sound, broken = found.to_pylist()
-    assert (sound["kind"], sound["reasons"]) == ("entry", [])
+    assert (sound["kind"], sound["reasons"]) == ("record", [])
     assert (broken["kind"], broken["reasons"], broken["block"]) == (
-        "entry",
+        "record",
         ["INTERNAL_ERROR"],
         made[1].block,
     )

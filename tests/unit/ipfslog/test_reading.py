@@ -53,7 +53,7 @@ def told(rows):
     """Of a block its bytes and whether it is what it claims to be; of the rest what the verdict says."""
     found = []
     for row in rows:
-        if row["kind"] in ("block", "car"):
+        if row["kind"] in ("block", "shared"):
             is_own = row["claimed"] is None and row["snapshot_id"] is None
             assert is_own == (row["judge_id"] == row["record_id"])
             found.append((row["kind"], row["offset"], row["raw"], row["claimed"], row["record_id"]))
@@ -97,7 +97,7 @@ def block_told(document, block):
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed) if claimed else None
     is_own = claimed is None or (isinstance(cid, Cid) and cid.digest == digest)
     text = address_text(claimed) if isinstance(claimed, bytes) else claimed
-    kind = "car" if isinstance(claimed, bytes) else "block"
+    kind = "shared" if isinstance(claimed, bytes) else "block"
     return kind, document.offset, block.block, None if is_own else text, digest
 
 

@@ -8,8 +8,9 @@ import pytest
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.author import to_json
 from strandline.dialects.ipfslog.codec import read_documents
-from strandline.dialects.ipfslog.kernels import replayed
+from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, replay
 from strandline.dialects.ipfslog.types import JsonDocument, Unreadable
+from strandline.kernels.blocks import replayed
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
@@ -29,7 +30,9 @@ def again(raw, reasons, evidence=None, *, namespace=None, record_id=None):
            "evidence": None if evidence is None else encode_evidence(evidence)}  # fmt: skip
     options = ReadOptions({}, StreamLimits(10**6, 100), RawLimits(10**6, 10))
     batch = pa.RecordBatch.from_pylist([row], SCHEMA)
-    return [found for each in replayed([batch], options) for found in each.to_pylist()]
+    return [
+        found for each in replayed([batch], replay, DOCUMENT_FIELDS, options) for found in each.to_pylist()
+    ]
 
 
 @pytest.mark.parametrize("raw", [b"{", LINE[:-1], b'{"v":2,"v":2'])

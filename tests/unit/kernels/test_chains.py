@@ -13,7 +13,7 @@ from strandline.dialects.ipfslog.kernels import packing as car_packing
 from strandline.dialects.ipfslog.types import BlockDocument, record_id
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import line_hash, profile_of
-from strandline.dialects.sdmp.kernels import CHAIN_DDL, chains
+from strandline.dialects.sdmp.kernels import CHAIN_SCHEMA, chains
 from support.random_journals import tree
 
 LINES = pa.schema(
@@ -53,7 +53,7 @@ def test_each_line_is_in_one_chain_and_each_line_of_a_chain_follows_the_one_befo
     rng = random.Random(3)
     journals = {lines[0].decode(): lines for number in range(60) if len(lines := tree(rng, number)) > 1}
     found = chained([row for node in sorted(journals) for row in rows_of(journals[node])])
-    assert [column.split()[0] for column in CHAIN_DDL.split(", ")] == list(found[0])
+    assert CHAIN_SCHEMA.names == list(found[0])
     seen = {node: [] for node in journals}
     for chain in found:
         node = chain["namespace"].removeprefix("node:")

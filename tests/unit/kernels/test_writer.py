@@ -5,7 +5,7 @@ import pytest
 
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import parse_line
-from strandline.dialects.sdmp.kernels import WRITTEN_DDL, write_lines
+from strandline.dialects.sdmp.kernels import WRITTEN_SCHEMA, write_lines
 
 
 def group_of(lines, known, namespace=None):
@@ -25,7 +25,7 @@ def group_of(lines, known, namespace=None):
 def test_the_lines_continue_the_tip_in_the_order_of_places(profile, known):
     lines = list(synthetic(0, 6, profile))
     written = write_lines(group_of(lines, known))
-    assert [column.split()[0] for column in WRITTEN_DDL.split(", ")] == list(written.columns)
+    assert WRITTEN_SCHEMA.names == list(written.columns)
     expected = [
         (
             f"node:{lines[0].decode()}",

@@ -12,7 +12,7 @@ LOG_CONFIG: Final = "log-config"
 
 INFO: Final = DialectInfo(
     name="ipfslog",
-    load="strandline.dialects.ipfslog.dialect:IPFSLOG",
+    load="strandline.dialects.ipfslog.spark.dialect:IPFSLOG",
     kinds=("log",),
     record_table="ipfs_log_entry",
     side_tables=("ipfs_log_identity", "ipfs_log_manifest"),

@@ -1,7 +1,7 @@
 """Batches in, batches out: files to documents, blocks to verdicts, links to orders, logs to state hashes. No JVM."""
 
 from strandline.dialects.ipfslog.kernels.configurations import (
-    CONFIGURATION_DDL,
+    CONFIGURATION_SCHEMA,
     MANIFEST_COLUMNS,
     access_digests,
     configurations,
@@ -9,39 +9,38 @@ from strandline.dialects.ipfslog.kernels.configurations import (
 )
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_content
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumns, entry_facts
-from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_DDL, proofs, signed_digests
+from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_SCHEMA, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
-from strandline.dialects.ipfslog.kernels.judgement import JUDGED, NEXT_RULES, judged
+from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
 from strandline.dialects.ipfslog.kernels.packing import CAR_SCHEMA, packed
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
-from strandline.dialects.ipfslog.kernels.replay import replayed
+from strandline.dialects.ipfslog.kernels.replay import replay
 from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
 from strandline.dialects.ipfslog.kernels.signatures import verified
-from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_DDL, skeletons
-from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_DDL, state_hashes
-from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_DDL, walk_positions
+from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_SCHEMA, skeletons
+from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_SCHEMA, state_hashes
+from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_SCHEMA, walk_positions
 
 __all__ = [
     "CAR_SCHEMA",
-    "CONFIGURATION_DDL",
+    "CONFIGURATION_SCHEMA",
     "DOCUMENT_FIELDS",
     "ENTRY_FACTS",
     "IDENTITY",
     "JUDGED",
     "MANIFEST_COLUMNS",
-    "NEXT_RULES",
     "NODE_COLUMNS",
     "PART_DDL",
     "PROOF_COLUMNS",
-    "PROOF_DDL",
+    "PROOF_SCHEMA",
     "REFUTED",
     "SECTION_SCHEMA",
     "SKELETON_COLUMNS",
-    "SKELETON_DDL",
+    "SKELETON_SCHEMA",
     "STATE_COLUMNS",
-    "STATE_DDL",
+    "STATE_SCHEMA",
     "WALK_COLUMNS",
-    "WALK_DDL",
+    "WALK_SCHEMA",
     "BlockColumns",
     "Iterate",
     "Traverse",
@@ -50,13 +49,13 @@ __all__ = [
     "database_digests",
     "entry_facts",
     "identities",
-    "judged",
+    "judge",
     "packed",
     "part",
     "proofs",
     "read_content",
     "refuted",
-    "replayed",
+    "replay",
     "sections",
     "signed_digests",
     "skeletons",

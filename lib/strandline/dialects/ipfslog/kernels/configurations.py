@@ -18,11 +18,7 @@ from strandline.dialects.ipfslog.reduce import (
 from strandline.dialects.ipfslog.types import Manifest
 from strandline.kernels.batches import as_batch
 
-CONFIGURATION_DDL: Final = (
-    "namespace STRING, store STRING, write ARRAY<STRING>, whence STRING, depends_on ARRAY<BINARY>, "
-    "reducer_version STRING, configuration STRING, is_refused BOOLEAN"
-)
-_SCHEMA: Final = pa.schema(
+CONFIGURATION_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
         pa.field("store", pa.string()),
@@ -44,7 +40,7 @@ def configurations(
 
     Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: those of the chain that are held), carry (of
     a log with pruned entries, else null); `told` is the operator's file.
-    Gives: CONFIGURATION_DDL, `depends_on` in the order in which the manifests were followed; `is_refused`, whether the
+    Gives: CONFIGURATION_SCHEMA, `depends_on` in the order in which the manifests were followed; `is_refused`: the
     file says of a log with pruned entries what their snapshot does not.
     """
     for batch in batches:
@@ -62,7 +58,7 @@ def configurations(
                 )
             )  # fmt: skip
         if rows:
-            yield as_batch(rows, _SCHEMA)
+            yield as_batch(rows, CONFIGURATION_SCHEMA)
 
 
 def _manifest(row: Mapping[str, Any]) -> Manifest:

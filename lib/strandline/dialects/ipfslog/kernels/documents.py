@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from strandline.core.verdict import Evidence, encode_evidence, internal_error
+from strandline.core.verdict import Evidence
 from strandline.dialects.ipfslog.codec import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
@@ -37,29 +36,18 @@ from strandline.dialects.ipfslog.types import (
     record_id,
 )
 from strandline.dialects.ipfslog.verify import Refused, as_block
-from strandline.kernels.codecs import StreamDamage
-from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, stream_lines
+from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces, read_lines
+from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps
+from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
-Kind: TypeAlias = Literal["block", "car", "claim", "foreign"]
-
-DOCUMENT_FIELDS = (
-    pa.field("kind", pa.string()),
-    pa.field("namespace", pa.string()),
-    pa.field("record_id", pa.binary()),
-    pa.field("judge_id", pa.binary()),
-    pa.field("claimed", pa.string()),
-    pa.field("snapshot_id", pa.string()),
-)
+DOCUMENT_FIELDS = (*BLOCK_FIELDS, pa.field("claimed", pa.string()), pa.field("snapshot_id", pa.string()))
 """What a document of a log adds to a piece.
 
-- `kind`: `block`; `car`, a block out of a CAR, where others keep theirs too; `claim`, a head that is claimed;
-  `foreign`, a block of a CAR that no log can name. Null where the piece is a damage.
-- `namespace`: of the log that a block begins to tell, or that a refused document told. `record_id`: of a block; of a
-  claim the digest, null if it cannot be read.
-- `judge_id`: names what there is to judge. It is the record id where block and claims agree. Else `claimed` holds the
-  content address, or `snapshot_id` the id of the snapshot, that is not the block's own, and the verdict is on both.
+`shared` are blocks of CARs, `claim` heads that are claimed. `judge_id` is the record id where block and claims agree.
+Else `claimed` holds the content address, or `snapshot_id` the id of the snapshot, that is not the block's own, and the
+verdict is on both.
 """
 
 
@@ -67,13 +55,11 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     """Add the documents of one file, or of a split of a file of lines, in the order of the file."""
     adder = DocumentPieces(source.file_no, content.part, pieces, options)
     read = {"lines": _read_lines, "car": _read_car}.get(source.format or "", _read_json)
-    try:
-        yield from read(content, adder)
-    except StreamDamage:
-        raise
-    except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the file waits for mended rules
-        adder.refuse(("INTERNAL_ERROR",), internal_error(error), source.kept_content(options), content.offset)
-        yield
+
+    def at_fault(evidence: Evidence) -> None:
+        adder.refuse((INTERNAL_ERROR,), evidence, source.kept_content(options), content.offset)
+
+    yield from guarded_steps(read(content, adder), at_fault)
 
 
 def _read_car(content: Content, adder: DocumentPieces) -> Iterator[None]:
@@ -85,19 +71,7 @@ def _read_car(content: Content, adder: DocumentPieces) -> Iterator[None]:
 
 
 def _read_lines(content: Content, adder: DocumentPieces) -> Iterator[None]:
-    lines = stream_lines(content, limit=MAX_LINE_BYTES, keep=adder.options.keep, offset=content.offset)
-    for number, line in enumerate(lines):
-        if number == 0 and content.part:
-            continue  # the split before reads on to the end of the line that it began
-        if content.until is not None and line.offset > content.until:
-            return
-        if line.over_limit:
-            reasons = ("LINE_TOO_LARGE",) if line.ended else ("LINE_TOO_LARGE", "TRUNCATED")
-            evidence = {"LINE_TOO_LARGE": {"expected": MAX_LINE_BYTES, "actual": line.kept.length}}
-            adder.refuse(reasons, evidence, line.kept, line.offset)
-        else:
-            yield from adder.add_line(line.kept.raw, line.offset, ended=line.ended)
-        yield
+    return read_lines(content, adder, MAX_LINE_BYTES, adder.add_line)
 
 
 def _read_json(content: Content, adder: DocumentPieces) -> Iterator[None]:
@@ -127,31 +101,22 @@ def _read_json(content: Content, adder: DocumentPieces) -> Iterator[None]:
         yield
 
 
-class DocumentPieces:
+class DocumentPieces(BlockPieces):
     """Turns the documents of one file to pieces, numbered in their order."""
 
-    def __init__(self, file_no: int, part: int, pieces: Pieces, options: ReadOptions) -> None:
-        self.options = options
-        self._file_no = file_no
-        self._part = part
-        self._pieces = pieces
-        self._number = 0
-
-    def add_line(self, raw: bytes, offset: int, *, ended: bool) -> Iterator[None]:
+    def add_line(self, line: StreamLine) -> Iterator[None]:
         """Add the documents that one line holds, yielding after each so that full batches leave."""
-        try:
-            for document in line_documents(raw, 0, len(raw), ended=ended):
-                self.add(document, None, offset)
-                yield
-        except Exception as error:  # noqa: BLE001  of our own fault the line alone waits for mended rules
-            self.refuse(("INTERNAL_ERROR",), internal_error(error), self._kept(raw), offset)
+        raw = line.kept.raw
+        for document in line_documents(raw, 0, len(raw), ended=line.ended):
+            self.add(document, None, line.offset)
+            yield
 
     def add(self, document: Document, kept: CappedBytes | None, offset: int) -> None:
         """Add a document that stands `offset` bytes behind where it says; `kept` are its bytes if it has none."""
         if isinstance(document, HeadClaim):
             self._claim(document.digest)
         elif isinstance(document, Unreadable):
-            raw = kept or self._kept(document.raw)
+            raw = kept or self.kept(document.raw)
             self.refuse(document.reasons, document.evidence, raw, document.offset + offset)
         else:
             self._add_block(document, offset)
@@ -163,25 +128,25 @@ class DocumentPieces:
             own = block.record_id if isinstance(block, Refused) else record_id(block.block)
             self._claim(claimed_digest(document) or own)
         if isinstance(block, Refused):
-            raw = self._kept(block.raw)
+            raw = self.kept(block.raw)
             self.refuse(
                 block.reasons, block.evidence, raw, at, namespace=block.namespace, record_id=block.record_id
             )
             return
         claimed = block.claimed
         if isinstance(claimed, bytes) and not isinstance(parse_cid_bytes(claimed), Cid):
-            self._put("foreign", at, CappedBytes(b"", 0))
+            self.put("foreign", at, CappedBytes(b"", 0))
             return
         digest = record_id(block.block)
         if len(block.block) > MAX_BLOCK_BYTES:
             evidence = {"BLOCK_TOO_LARGE": {"expected": MAX_BLOCK_BYTES, "actual": len(block.block)}}
-            self.refuse(("BLOCK_TOO_LARGE",), evidence, self._kept(block.block), at, record_id=digest)
+            self.refuse(("BLOCK_TOO_LARGE",), evidence, self.kept(block.block), at, record_id=digest)
             return
         log_id = log_id_told(block.block)
         wrong_cid = None if names(claimed, digest) else as_text(claimed)
         wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
-        self._put(
-            "car" if isinstance(claimed, bytes) else "block",
+        self.put(
+            "shared" if isinstance(claimed, bytes) else "block",
             at,
             CappedBytes(block.block, len(block.block)),
             namespace=None if log_id is None or not is_log_id(log_id) else log_namespace(log_id),
@@ -191,22 +156,5 @@ class DocumentPieces:
             snapshot_id=wrong_log,
         )
 
-    def refuse(
-        self, reasons: tuple[str, ...], evidence: Evidence, raw: CappedBytes, offset: int, **more: object
-    ) -> None:
-        """Add a document that is rejected before it was a block."""
-        self._put(None, offset, raw, damage=",".join(reasons), evidence=encode_evidence(evidence), **more)
-
     def _claim(self, digest: bytes | None) -> None:
-        self._put("claim", 0, CappedBytes(b"", 0), record_id=digest)
-
-    def _put(self, kind: Kind | None, offset: int, raw: CappedBytes, **more: object) -> None:
-        self._pieces.add(self._file_no, self._part, self._number, offset, 0, raw, kind=kind, **more)
-        self._number += 1
-
-    def _kept(self, raw: bytes) -> CappedBytes:
-        if len(raw) <= self.options.keep.whole_bytes:
-            return CappedBytes(raw, len(raw))
-        keeper = CappedReader(self.options.keep)
-        keeper.add(raw)
-        return keeper.kept()
+        self.put("claim", 0, CappedBytes(b"", 0), record_id=digest)

@@ -15,8 +15,7 @@ from strandline.dialects.ipfslog.verify import signed_digest_of_block
 from strandline.kernels.batches import as_batch
 
 PROOF_COLUMNS: Final = ("namespace", "key", "position", "member_count", "id_a", "bytes_a", "id_b", "bytes_b")
-PROOF_DDL: Final = "namespace STRING, key STRING, position STRING, equivocation_id BINARY, evidence STRING"
-_SCHEMA: Final = pa.schema(
+PROOF_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
         pa.field("key", pa.string()),
@@ -35,7 +34,7 @@ def signed_digests(blocks: pd.Series) -> pd.Series:
 
 
 def proofs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield id and evidence of each fork.  Reads: PROOF_COLUMNS.  Gives: PROOF_DDL."""
+    """Yield id and evidence of each fork.  Reads: PROOF_COLUMNS.  Gives: PROOF_SCHEMA."""
     for batch in batches:
         rows = []
         for row in batch.select(PROOF_COLUMNS).to_pylist():
@@ -46,4 +45,4 @@ def proofs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             )  # fmt: skip
             rows.append((found.namespace, found.key, found.position, found.equivocation_id, found.evidence))
         if rows:
-            yield as_batch(rows, _SCHEMA)
+            yield as_batch(rows, PROOF_SCHEMA)

@@ -1,16 +1,17 @@
-"""Blocks to what they are: entries with facts, identities, manifests, blocks of others."""
+"""A block to what it is: an entry with facts, an identity, a manifest, a block of others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
-from strandline.contracts.reasons import rules_version
-from strandline.core.verdict import encode_evidence, evidence_of, internal_error
+from strandline.core.verdict import encode_evidence, evidence_of
+from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
 from strandline.dialects.ipfslog.types import (
+    PROFILES,
     BlockDocument,
     IdentityRecord,
     Manifest,
@@ -25,9 +26,8 @@ from strandline.dialects.ipfslog.verify import (
     identity_missing,
     read_element,
 )
-
-NEXT_RULES: Final = f"rules:{rules_version() + 1}"
-"""What a record waits for that met a fault of ours: rules in which it is mended."""
+from strandline.kernels.blocks import JUDGED_FIELDS
+from strandline.kernels.reading import ReadOptions
 
 _OP: Final = pa.struct(
     [
@@ -48,52 +48,28 @@ _MANIFEST: Final[dict[str, pa.DataType]] = {
     "write": pa.list_(pa.string()), "heads": pa.list_(pa.binary()),
 }  # fmt: skip
 
+_SHARED: Final = {field.name for field in JUDGED_FIELDS}
 JUDGED: Final = pa.schema(
     [
-        pa.field("judge_id", pa.binary(), nullable=False),
-        pa.field("block", pa.binary(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("is_signed", pa.bool_()),
-        *(pa.field(name, _TYPES.get(name, pa.string())) for name in ENTRY_FACTS),
+        *JUDGED_FIELDS,
+        *(pa.field(name, _TYPES.get(name, pa.string())) for name in ENTRY_FACTS if name not in _SHARED),
         *(pa.field(name, kind) for name, kind in _MANIFEST.items()),
     ]
 )
 """What a block is.
 
-- `kind`: `entry`, `identity`, `manifest`; `foreign`, a block of another application; `stray`, one that is nobody's in a
-  CAR, and elsewhere no entry. `is_signed`: its signature was looked at.
+- `kind`: `record` (an entry), `identity` or `manifest`; `foreign` and `stray` as in JUDGED_FIELDS.
 - Of an entry ENTRY_FACTS; of core2 without reasons `evidence` is what goes with it while its identity is not held.
 - Of a manifest cid, log_id and its members, `heads` the digests that it claims.
 - Of an identity `identity_block` is the block, and `identity_digest` its digest.
 """
 
-_NOTHING: Final[dict[str, Any]] = dict.fromkeys(JUDGED.names)
 
-
-def judged(batches: Iterable[pa.RecordBatch], profile: Profile) -> Iterator[pa.RecordBatch]:
-    """Yield what blocks are, with all that decides the verdict on them but other identities; nothing raises.
-
-    Reads: judge_id, block, claimed, snapshot_id.  Gives: JUDGED, a row each.
-    """
-    for batch in batches:
-        names = ("judge_id", "block", "claimed", "snapshot_id")
-        rows = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
-        found = [
-            _judged(judge_id, block, claimed, snapshot_id, profile)
-            for judge_id, block, claimed, snapshot_id in rows
-        ]
-        yield pa.RecordBatch.from_pylist(found, schema=JUDGED)
-
-
-def _judged(
-    judge_id: bytes, block: bytes, claimed: str | None, snapshot_id: str | None, profile: Profile
-) -> dict[str, Any]:
-    told = {**_NOTHING, "judge_id": judge_id, "block": block, "record_id": record_id(block)}
-    try:
-        return {**told, **_element(block, claimed, snapshot_id, profile)}
-    except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the block waits for mended rules
-        evidence = encode_evidence(internal_error(error))
-        return {**told, "kind": "entry", "reasons": ["INTERNAL_ERROR"], "flags": [], "evidence": evidence}
+def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:
+    """Return what a block is, with all that decides the verdict on it but other identities: columns of JUDGED."""
+    chosen = options.choices[PROFILE]
+    profile = next(profile for profile in PROFILES if profile == chosen)
+    return _element(block, claims["claimed"], claims["snapshot_id"], profile)
 
 
 def _element(block: bytes, claimed: str | None, snapshot_id: str | None, profile: Profile) -> dict[str, Any]:
@@ -103,7 +79,7 @@ def _element(block: bytes, claimed: str | None, snapshot_id: str | None, profile
         if facts["variant"] == "core2":
             facts["evidence"] = encode_evidence(evidence_of([identity_missing(facts["identity_digest"])]))
         facts["is_signed"] = element.shaped is not None
-        return {**facts, "kind": "stray" if _is_stray(element, block, profile) else "entry"}
+        return {**facts, "kind": "stray" if _is_stray(element, block, profile) else "record"}
     return _other(element)
 
 
@@ -118,7 +94,7 @@ def _other(element: Element) -> dict[str, Any]:
     accepted: dict[str, Any] = {"reasons": [], "flags": []}
     if isinstance(element, Refused):
         evidence = encode_evidence(element.evidence)
-        return {**accepted, "kind": "entry", "reasons": list(element.reasons), "evidence": evidence}
+        return {**accepted, "reasons": list(element.reasons), "evidence": evidence}
     if isinstance(element, IdentityRecord):
         return {
             **accepted, "kind": "identity", "identity_digest": element.digest, "identity_block": element.block

@@ -11,11 +11,7 @@ from strandline.dialects.ipfslog.reduce import decode_skeleton
 from strandline.kernels.batches import as_batch
 
 SKELETON_COLUMNS: Final = ("namespace", "bucket", "record_id", "skeleton")
-SKELETON_DDL: Final = (
-    "namespace STRING, bucket INT, record_id BINARY, cid STRING, clock_time BIGINT, clock_id STRING, "
-    "next ARRAY<BINARY>"
-)
-_SCHEMA: Final = pa.schema(
+SKELETON_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
         pa.field("bucket", pa.int32()),
@@ -29,7 +25,7 @@ _SCHEMA: Final = pa.schema(
 
 
 def skeletons(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the node that each skeleton stands for.  Reads: SKELETON_COLUMNS.  Gives: SKELETON_DDL."""
+    """Yield the node that each skeleton stands for.  Reads: SKELETON_COLUMNS.  Gives: SKELETON_SCHEMA."""
     for batch in batches:
         rows = []
         for row in batch.select(SKELETON_COLUMNS).to_pylist():
@@ -41,4 +37,4 @@ def skeletons(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 )
             )  # fmt: skip
         if rows:
-            yield as_batch(rows, _SCHEMA)
+            yield as_batch(rows, SKELETON_SCHEMA)

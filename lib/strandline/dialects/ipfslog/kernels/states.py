@@ -15,8 +15,7 @@ STATE_COLUMNS: Final = (
     "namespace", "entries", "mode", "heads", "missing", "kept_blocks", "blocks", "has_documents", "kept_groups",
     "groups",
 )  # fmt: skip
-STATE_DDL: Final = "namespace STRING, state_hash BINARY, order_blocks BINARY, document_groups BINARY"
-_SCHEMA: Final = pa.schema(
+STATE_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
         pa.field("state_hash", pa.binary()),
@@ -37,12 +36,12 @@ def state_hashes(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     Reads: STATE_COLUMNS: entries BIGINT; heads, missing ARRAY<BINARY>; kept_blocks, kept_groups BINARY (joined hashes
     that stay as they were, or null); blocks, groups ARRAY<STRUCT<place INT, digest BINARY>> (the others; null as
     empty); has_documents, whether the store has rows.
-    Gives: STATE_DDL; order_blocks and document_groups null while one block holds the order.
+    Gives: STATE_SCHEMA; order_blocks and document_groups null while one block holds the order.
     """
     for batch in batches:
         rows = [_row(row) for row in batch.select(STATE_COLUMNS).to_pylist()]
         if rows:
-            yield as_batch(rows, _SCHEMA)
+            yield as_batch(rows, STATE_SCHEMA)
 
 
 def _row(row: Mapping[str, Any]) -> tuple[str, bytes, bytes | None, bytes | None]:

@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-WALK_DDL: Final = "namespace STRING, rank INT, position BIGINT"
-_SCHEMA: Final = pa.schema(
+WALK_SCHEMA: Final = pa.schema(
     [pa.field("namespace", pa.string()), pa.field("rank", pa.int32()), pa.field("position", pa.int64())]
 )
 WALK_COLUMNS: Final = ("namespace", "rank", "is_core", "parents")
@@ -66,7 +65,7 @@ class _Log:
                 pa.array(walked.astype(np.int32)),
                 pa.array(np.arange(size, 0, -1, dtype=np.int64)),
             ],
-            schema=_SCHEMA,
+            schema=WALK_SCHEMA,
         )
 
 

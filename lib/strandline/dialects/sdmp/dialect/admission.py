@@ -22,6 +22,8 @@ from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames import findings, heads, own, records
 from strandline.dialects.sdmp.frames.replay import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.quarantine import deferred
+from strandline.frames.verdicts import without_room
 
 LARGE_PART_LINES = 100_000
 """Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
@@ -195,14 +197,10 @@ def _admitted(batch: Batch) -> DataFrame | None:
 def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
     """Return the delivered open elements beyond the limit of waiting rows of their namespace, or None."""
     limit = request.deferred_per_namespace
-    waiting = tables.read("quarantine").where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred"))
-    before = waiting.groupBy("namespace").agg(F.count(F.lit(1)).alias("waits"))
+    waiting = deferred(tables.read("quarantine"), DIALECT)
     delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())
     news = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("news"))
-    full = news.join(before, "namespace", "left").select(
-        "namespace", F.greatest(F.lit(limit) - F.coalesce("waits", F.lit(0)), F.lit(0)).alias("room"), "news"
-    )
-    full = jobs.checkpoint(full.where("news > room"), "limit of waiting records")
+    full = jobs.checkpoint(without_room(news, waiting, limit), "limit of waiting records")
     if not jobs.has_rows(full):
         return None
     return jobs.checkpoint(

@@ -17,6 +17,7 @@ from strandline.dialects.sdmp.frames import borders, heads, own
 from strandline.dialects.sdmp.frames import elements as el
 from strandline.dialects.sdmp.frames.replay import replayed_elements, waiting_elements
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.quarantine import deferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +118,13 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
 
     Those of own nodes stay where they are, unless the node is restored: check 9 lets none of them in.
     """
-    deferred = tables.read("quarantine").where(
-        (F.col("dialect") == DIALECT) & (F.col("status") == "deferred") & F.col("namespace").isNotNull()
-    )
-    if not jobs.has_rows(deferred):
+    rows = deferred(tables.read("quarantine"), DIALECT).where(F.col("namespace").isNotNull())
+    if not jobs.has_rows(rows):
         return None
     touched = delivered.select("namespace").distinct()
     guarded = local_nodes(request.options).guarded
     if guarded:
         touched = touched.join(F.broadcast(node_rows(tables, guarded)), "namespace", "left_anti")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
-    waiting = jobs.checkpoint(deferred.join(touched, "namespace", "left_semi").select(*columns), "waiting")
+    waiting = jobs.checkpoint(rows.join(touched, "namespace", "left_semi").select(*columns), "waiting")
     return waiting if jobs.has_rows(waiting) else None

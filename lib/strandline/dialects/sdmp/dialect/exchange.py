@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from strandline.dialect_api.journals import FoundAnswers
 from strandline.dialect_api.ports import Jobs, Tables
@@ -16,6 +13,7 @@ from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, of_no
 from strandline.dialects.sdmp.dialect.positions import LINES
 from strandline.dialects.sdmp.frames import exchange, writing
 from strandline.dialects.sdmp.frames import peers as pr
+from strandline.frames.lift import map_batches
 
 NAMES_SHOWN = 20
 
@@ -36,12 +34,8 @@ def answers(choices: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnsw
     if no line has the number. Those to others are refused, those for resources passed over.
     """
     own = frozenset(local_nodes(choices).nodes)
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return kernels.requests(batches, own)
-
     paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
-    asked = jobs.checkpoint(paths.mapInArrow(read, from_arrow_schema(kernels.REQUEST_SCHEMA)), "requests")
+    asked = jobs.checkpoint(map_batches(paths, kernels.requests, kernels.REQUEST_SCHEMA, own=own), "requests")
     trunks = jobs.persist(_trunks(own, tables), "trunks")
     found = jobs.checkpoint(exchange.starts(asked.where("outcome = 'asked'"), trunks), "lines asked for")
     frames = jobs.checkpoint(exchange.answers(found.where("start_n IS NOT NULL"), trunks), "answers")

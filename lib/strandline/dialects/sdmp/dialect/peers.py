@@ -19,6 +19,7 @@ from strandline.dialects.sdmp.dialect.positions import JOURNALS, LINES
 from strandline.dialects.sdmp.frames import peers as pr
 from strandline.dialects.sdmp.frames.own import PAIR
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.quarantine import deferred
 
 
 def links(own: LocalNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
@@ -73,8 +74,7 @@ def peers(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[
     journals = of_nodes(every_peer, tables, tables.read(JOURNALS))
     lines = tables.read_version(LINES, version)
     waiting = (
-        of_nodes(every_peer, tables, tables.read("quarantine"))
-        .where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred"))
+        of_nodes(every_peer, tables, deferred(tables.read("quarantine"), DIALECT))
         .groupBy("namespace").agg(F.count(F.lit(1)).alias("deferred_lines"))
     )  # fmt: skip
     named = jobs.persist(named_by_peers(own, nodes, tables, version), "named pairs")

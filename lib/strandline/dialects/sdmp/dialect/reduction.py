@@ -14,7 +14,9 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.states import as_namespace_state
 
 LINES = "node_journal_line"
 NAMED_JOURNALS = 200
@@ -241,5 +243,14 @@ def _reduction(parts: list[_Folded], jobs: Jobs, scope: ReduceScope) -> Reductio
     tables = {"node_journal": journals}
     if forks:
         tables["equivocation"] = functools.reduce(DataFrame.unionByName, forks)
-    states = rd.as_namespace_state(journals, reduced_version=scope.version, run_id=scope.run_id)
-    return Reduction(tables, states)
+    states = journals.select(
+        "namespace", "bucket", F.col("line_count").alias("record_count"), rd.state_hash().alias("state_hash"),
+        F.lit(REDUCER_VERSION).alias("reducer_version"),
+    )  # fmt: skip
+    shaped_states = as_namespace_state(
+        states,
+        dialect=DIALECT,
+        reduced_version=scope.version,
+        run_id=scope.run_id,
+    )
+    return Reduction(tables, shaped_states)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
-import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.functions import pandas_udf
 
 from strandline.dialects.sdmp import kernels
+from strandline.frames.lift import struct_udf
 
 ELEMENT_COLUMNS = (
     "file_no", "part", "frame", "offset", "size", "raw", "raw_bytes", "raw_sha256", "damage", "evidence", "node",
@@ -50,7 +48,7 @@ def text_elements(lines: DataFrame, *, strict: bool) -> DataFrame:
 def with_line_facts(
     elements: DataFrame, *, strict: bool, tally: Callable[[int], object] | None = None
 ) -> DataFrame:
-    """Add what the lines themselves and their neighbours tell: see `kernels.LINE_FACTS_DDL`.
+    """Add what the lines themselves and their neighbours tell: see `kernels.LINE_FACTS`.
 
     Reads:  ELEMENT_COLUMNS, in the order of each frame.
     Gives:  ELEMENT_COLUMNS and the facts.
@@ -58,25 +56,10 @@ def with_line_facts(
 
     `tally` is told the rows of each batch.
     """
-    facts = _line_facts_udf(strict, tally)(
+    facts = struct_udf(kernels.line_facts, kernels.LINE_FACTS, strict=strict, tally=tally)(
         "file_no", "part", "frame", "node", "raw", "damage", "claim", "size"
     )
     return elements.select(*ELEMENT_COLUMNS, facts.alias("facts")).select(*ELEMENT_COLUMNS, "facts.*")
-
-
-def _line_facts_udf(strict: bool, tally: Callable[[int], object] | None) -> Callable[..., Column]:
-    def line_facts(batches: Iterator[kernels.Columns]) -> Iterator[pd.DataFrame]:
-        for facts in kernels.line_facts(batches, strict=strict):
-            if tally is not None:
-                tally(len(facts))
-            yield facts
-
-    # PySpark reads the kind of UDF from the annotations, which have to be types here, not texts.
-    line_facts.__annotations__ = {"batches": Iterator[kernels.Columns], "return": Iterator[pd.DataFrame]}
-    made: Any = pandas_udf(line_facts, kernels.LINE_FACTS_DDL)  # type: ignore[call-overload]
-    # A later filter must not move below what carries a row from batch to batch: it would see other neighbours.
-    udf: Callable[..., Column] = made.asNondeterministic()
-    return udf
 
 
 SEGMENT = ("file_no", "part", "frame", "head")

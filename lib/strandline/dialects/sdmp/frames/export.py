@@ -6,10 +6,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.frames.lift import map_batches
 
 LINES_A_PAGE: Final = 10_000
 """Lines of a frame, or of a piece of a text: far below the limits of a frame."""
@@ -41,7 +41,7 @@ def forked(lines: DataFrame) -> DataFrame:
         "namespace", "n", "record_id", "line_number", "line_hash", rd.exact_line().alias("line")
     )
     in_order = shaped.repartition("namespace").sortWithinPartitions("namespace", "n", "record_id")
-    return in_order.mapInArrow(kernels.branches, from_arrow_schema(kernels.BRANCH_SCHEMA))
+    return map_batches(in_order, kernels.branches, kernels.BRANCH_SCHEMA)
 
 
 def pages(branched: DataFrame) -> DataFrame:

@@ -9,7 +9,8 @@ from pyspark.sql.window import Window
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate, is_refused
 from strandline.dialects.sdmp.frames.heads import namespace, number_of
-from strandline.frames.quarantine import FINDING_COLUMNS
+from strandline.frames.findings import with_source
+from strandline.frames.lift import map_batches
 
 
 def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -> DataFrame:
@@ -20,13 +21,10 @@ def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -
     Rows:   one per element that failed a check, or that is a damage.
     """
     bad = _placed(facts.where(is_refused()), measured)
-    described = bad.select(
-        *DESCRIBED,
-        (F.col("base_lines") + F.col("idx") + 1).alias("position"),
-    ).mapInArrow(kernels.rejections, kernels.REJECTION_DDL)
+    position = (F.col("base_lines") + F.col("idx") + 1).alias("position")
+    described = map_batches(bad.select(*DESCRIBED, position), kernels.rejections, kernels.REJECTION_SCHEMA)
     findings = described.select(
         F.when(F.col("node").isNotNull(), namespace()).alias("namespace"),
-        F.lit("record").alias("scope"),
         "status",
         F.split("reasons", ",").alias("reasons"),
         F.when(F.col("hash").isNotNull(), F.unhex(F.sha2("raw", 256))).alias("record_id"),
@@ -41,7 +39,7 @@ def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -
         "source_offset",
         F.struct("file_no", "part", "frame", "idx").alias("order_key"),
     )
-    return _with_source(findings, sources)
+    return with_source(findings, sources)
 
 
 DESCRIBED = (
@@ -98,7 +96,6 @@ def deferred(
     position = F.coalesce(stood, F.col("base_lines") + F.col("idx") + 1)
     findings = waiting.select(
         namespace().alias("namespace"),
-        F.lit("record").alias("scope"),
         F.when(turned_away, F.lit("rejected")).otherwise(F.lit("deferred")).alias("status"),
         F.when(turned_away, F.array(F.lit("DEFERRED_LIMIT")))
         .otherwise(F.array(F.lit("PREDECESSOR_UNKNOWN")))
@@ -117,7 +114,7 @@ def deferred(
         "source_offset",
         F.struct("file_no", "part", "frame", "idx").alias("order_key"),
     )
-    return _with_source(findings, sources)
+    return with_source(findings, sources)
 
 
 def _placed_evidence(reason: str, position: Column, since: Column) -> Column:
@@ -191,7 +188,3 @@ def _placed(elements: DataFrame, measured: DataFrame | None) -> DataFrame:
     is_text = (F.col("frame") == kernels.TEXT_FRAME) & F.col("damage").isNull()
     inside = F.when(is_text, F.col("base_bytes") + F.col("local")).otherwise(F.lit(0))
     return placed.withColumn("source_offset", (F.col("offset") + inside).cast("bigint"))
-
-
-def _with_source(findings: DataFrame, sources: DataFrame) -> DataFrame:
-    return findings.join(F.broadcast(sources), "file_no", "left").select(*FINDING_COLUMNS)

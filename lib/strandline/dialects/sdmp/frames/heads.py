@@ -10,6 +10,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.codec import ID_CHARS
 from strandline.dialects.sdmp.frames.elements import CANDIDATE, SEGMENT, is_candidate
 from strandline.frames.buckets import bucket_of
+from strandline.frames.lift import map_batches
 
 
 def namespace() -> Column:
@@ -140,7 +141,7 @@ def positions(heads: DataFrame) -> DataFrame:
     Rows:   one per head that is reached; the others stay open. One fold per namespace, over its heads alone.
     """
     folded = heads.select(*kernels.RESOLVE_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
-    return folded.mapInArrow(kernels.resolve_heads, "head_id STRING, n BIGINT")
+    return map_batches(folded, kernels.resolve_heads, kernels.POSITION_SCHEMA)
 
 
 def with_overlaps(heads: DataFrame) -> DataFrame:

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames.heads import line_hash
 from strandline.dialects.sdmp.frames.own import PAIR
+from strandline.frames.lift import map_groups
 
 
 def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:
@@ -20,8 +21,7 @@ def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:
     forked = journals.where("fork_count > 0").select("namespace", "tip_hash", "common_n")
     disputed = lines.join(F.broadcast(forked), "namespace").where("n > common_n")
     columns = ("namespace", "tip_hash", "line_hash", "line_number")
-    group = disputed.select(*columns).groupBy("namespace")
-    return group.applyInPandas(kernels.off_trunk, kernels.OFF_TRUNK_DDL)
+    return map_groups(disputed.select(*columns), "namespace", kernels.off_trunk, kernels.OFF_TRUNK_SCHEMA)
 
 
 def named(links: DataFrame, authors: DataFrame, lines: DataFrame) -> DataFrame:

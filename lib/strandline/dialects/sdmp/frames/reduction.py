@@ -9,8 +9,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialects.sdmp.reduce import MAX_MEMBERS, REDUCER_VERSION
+from strandline.dialects.sdmp.reduce import MAX_MEMBERS
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.states import as_equivocation as shaped
 
 LINE_COLUMNS = (
     "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
@@ -152,21 +153,8 @@ def as_equivocation(found: DataFrame) -> DataFrame:
         F.lit(b"strandline/equivocation/1"), zero, F.col("namespace").cast("binary"), zero, F.lit(b"SDMP_FORK"), zero,
         key.cast("binary"), zero, F.col("position").cast("binary"),
     )  # fmt: skip
-    return found.select(
-        F.unhex(F.sha2(name, 256)).alias("equivocation_id"),
-        "namespace",
-        "bucket",
-        F.lit(DIALECT).alias("dialect"),
-        F.lit("SDMP_FORK").alias("kind"),
-        key.alias("key"),
-        "position",
-        "members",
-        "member_count",
-        "bytes_a",
-        "bytes_b",
-        F.lit(False).alias("attributable"),
-        _evidence(key).alias("evidence"),
-    )
+    told = {"equivocation_id": F.unhex(F.sha2(name, 256)), "key": key, "evidence": _evidence(key)}
+    return shaped(found.withColumns(told), dialect=DIALECT, kind="SDMP_FORK", attributable=False)
 
 
 def _evidence(key: Column) -> Column:
@@ -212,18 +200,3 @@ def state_hash() -> Column:
         F.lit("\n"), F.array_join(lines, ""),
     )  # fmt: skip
     return F.unhex(F.sha2(text.cast("binary"), 256))
-
-
-def as_namespace_state(journals: DataFrame, *, reduced_version: int, run_id: str) -> DataFrame:
-    """Shape rows of `node_journal` to rows of `namespace_state`, without the time.  Rows: one per row."""
-    return journals.select(
-        "namespace",
-        "bucket",
-        F.lit(DIALECT).alias("dialect"),
-        F.col("line_count").alias("record_count"),
-        state_hash().alias("state_hash"),
-        F.lit(REDUCER_VERSION).alias("reducer_version"),
-        F.lit(None).cast("array<struct<namespace:string,commitment:binary>>").alias("depends_on"),
-        F.lit(reduced_version).cast("bigint").alias("reduced_version"),
-        F.lit(run_id).alias("run_id"),
-    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames.elements import ELEMENT_COLUMNS
+from strandline.frames.blocks import id_bits, replay_numbered
+from strandline.frames.lift import map_batches
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadOptions
 
@@ -50,17 +51,8 @@ def waiting_elements(waiting: DataFrame) -> DataFrame:
 
 def with_waiting_key(waiting: DataFrame) -> DataFrame:
     """Add part and frame, which name the element of a waiting row: 120 bits of its quarantine id."""
-    digits = F.hex("quarantine_id")
-    return waiting.withColumns(
-        {
-            "part": F.conv(F.substring(digits, 1, 15), 16, 10).cast("bigint"),
-            "frame": F.conv(F.substring(digits, 16, 15), 16, 10).cast("bigint"),
-        }
-    )
+    return waiting.withColumns({"part": id_bits(1), "frame": id_bits(16)})
 
-
-REPLAY_FILE_NO = 2**61
-"""`file_no` of rejected rows that are judged again: this and 60 bits of their quarantine id."""
 
 OF_A_LINE = (
     "DEFERRED_LIMIT",
@@ -81,8 +73,7 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, own: Collection[str
     Rows:   one per row of a line; of a frame or a file as many as it holds.
     """
     text = F.lit(None).cast("string")
-    number = F.conv(F.substring(F.hex("quarantine_id"), 1, 15), 16, 10).cast("bigint")
-    keyed = rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + number)
+    keyed = replay_numbered(rows)
     is_line = (
         F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE)))
         & F.col("namespace").isNotNull()
@@ -112,11 +103,6 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, own: Collection[str
         -1).alias("node"),
         "evidence",
     )  # fmt: skip
-
-    def replayed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return kernels.replayed(batches, options, own)
-
-    again = others.mapInArrow(
-        replayed, from_arrow_schema(pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS)))
-    )
+    fields = pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS))
+    again = map_batches(others, kernels.replayed, fields, options=options, own=own)
     return shaped.unionByName(again.select(*ELEMENT_COLUMNS))

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.frames.lift import map_batches
 
 SPAN_LINES = 50_000
 """Positions of one journal that one task chains: a long journal is cut, and the cut is the start of a frame."""
@@ -24,7 +25,7 @@ def chains(lines: DataFrame) -> DataFrame:
         "namespace", "n", "record_id", "line_number", "line_hash", rd.exact_line().alias("text")
     )
     placed = ready.repartition(F.col("namespace"), span).sortWithinPartitions("namespace", "n", "record_id")
-    return placed.mapInArrow(kernels.chains, kernels.CHAIN_DDL)
+    return map_batches(placed, kernels.chains, kernels.CHAIN_SCHEMA)
 
 
 def lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:

@@ -10,6 +10,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames import records
 from strandline.dialects.sdmp.frames import reduction as rd
 from strandline.dialects.sdmp.frames.own import PAIR
+from strandline.frames.lift import map_groups
 
 ORDER = ("is_new", "peer", "ingest_no", "unordered", "seq", "line", "digest", "pos")
 """Order of writing: what is held before what peers name; of the first run, seq (null last), frame, place in it; of the
@@ -112,7 +113,7 @@ def written(pairs: DataFrame, journal_ends: DataFrame, run_id: str) -> DataFrame
         "namespace", "tip_n", "tip_line", "place", "author_fp", "resource_id"
     )
     held = pairs.groupBy("namespace").agg(F.count(F.when(~F.col("is_new"), 1)).alias("held"))
-    lines = group.groupBy("namespace").applyInPandas(kernels.write_lines, kernels.WRITTEN_DDL)
+    lines = map_groups(group, "namespace", kernels.write_lines, kernels.WRITTEN_SCHEMA)
     shaped = (
         lines.join(known, "namespace")
         .join(F.broadcast(held), "namespace")

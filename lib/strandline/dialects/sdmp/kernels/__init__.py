@@ -1,7 +1,7 @@
 """Batches in, batches out: files to elements, elements to facts, heads to positions, lines to chains. No JVM."""
 
 from strandline.dialects.sdmp.kernels.branches import BRANCH_SCHEMA, branches
-from strandline.dialects.sdmp.kernels.chaining import CHAIN_DDL, chains
+from strandline.dialects.sdmp.kernels.chaining import CHAIN_SCHEMA, chains
 from strandline.dialects.sdmp.kernels.elements import (
     ANNOUNCED,
     ELEMENT_FIELDS,
@@ -10,7 +10,7 @@ from strandline.dialects.sdmp.kernels.elements import (
     read_content,
 )
 from strandline.dialects.sdmp.kernels.facts import (
-    LINE_FACTS_DDL,
+    LINE_FACTS,
     MALFORMED,
     MISMATCH,
     MISPLACED,
@@ -19,30 +19,31 @@ from strandline.dialects.sdmp.kernels.facts import (
     Columns,
     line_facts,
 )
-from strandline.dialects.sdmp.kernels.findings import REJECTION_DDL, rejections
-from strandline.dialects.sdmp.kernels.heads import RESOLVE_COLUMNS, resolve_heads
+from strandline.dialects.sdmp.kernels.findings import REJECTION_SCHEMA, rejections
+from strandline.dialects.sdmp.kernels.heads import POSITION_SCHEMA, RESOLVE_COLUMNS, resolve_heads
 from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
-from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_DDL, off_trunk
-from strandline.dialects.sdmp.kernels.writer import WRITTEN_DDL, write_lines
+from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_SCHEMA, off_trunk
+from strandline.dialects.sdmp.kernels.writer import WRITTEN_SCHEMA, write_lines
 
 __all__ = [
     "ANNOUNCED",
     "BRANCH_SCHEMA",
-    "CHAIN_DDL",
+    "CHAIN_SCHEMA",
     "ELEMENT_FIELDS",
-    "LINE_FACTS_DDL",
+    "LINE_FACTS",
     "MALFORMED",
     "MISMATCH",
     "MISPLACED",
     "NON_CANONICAL",
     "NOT_HELD",
-    "OFF_TRUNK_DDL",
-    "REJECTION_DDL",
+    "OFF_TRUNK_SCHEMA",
+    "POSITION_SCHEMA",
+    "REJECTION_SCHEMA",
     "REQUEST_SCHEMA",
     "RESOLVE_COLUMNS",
     "TEXT_FRAME",
-    "WRITTEN_DDL",
+    "WRITTEN_SCHEMA",
     "Columns",
     "branches",
     "chains",

@@ -16,7 +16,6 @@ CHAIN_SCHEMA = pa.schema(
         pa.field("entries", pa.string()),
     ]
 )
-CHAIN_DDL = "namespace STRING, number STRING, n BIGINT, entries STRING"
 MAX_CHAIN_BYTES = 2 * 1024 * 1024
 """What is collected before it goes out: 10,000 lines, of all branches of a journal together."""
 

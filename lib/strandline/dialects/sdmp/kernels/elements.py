@@ -10,14 +10,15 @@ from typing import Final
 
 import pyarrow as pa
 
-from strandline.core.verdict import encode_evidence, internal_error
+from strandline.core.verdict import encode_evidence
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.info import STRICT
 from strandline.dialects.sdmp.types import Announcement, Frame, Pair, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES
+from strandline.kernels.guard import INTERNAL_ERROR, guarded
 from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine, stream_lines
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source
+from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source, split_lines
 
 TEXT_FRAME: Final = -1
 """`frame` of a line of a text journal; a JSON frame carries the number of its line in its part, from 0."""
@@ -92,13 +93,8 @@ def _without_cr(kept: CappedBytes) -> CappedBytes:
 
 
 def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameRules) -> Iterator[None]:
-    lines = stream_lines(content, limit=codec.MAX_FRAME_BYTES, keep=rules.keep, offset=content.offset)
     before: int | None = None
-    for number, line in enumerate(lines):
-        if number == 0 and content.part:
-            continue  # the split before reads on to the end of the line that it began
-        if content.until is not None and line.offset > content.until:
-            return
+    for number, line in split_lines(content, limit=codec.MAX_FRAME_BYTES, keep=rules.keep):
         announcement = add_frame(pieces, source.file_no, content.part, number, line, rules)
         if announcement is not None:
             if before is None:
@@ -201,10 +197,10 @@ def _place(pair: Pair, frame_no: int, frame_hash: str, seq: int | None, pos: int
 
 
 def _open_frame(raw: bytes) -> Frame | Announcement | Unreadable:
-    try:
-        return codec.parse_frame(raw)
-    except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the record waits for mended rules
-        return Unreadable(("INTERNAL_ERROR",), raw, 0, internal_error(error), None)
+    return guarded(
+        lambda: codec.parse_frame(raw),
+        lambda evidence: Unreadable((INTERNAL_ERROR,), raw, 0, evidence, None),
+    )
 
 
 def _add_damage(

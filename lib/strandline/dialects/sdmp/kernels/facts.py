@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.kernels.elements import TEXT_FRAME
@@ -14,22 +15,28 @@ from strandline.dialects.sdmp.kernels.elements import TEXT_FRAME
 MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH, NOT_HELD = 1, 2, 4, 8, 16
 """Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance. The last one needs tables."""
 
-LINE_FACTS_DDL: Final = (
-    "code TINYINT, hash STRING, idx BIGINT, head BIGINT, expected STRING"
-    ", before BINARY, border BOOLEAN, local BIGINT"
-)
+LINE_FACTS: Final = pa.schema(
+    {
+        "code": pa.int8(), "hash": pa.string(), "idx": pa.int64(), "head": pa.int64(), "expected": pa.string(),
+        "before": pa.binary(), "border": pa.bool_(), "local": pa.int64(),
+    }
+)  # fmt: skip
 """Facts of one element: the failed checks; H(line) if it has a form; its index in its frame (text: in its part);
 the index of the head of its segment; on a mismatch the claim and the line before; `border`: the claim is in the part
 before; `local`: bytes of the part before it."""
 
-Columns = tuple[pd.Series, pd.Series, pd.Series, pd.Series, pd.Series, pd.Series, pd.Series, pd.Series]
+Columns = tuple[pd.Series, ...]
 
 
-def line_facts(batches: Iterable[Columns], *, strict: bool) -> Iterator[pd.DataFrame]:
-    """Yield the facts of LINE_FACTS_DDL for (file_no, part, frame, node, raw, damage, claim, size), in order.
+def line_facts(
+    batches: Iterable[Columns], *, strict: bool, tally: Callable[[int], object] | None = None
+) -> Iterator[pd.DataFrame]:
+    """Yield the facts of LINE_FACTS for (file_no, part, frame, node, raw, damage, claim, size), in order.
 
     A *segment* is a run of neighbours of one frame that passed every check, each the successor of the one before.
     The hash of the row before is carried from batch to batch, so neighbours must come in the order of the stream.
+
+    `tally` is told the rows of each batch.
 
     These hold for an element of code 0 (node journal rules, checks 5 to 8):
     - it has one of the two line forms (MALFORMED_LINE);
@@ -40,6 +47,8 @@ def line_facts(batches: Iterable[Columns], *, strict: bool) -> Iterator[pd.DataF
     walk = _Walk(strict)
     for file_no, part, frame, node, raw, damage, claim, size in batches:
         starts = walk.starts(file_no.to_numpy(), part.to_numpy(), frame.to_numpy())
+        if tally is not None:
+            tally(len(file_no))
         yield walk.facts(starts, part, frame, node, raw, damage, claim, size)
 
 

@@ -8,35 +8,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from strandline.contracts.reasons import rules_version
 from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.kernels.facts import MALFORMED, MISMATCH, MISPLACED, NON_CANONICAL, NOT_HELD
 from strandline.dialects.sdmp.types import Line
+from strandline.kernels.guard import INTERNAL_ERROR, NEXT_RULES
 
-NEXT_RULES: Final = f"rules:{rules_version() + 1}"
-"""What a record waits for that met a fault of ours: rules in which it is mended."""
-
-REJECTION_DDL: Final = (
-    "file_no BIGINT, part BIGINT, frame BIGINT, idx BIGINT, node STRING, raw BINARY, raw_bytes BIGINT, "
-    "raw_sha256 BINARY, hash STRING, source_offset BIGINT, status STRING, reasons STRING, waits_for STRING, "
-    "evidence STRING"
-)
-
-
-def rejections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the reasons and the evidence of elements that failed a check, as the reference words them.
-
-    Reads: the columns of REJECTION_DDL that come through, code, position (1-based), expected, before, damage, evidence.
-    Gives: REJECTION_DDL; status is `rejected`, but `deferred` for a fault of ours.
-    """
-    for batch in batches:
-        found = [row | _verdict(row) for row in batch.to_pylist()]
-        columns = {name: [row[name] for row in found] for name in REJECTION_SCHEMA.names}
-        yield pa.RecordBatch.from_pydict(columns, schema=REJECTION_SCHEMA)
-
-
-REJECTION_SCHEMA = pa.schema(
+REJECTION_SCHEMA: Final = pa.schema(
     [
         pa.field(name, kind)
         for name, kind in {
@@ -49,9 +27,22 @@ REJECTION_SCHEMA = pa.schema(
 )  # fmt: skip
 
 
+def rejections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the reasons and the evidence of elements that failed a check, as the reference words them.
+
+    Reads: the columns of REJECTION_SCHEMA that come through, code, position (1-based), expected, before, damage,
+    evidence.
+    Gives: REJECTION_SCHEMA; status is `rejected`, but `deferred` for a fault of ours.
+    """
+    for batch in batches:
+        found = [row | _verdict(row) for row in batch.to_pylist()]
+        columns = {name: [row[name] for row in found] for name in REJECTION_SCHEMA.names}
+        yield pa.RecordBatch.from_pydict(columns, schema=REJECTION_SCHEMA)
+
+
 def _verdict(row: dict[str, Any]) -> dict[str, str | None]:
     if row["damage"] is not None:
-        ours = row["damage"] == "INTERNAL_ERROR"
+        ours = row["damage"] == INTERNAL_ERROR
         status, waits_for = ("deferred", NEXT_RULES) if ours else ("rejected", None)
         reasons, evidence = row["damage"], row["evidence"]
     else:

@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 import pandas as pd
+import pyarrow as pa
 
 from strandline.dialects.sdmp.author import chained
 from strandline.dialects.sdmp.codec import line_hash, profile_of, record_id
 
-WRITTEN_DDL: Final = (
-    "namespace STRING, record_id BINARY, profile STRING, n BIGINT, line_number STRING, line_hash STRING"
-    ", author_fp STRING, resource_id STRING"
-)
+WRITTEN_SCHEMA: Final = pa.schema(
+    {
+        "namespace": pa.string(), "record_id": pa.binary(), "profile": pa.string(), "n": pa.int64(),
+        "line_number": pa.string(), "line_hash": pa.string(), "author_fp": pa.string(), "resource_id": pa.string(),
+    }
+)  # fmt: skip
 
 
 def write_lines(group: pd.DataFrame) -> pd.DataFrame:
     """Return the lines that continue one journal, by `place`, one per row.
 
     Reads:  namespace, tip_n, tip_line (the same in all rows), place, author_fp, resource_id; no nulls.
-    Gives:  WRITTEN_DDL.
+    Gives:  WRITTEN_SCHEMA.
     The group is sorted here, so the order of its rows and how they were partitioned cannot matter.
 
     Raises:

@@ -1,0 +1,111 @@
+"""One batch: what was read and what waited, judged, with what became of each block."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.reasons import rules_version
+from strandline.dialect_api.admission import AdmitRequest
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.stages import Batch, RecordStages
+from strandline.frames import blocks, findings, known, verdicts
+from strandline.kernels.reading import ReadOptions
+
+
+def read_batch(
+    stages: RecordStages, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
+) -> Batch:
+    """Read all that was delivered, judge each block that no earlier run has judged, and what waited for it."""
+    documents = _documents(stages, scan, request)
+    documents = jobs.persist(blocks.with_bucket(documents, tables.buckets), "documents")
+    earlier = _known(stages, documents, tables, jobs, request)
+    to_judge = blocks.distinct_blocks(documents, stages.claims)
+    if earlier is not None:
+        to_judge = to_judge.join(earlier.select("judge_id"), "judge_id", "left_anti")
+    judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
+    waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name)
+    waits = jobs.has_rows(waiting)
+    gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
+    recalled = refuted = None
+    every = judged.withColumn("is_recalled", F.lit(False))
+    if waits:
+        recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
+        recalled = recalled if jobs.has_rows(recalled) else None
+    if recalled is not None:
+        again = _judged(stages, blocks.waiting_blocks(recalled, stages.claims), scan.options)
+        again = jobs.persist(again, "waiting records").withColumn("is_recalled", F.lit(True))
+        every = every.unionByName(again)
+    resolution = stages.resolve(every, gathered)
+    decided = jobs.checkpoint(resolution.verdicts, "verdicts")
+    decided = _within_limit(decided, waiting, jobs, request)
+    if recalled is not None:
+        refuted = findings.recalled_findings(every, decided.where("is_recalled"), recalled)
+        if earlier is not None:
+            # What waited and is judged now has a new verdict.
+            judged_again = recalled.select(F.col("record_id").alias("judge_id"))
+            earlier = earlier.join(judged_again, "judge_id", "left_anti")
+    parts = [decided] if earlier is None else [decided, earlier]
+    all_verdicts = reduce(DataFrame.unionByName, [part.select(*verdicts.VERDICT) for part in parts])
+    delivered = jobs.checkpoint(verdicts.delivered(documents, all_verdicts), "verdicts")
+    return Batch(documents, every, resolution.concluded, all_verdicts, delivered, gathered, recalled, refuted)
+
+
+def _documents(stages: RecordStages, scan: InputScan, request: AdmitRequest) -> DataFrame:
+    found: list[DataFrame] = []
+    pieces = scan.pieces(stages.read_content, stages.document_fields)
+    if pieces is not None:
+        found.append(pieces)
+    if request.replay is not None:
+        found.append(
+            blocks.replayed_documents(request.replay, stages.replay, stages.document_fields, scan.options)
+        )
+    return reduce(DataFrame.unionByName, found)
+
+
+def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> DataFrame:
+    return blocks.judged(to_judge, stages.judge, stages.judged, options)
+
+
+def _known(
+    stages: RecordStages, documents: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest
+) -> DataFrame | None:
+    """Return verdicts that earlier runs have found, or None: on records held or pruned, rejected or waiting ones.
+
+    Rejected rows that are judged again are to have no memory.
+    """
+    told = stages.told_claims()
+    asked = known.asked_for(documents, stages.claims, told)
+    buckets = jobs.row(asked.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+    found: list[DataFrame] = []
+    for table in (tables.read(stages.info.record_table), stages.pruned(tables)) if buckets else ():
+        records = table.where(F.col("bucket").isin(*buckets))
+        if jobs.has_rows(records):
+            asked = asked.join(found[0].select("judge_id"), "judge_id", "left_anti") if found else asked
+            found.append(jobs.checkpoint(known.held(asked, records, tuple(told)), "known records"))
+    rows = known.rows_with_verdict(
+        tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
+        rules_version=rules_version(), rejected=request.replay is None,
+    )  # fmt: skip
+    if jobs.has_rows(rows):
+        remembered = known.remembered(asked, rows, told)
+        for each in found:
+            remembered = remembered.join(each.select("judge_id"), "judge_id", "left_anti")
+        found.append(jobs.checkpoint(remembered, "known verdicts"))
+    if not found:
+        return None
+    every = reduce(DataFrame.unionByName, found)
+    return every if jobs.has_rows(every) else None
+
+
+def _within_limit(decided: DataFrame, waiting: DataFrame, jobs: Jobs, request: AdmitRequest) -> DataFrame:
+    """Return the verdicts, blocks beyond the limit of waiting records of their namespace turned away."""
+    limit = request.deferred_per_namespace
+    waits = (F.col("outcome") == "deferred") & ~verdicts.is_fault() & ~F.col("is_recalled")
+    news = decided.where(waits).groupBy("namespace").agg(F.count(F.lit(1)).alias("news"))
+    full = jobs.checkpoint(verdicts.without_room(news, waiting, limit), "limit")
+    if not jobs.has_rows(full):
+        return decided
+    return jobs.checkpoint(verdicts.limited(decided, full, limit), "records over the limit")

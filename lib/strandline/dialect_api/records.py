@@ -1,0 +1,123 @@
+"""Admission of records that have an address and may need others: the stages are written once, a dialect fills them in.
+
+What a batch goes through: its documents are read (stages 0 to 3, `read_content`); what earlier runs know is set aside
+(4); the distinct rest is judged by its own bytes (5, `judge`); waiting records whose time has come join it (`recall`);
+what needs other records is decided (6, `resolve`); then all is counted and shaped. Nothing here starts an action but
+through `jobs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
+from strandline.dialect_api.batch import read_batch
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.stages import RECORD, Batch, RecordStages
+from strandline.frames import blocks, findings, known, verdicts
+from strandline.frames.buckets import bucket_of
+
+
+class RecordDialect(RecordStages):
+    """A dialect of records with an address, whose admission is written once."""
+
+    def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
+        """Judge one batch: what is accepted, rejected or deferred."""
+        batch = read_batch(self, scan, tables, jobs, request)
+        totals = jobs.row(verdicts.totals(batch.delivered))
+        found = jobs.row(batch.concluded.agg(*self._measures(tables.buckets)))
+        named = batch.verdicts.where(
+            (F.col("kind") == RECORD) & F.col("outcome").isin("accepted", "deferred")
+        ).agg(F.count_distinct("namespace").alias("rows"))
+        side = self.side_rows(batch, found)
+        sources = scan.sources()
+        is_bad = bool(totals["rejected"] or totals["deferred"])
+        documents, delivered = batch.documents, batch.delivered
+        found_bad = ([findings.findings(documents, delivered, batch.verdicts, sources)] if is_bad else []) + (
+            [] if batch.refuted is None else [batch.refuted]
+        )
+        return Admission(
+            inserts=(*side.inserts, *self._records(batch, found, tables, jobs, request)),
+            counts={
+                "read": totals["accepted"] + totals["rejected"] + totals["deferred"],
+                "accepted": totals["accepted"],
+                "rejected": totals["rejected"],
+                "deferred": totals["deferred"],
+                "foreign_blocks": totals["foreign"],
+                "signatures_verified": found["signed"],
+                **side.counts,
+            },
+            findings=reduce(DataFrame.unionByName, found_bad) if found_bad else None,
+            namespaces=jobs.row(named)["rows"],
+            resolved=None if batch.recalled is None else _resolved(batch, batch.recalled),
+            faults=totals["faults"],
+            damaged=findings.first_damages(delivered, batch.verdicts, documents, sources)
+            if totals["rejected"]
+            else None,
+            per_file=delivered.where("status <> 'foreign'")
+            .groupBy("file_no")
+            .agg(F.count(F.lit(1)).alias("records")),
+            claims=self._stated_claims(batch, tables),
+        )
+
+    def _measures(self, buckets: int) -> Iterator[Column]:
+        """What the inserts need to know of the blocks judged now."""
+        is_new = (F.col("kind") == RECORD) & (F.col("outcome") == "accepted")
+        yield F.collect_set(F.when(is_new, bucket_of(F.col("namespace"), buckets))).alias("buckets")
+        yield F.count_if(F.coalesce("is_signed", F.lit(False))).alias("signed")
+        layout = contract(self.info.record_table).layout_column
+        if layout is not None:
+            yield F.min(F.when(is_new, F.col(layout))).alias("low")
+            yield F.max(F.when(is_new, F.col(layout))).alias("high")
+        for name, measure in self.measures().items():
+            yield measure.alias(name)
+
+    def _records(
+        self, batch: Batch, found: Row, tables: Tables, jobs: Jobs, request: AdmitRequest
+    ) -> Iterator[TableInsert]:
+        """What is accepted; what was pruned is known and does not come back."""
+        if not found["buckets"]:
+            return
+        buckets = tuple(sorted(found["buckets"]))
+        accepted = batch.concluded.where((F.col("kind") == RECORD) & (F.col("outcome") == "accepted"))
+        records = self.as_records(accepted, tables.buckets, request.run_id)
+        pruned = self.pruned(tables).where(F.col("bucket").isin(*buckets))
+        if jobs.has_rows(pruned):
+            records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")
+        layout = contract(self.info.record_table).layout_column
+        bounds = {} if layout is None else {layout: (found["low"], found["high"])}
+        yield TableInsert(self.info.record_table, records, buckets, bounds)
+
+    def _stated_claims(self, batch: Batch, tables: Tables) -> DataFrame:
+        """Give each record that was delivered, good or not, with what it follows; lazy.
+
+        Gives: file_no, namespace, record_id, name (hex of the id), follows (hex of the links).
+        """
+        columns = (*known.KEY, self.links)
+        every = batch.concluded.where((F.col("kind") == RECORD) & F.col("namespace").isNotNull()).select(
+            *columns
+        )
+        every = every.unionByName(tables.read(self.info.record_table).select(*columns))
+        skeletons = self.skeletons(self.pruned(tables))
+        if skeletons is not None:
+            every = every.unionByName(skeletons.select(*columns))
+        known_records = every.dropDuplicates(list(known.KEY))
+        delivered = batch.documents.where(blocks.is_block()).select("file_no", "record_id")
+        links = F.coalesce(self.links, F.array().cast("array<binary>"))
+        return delivered.join(known_records, "record_id").select(
+            "file_no", "namespace", "record_id", F.lower(F.hex("record_id")).alias("name"),
+            F.transform(links, lambda each: F.lower(F.hex(each))).alias("follows"),
+        )  # fmt: skip
+
+
+def _resolved(batch: Batch, recalled: DataFrame) -> DataFrame:
+    """Return the waiting rows that wait no longer."""
+    judged = batch.concluded.where("outcome <> 'deferred'").select("record_id")
+    return recalled.join(judged, "record_id", "left_semi").select(
+        "quarantine_id", "bucket", "namespace", "record_id"
+    )

@@ -1,1 +1,0 @@
-"""Entries as rows: which of them meet. DataFrame in, DataFrame out, lazy."""

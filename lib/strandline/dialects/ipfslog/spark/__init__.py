@@ -1,0 +1,1 @@
+"""Logs in Spark, one module a use case."""

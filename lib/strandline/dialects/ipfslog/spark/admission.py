@@ -1,0 +1,150 @@
+"""What logs fill in of the stages of admission: entries are judged by their own bytes and by their identity.
+
+Parents are not waited for, so nothing here follows links.
+Source: ipfs-log's `Entry.verify`, `Identities.verifyIdentity` and `Log.join`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from strandline.core.ids import bucket_of as bucket_of_namespace
+from strandline.dialect_api.admission import TableInsert
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.records import RecordDialect
+from strandline.dialect_api.stages import Batch, Resolution, SideRows
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.info import INFO
+from strandline.dialects.ipfslog.spark import identities, pruned
+from strandline.dialects.ipfslog.spark.claims import head_claims
+from strandline.dialects.ipfslog.spark.identities import IdentityBook
+from strandline.dialects.ipfslog.spark.tables import IDENTITIES, MANIFESTS
+from strandline.dialects.ipfslog.types import SHARED_NAMESPACE
+from strandline.frames.buckets import bucket_of
+from strandline.frames.verdicts import VERDICT, is_fault, waits_for
+from strandline.kernels.guard import NEXT_RULES
+
+
+class LogAdmission(RecordDialect):
+    """Admission of logs: entries, and beside them identities and manifests."""
+
+    info = INFO
+    document_fields = kernels.DOCUMENT_FIELDS
+    judged = kernels.JUDGED
+    links = "next"
+    claims = ("claimed", "snapshot_id")
+    open_reasons = ("LOG_ID_MISMATCH", "NOT_AN_ENTRY")
+
+    read_content = staticmethod(kernels.read_content)
+    judge = staticmethod(kernels.judge)
+    replay = staticmethod(kernels.replay)
+
+    def told_claims(self) -> Mapping[str, Column]:
+        """Return the address that a rejected block came with, as its evidence tells; null where that was its own."""
+        told = [F.get_json_object("evidence", "$.HASH_MISMATCH.claimed")]
+        for code in ("CID_MALFORMED", "CID_UNSUPPORTED"):
+            is_of_block = F.get_json_object("evidence", f"$.{code}.field") == "cid"
+            told.append(F.when(is_of_block, F.get_json_object("evidence", f"$.{code}.actual")))
+        return {"claimed": F.coalesce(*told)}
+
+    def gather(
+        self, judged: DataFrame, waiting: DataFrame | None, tables: Tables, jobs: Jobs
+    ) -> IdentityBook:
+        """Return the identities that the batch needs, those that are new verified."""
+        return identities.gathered(judged, waiting, _shared_bucket(tables), tables, jobs)
+
+    def recall(self, waiting: DataFrame, gathered: IdentityBook) -> DataFrame:
+        """Return the waiting entries whose identity is held now."""
+        known = gathered.book.where("is_row").select("identity_digest")
+        named = waiting.withColumn("identity_digest", identities.waited_for())
+        return named.join(known, "identity_digest", "left_semi").select(*waiting.columns)
+
+    def resolve(self, judged: DataFrame, gathered: IdentityBook) -> Resolution:
+        """Decide what the identities of entries say of them."""
+        concluded = identities.concluded(judged, gathered.book)
+        identity = F.concat(F.lit(identities.WAITS), F.lower(F.hex("identity_digest")))
+        missing = (F.col("outcome") == "deferred") & ~is_fault()
+        is_refuted = F.col("outcome") == "refuted"
+        thing = F.when(missing, identity).when(is_fault(), F.lit(NEXT_RULES))
+        found = concluded.withColumns(
+            {
+                "waits_for": waits_for(thing),
+                "outcome": F.when(is_refuted, F.lit("rejected")).otherwise(F.col("outcome")),
+                "reasons": F.when(missing, F.array(F.lit("IDENTITY_MISSING"))).otherwise(F.col("reasons")),
+            }
+        ).select(*VERDICT, "is_recalled")
+        if gathered.jobs.has_rows(concluded.where(is_refuted)):
+            found = identities.with_refutations(found, identities.refuted(concluded))
+        return Resolution(concluded, found)
+
+    def measures(self) -> Mapping[str, Column]:
+        """Return the number of manifests."""
+        return {"manifests": F.count_if(F.col("kind") == "manifest")}
+
+    def side_rows(self, batch: Batch, found: Row) -> SideRows:
+        """Return new identities, then manifests, and what heads are claimed.
+
+        Identities come before the entries that need them: after a kill between the two the next run finds them known.
+        """
+        book: IdentityBook = batch.gathered
+        verified, shared, jobs = book.verified, _shared_bucket(book.tables), book.jobs
+        new = jobs.row(
+            verified.where("is_row").agg(
+                F.count(F.lit(1)).alias("rows"), F.count_if(~F.col("is_record")).alias("embedded")
+            )
+        )
+        inserts: list[TableInsert] = []
+        if new["rows"]:
+            embedded = verified.where("is_row AND NOT is_record").select("record_id")
+            inserts.append(
+                TableInsert(
+                    IDENTITIES, _as_ipfs_log_identity(verified, shared), (shared,),
+                    derived_keys=embedded if new["embedded"] else None, derived_as="identities_embedded",
+                )
+            )  # fmt: skip
+        if found["manifests"]:
+            manifests = _as_ipfs_log_manifest(batch.concluded, shared)
+            inserts.append(TableInsert(MANIFESTS, manifests, (shared,)))
+        claims_known, claims_missing = head_claims(batch, self.pruned(book.tables))
+        counts = {
+            "identities_embedded": 0, "identity_verifications": new["rows"], "claims_known": claims_known,
+            "claims_missing": claims_missing,
+        }  # fmt: skip
+        return SideRows(tuple(inserts), counts)
+
+    def as_records(self, accepted: DataFrame, buckets: int, run_id: str) -> DataFrame:
+        """Shape accepted entries to the contract of `ipfs_log_entry`.  Rows: one per row."""
+        return accepted.select(
+            "namespace", bucket_of(F.col("namespace"), buckets).alias("bucket"), "record_id", "cid", "variant",
+            "log_id", "key", "sig", "clock_time", "clock_id", F.coalesce("writer", "writer_id").alias("writer"),
+            "identity_digest", "block", "next", "refs", "payload_json", "value_json", "ops", "flags",
+            F.lit(run_id).alias("run_id"),
+        )  # fmt: skip
+
+    def skeletons(self, pruned_rows: DataFrame) -> DataFrame | None:
+        """Return the nodes that stand for pruned entries."""
+        return pruned.skeletons(pruned_rows)
+
+
+def _shared_bucket(tables: Tables) -> int:
+    """Return the bucket of what belongs to no log."""
+    return bucket_of_namespace(SHARED_NAMESPACE, tables.buckets)
+
+
+def _as_ipfs_log_identity(verified: DataFrame, bucket: int) -> DataFrame:
+    """Shape identities to the contract of `ipfs_log_identity`.  Rows: one per identity that is a row."""
+    return verified.where("is_row").select(
+        F.lit(SHARED_NAMESPACE).alias("namespace"), F.lit(bucket).cast("int").alias("bucket"), "record_id", "block",
+        "cid", "id", "public_key", "sig_id", "sig_public_key", "type", "valid",
+    )  # fmt: skip
+
+
+def _as_ipfs_log_manifest(concluded: DataFrame, bucket: int) -> DataFrame:
+    """Shape manifests to the contract of `ipfs_log_manifest`.  Rows: one per manifest."""
+    return concluded.where("kind = 'manifest'").select(
+        F.lit(SHARED_NAMESPACE).alias("namespace"), F.lit(bucket).cast("int").alias("bucket"), "record_id", "block",
+        "cid", F.col("manifest_kind").alias("kind"), "log_id", "name", "type", "access", "write",
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Logs as DAGs: which entries nothing follows, which lack a parent, which come no later than one."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from strandline.dialects.ipfslog.spark.logs import key_of, order_of
+
+NODE = ("namespace", "bucket", "record_id", "cid", "clock_time", "clock_id", "writer")
+"""What of an entry goes into heads, tails and order; its links stand in `next`."""
+
+HEAD, MISSING, LATE, INVERTED = "head", "missing", "late", "inverted"
+"""What a bond says: the entry is named by none; it names one that is not held; one whose time is not below its own;
+of these one that does not come before it by k."""
+
+
+def links(nodes: DataFrame) -> DataFrame:
+    """Give each link once.
+
+    Reads:  NODE, next.  Gives: NODE, parent.  Rows: one per entry and distinct digest in `next`.
+    """
+    return nodes.select(*NODE, F.explode(F.array_distinct("next")).alias("parent"))
+
+
+def bonds(nodes: DataFrame) -> DataFrame:
+    """Tell what is remarkable about entries and links; of an honest, whole log that is its heads alone.
+
+    Reads:  NODE, next.
+    Gives:  NODE, parent (null for a head), kind: HEAD, MISSING, LATE or INVERTED.
+    Rows:   one per head and per remarkable link. One join: each entry meets the links that name it.
+    """
+    return _bonds(links(nodes), nodes, "full_outer")
+
+
+def link_bonds(named: DataFrame, nodes: DataFrame) -> DataFrame:
+    """Tell what is remarkable about links.
+
+    Reads:  named: NODE, parent; nodes: NODE, all that the links may name.
+    Gives:  as `bonds`, without heads.
+    Rows:   at most one per link.
+    """
+    return _bonds(named, nodes, "right_outer")
+
+
+def _bonds(named: DataFrame, nodes: DataFrame, how: str) -> DataFrame:
+    by, of = named.alias("by"), nodes.select(*NODE).alias("of")
+    same = (F.col("of.namespace") == F.col("by.namespace")) & (F.col("of.record_id") == F.col("by.parent"))
+    kind = (
+        F.when(F.col("by.parent").isNull(), HEAD)
+        .when(F.col("of.record_id").isNull(), MISSING)
+        .when(key_of("of") >= key_of("by"), INVERTED)
+        .when(F.col("of.clock_time") >= F.col("by.clock_time"), LATE)
+    )
+    found = of.join(by, same, how).withColumn("kind", kind).where("kind IS NOT NULL")
+    subject = [
+        F.when(F.col("kind") == HEAD, F.col(f"of.{name}")).otherwise(F.col(f"by.{name}")).alias(name)
+        for name in NODE
+    ]
+    return found.select(*subject, F.col("by.parent").alias("parent"), "kind")
+
+
+def walked(found: DataFrame) -> DataFrame:
+    """Name the logs with an inverted link.  Reads: bonds.  Gives: namespace.  Rows: one per such log."""
+    return found.where(F.col("kind") == INVERTED).select("namespace").distinct()
+
+
+def not_ok(found: DataFrame) -> DataFrame:
+    """Name the entries whose time is not above that of all their held parents.
+
+    Reads:  bonds.  Gives: namespace, record_id.  Rows: one per such entry.
+    """
+    return found.where(F.col("kind").isin(LATE, INVERTED)).select("namespace", "record_id").distinct()
+
+
+def as_head(heads: DataFrame) -> DataFrame:
+    """Shape all heads of logs to the contract of `ipfs_log_head`.  Reads: NODE.  Rows: one per row."""
+    newest = Window.partitionBy("namespace").orderBy(*(column.desc() for column in order_of()))
+    return heads.withColumn("rank", F.row_number().over(newest)).select(
+        "namespace", "bucket", "record_id", "rank", "cid", "writer", "clock_id", "clock_time"
+    )
+
+
+def roots(nodes: DataFrame) -> DataFrame:
+    """Keep the entries without links, as tails.
+
+    Reads:  NODE, next.  Gives: namespace, bucket, record_id, cid, missing (empty).  Rows: at most one per row.
+    """
+    none = F.array().cast("array<binary>")
+    return nodes.where(F.size("next") == 0).select(
+        "namespace", "bucket", "record_id", "cid", none.alias("missing")
+    )
+
+
+def partial(lacking: DataFrame) -> DataFrame:
+    """Gather what entries lack.
+
+    Reads:  namespace, bucket, record_id, cid, parent (distinct).
+    Gives:  namespace, bucket, record_id, cid, missing (ascending).
+    Rows:   one per entry that lacks a parent.
+    """
+    lacked = F.array_sort(F.collect_list("parent"))
+    return lacking.groupBy("namespace", "bucket", "record_id", "cid").agg(lacked.alias("missing"))
+
+
+def as_tail(tails: DataFrame) -> DataFrame:
+    """Shape tails to the contract of `ipfs_log_tail`.  Reads: what `roots` and `partial` give.  Rows: one per row."""
+    kind = F.when(F.size("missing") > 0, F.lit("partial")).otherwise(F.lit("root"))
+    return tails.select("namespace", "bucket", "record_id", "cid", kind.alias("kind"), "missing")

@@ -1,0 +1,68 @@
+"""Logs as the object that the pipelines call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.demo import Demo
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.info import DialectInfo, GivenOption
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialects.ipfslog import demo as demo_files
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
+from strandline.dialects.ipfslog.info import INFO, LOG_CONFIG
+from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
+from strandline.dialects.ipfslog.spark import export as export_files
+from strandline.dialects.ipfslog.spark import reduction
+from strandline.dialects.ipfslog.spark.admission import LogAdmission
+from strandline.dialects.ipfslog.types import HeadClaim
+from strandline.dialects.ipfslog.verify import Foreign, read_element
+
+
+class Logs(LogAdmission):
+    """Logs of ipfs-log and OrbitDB."""
+
+    info: ClassVar[DialectInfo] = INFO
+    table_functions: ClassVar[Mapping[str, tuple[type, str]]] = {
+        "ipfs_log_iterate": (kernels.Iterate, kernels.PART_DDL),
+        "ipfs_log_traverse": (kernels.Traverse, kernels.PART_DDL),
+    }
+
+    def parse_reducer_options(self, files: Mapping[str, GivenOption]) -> Mapping[str, LogConfiguration]:
+        """Return store and writers by log, from the file of `--log-config`. Raises: UsageError LOG_CONFIG_INVALID."""
+        file = files.get(LOG_CONFIG)
+        return {} if file is None else parse_log_config(file.content or b"", file.text)
+
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a plain file may be split: a file of lines anywhere, others not."""
+        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
+        """Return how many records a file of that format holds, bad ones too: what it adds to `read`."""
+        [name] = [each for each in DOCUMENT_FORMATS if each == format]
+        documents = (each for each in read_documents(content, name) if not isinstance(each, HeadClaim))
+        return sum(not isinstance(read_element(each, "strict"), Foreign) for each in documents)
+
+    def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+        """Reduce the logs that `changes` touch or whose configuration changed, or all."""
+        return reduction.reduce(changes, tables, jobs, scope)
+
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write logs as a CAR, with the identities and manifests that they need."""
+        return export_files.export(lake, jobs, namespaces)
+
+    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+        """Write blocks as CARs."""
+        return export_files.to_files(rows, tables, jobs)
+
+    def demo(self) -> Demo:
+        """Return the entries of the OrbitDB field manual, and a shop of which one entry is forged."""
+        return demo_files.demo()
+
+
+IPFSLOG = Logs()

@@ -1,0 +1,140 @@
+"""Logs as CARs: as a file that other lakes and nodes read, and as what `sync --from` brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, Tables
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.codec import MAX_ROOTS_WRITTEN, car_header, parse_cid
+from strandline.dialects.ipfslog.spark import dag, logs
+from strandline.dialects.ipfslog.spark.logs import ORDER
+from strandline.dialects.ipfslog.spark.tables import ENTRIES, IDENTITIES, MANIFESTS
+from strandline.dialects.ipfslog.types import Cid
+from strandline.frames.lift import map_batches
+from strandline.frames.namespaces import only_namespaces
+
+PARTITION_BYTES: Final = 32 * 1024 * 1024
+PLACE: Final = ("place", "namespace", *ORDER)
+COLUMNS: Final = (*dag.NODE, "next", "identity_digest", "block")
+
+
+def export(held: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+    """Return a CAR of logs: the identities of their writers, the manifests that their ids commit to, their entries.
+
+    The roots are the heads, the newest of each log first.
+    """
+    entries = only_namespaces(held.read(ENTRIES).select(*COLUMNS), namespaces, held.buckets)
+    identities = jobs.persist(_only_named(held.read(IDENTITIES), entries), "identities")
+    chains = logs.chains(logs.counted(entries), held.read(MANIFESTS))
+    manifests = jobs.persist(_only_followed(held.read(MANIFESTS), chains), "manifests")
+    heads = jobs.checkpoint(dag.as_head(_heads(entries)), "heads")
+    placed = _blocks(identities, manifests, entries)
+    found = jobs.row(
+        placed.agg(
+            F.coalesce(F.sum(F.length("block")), F.lit(0)).alias("bytes"),
+            F.count_if(F.col("place") == 0).alias("identities"), F.count_if(F.col("place") == 1).alias("manifests"),
+        )
+    )  # fmt: skip
+    roots = _roots(heads, jobs)
+    counts = {
+        "heads": jobs.row(heads.agg(F.count(F.lit(1)).alias("rows")))["rows"],
+        "roots": len(roots), "identities": found["identities"], "manifests": found["manifests"],
+    }  # fmt: skip
+    return ExportFile(
+        form="CAR",
+        head=car_header(roots),
+        rows=_sections(placed, found["bytes"]),
+        ids=entries.select("namespace", "record_id"),
+        heads=heads.select("namespace", "record_id"),
+        counts=counts,
+    )
+
+
+def _roots(heads: DataFrame, jobs: Jobs) -> list[bytes]:
+    """Return the content addresses of heads, as many as a header holds."""
+    order = ("namespace", "rank")
+    first = heads.orderBy(*order).limit(MAX_ROOTS_WRITTEN)
+    listed = F.array_sort(F.collect_list(F.struct(*order, "cid")))
+    cids = (parse_cid(each["cid"]) for each in jobs.row(first.agg(listed.alias("heads")))["heads"])
+    return [cid.raw for cid in cids if isinstance(cid, Cid)]
+
+
+def to_files(rows: Mapping[str, DataFrame], _tables: Tables, _jobs: Jobs) -> DataFrame:
+    """Return the blocks as CARs: a CAR carries any block, with the address that it has.
+
+    Reads:  cid, block, of each frame.
+    Gives:  format, content (BINARY).
+    Rows:   as few as hold all blocks; each block is in one.
+    """
+    blocks = reduce(DataFrame.unionByName, (each.select("cid", "block") for each in rows.values()))
+    packed = map_batches(blocks, kernels.packed, kernels.CAR_SCHEMA)
+    return packed.select(F.lit("car").alias("format"), "content")
+
+
+def _heads(entries: DataFrame) -> DataFrame:
+    """Keep the entries that no entry of their log names in `next`.
+
+    Reads:  namespace, record_id, next.
+    Gives:  the columns of `entries`.
+    Rows:   at least one per log, since a DAG has no cycles.
+    """
+    named = entries.select("namespace", F.explode("next").alias("record_id"))
+    return entries.join(named, ["namespace", "record_id"], "left_anti")
+
+
+def _only_named(identities: DataFrame, entries: DataFrame) -> DataFrame:
+    """Keep the identities of entries.
+
+    Reads:  identities: record_id; entries: identity_digest.  Gives: the columns of `identities`.  Rows: at most one per
+    row.
+    """
+    named = entries.select(F.col("identity_digest").alias("record_id")).distinct()
+    return identities.join(named, "record_id", "left_semi")
+
+
+def _only_followed(manifests: DataFrame, chains: DataFrame) -> DataFrame:
+    """Keep the manifests that logs commit to.
+
+    Reads:  manifests: record_id; chains: what `logs.chains` gives.
+    Gives:  the columns of `manifests`.
+    Rows:   at most one per row.
+    """
+    followed = chains.select(F.explode("manifests").alias("manifest"))
+    named = followed.select(F.col("manifest.record_id").alias("record_id")).distinct()
+    return manifests.join(named, "record_id", "left_semi")
+
+
+def _blocks(identities: DataFrame, manifests: DataFrame, entries: DataFrame) -> DataFrame:
+    """Shape what goes into a CAR: identities first, so that no entry waits, then manifests, then entries by k.
+
+    Reads:  namespace, cid, block of each; clock_time, clock_id of entries.
+    Gives:  PLACE, block.
+    Rows:   one per row of each.
+    """
+    others = [
+        rows.select(
+            F.lit(place).alias("place"), "namespace", F.lit(0).cast("bigint").alias("clock_time"),
+            F.lit("").alias("clock_id"), "cid", "block",
+        )
+        for place, rows in enumerate((identities, manifests))
+    ]  # fmt: skip
+    of_logs = entries.select(F.lit(len(others)).alias("place"), *PLACE[1:], "block")
+    return others[0].unionByName(others[1]).unionByName(of_logs)
+
+
+def _sections(placed: DataFrame, size: int) -> DataFrame:
+    """Write blocks as sections of a CAR, in the order of the file, so many to a partition that one is little to hold.
+
+    Reads:  PLACE, block; `size` is about how many bytes the blocks have.
+    Gives:  content BINARY, records.
+    Rows:   one per MiB or so.
+    """
+    in_order = placed.repartitionByRange(1 + size // PARTITION_BYTES, *PLACE).sortWithinPartitions(*PLACE)
+    return map_batches(in_order, kernels.sections, kernels.SECTION_SCHEMA)

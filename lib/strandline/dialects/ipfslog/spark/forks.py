@@ -1,0 +1,66 @@
+"""Forks of clocks: one key that appended twice at one time."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.core.equivocation import MAX_MEMBERS
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.reduce import FORK_KIND
+from strandline.dialects.ipfslog.types import DIALECT
+from strandline.frames.lift import map_batches, series_udf
+from strandline.frames.states import as_equivocation
+
+CLOCK = ("namespace", "key", "clock_time")
+"""What no honest history has twice."""
+
+
+def suspects(entries: DataFrame) -> DataFrame:
+    """Name the clocks that several entries carry.
+
+    Reads:  CLOCK, variant.  Gives: CLOCK.  Rows: one per clock with two entries or more; v0 never counts.
+    """
+    counted = entries.where("variant <> 'v0'").groupBy(*CLOCK).agg(F.count(F.lit(1)).alias("entries"))
+    return counted.where("entries > 1").select(*CLOCK)
+
+
+def claims(entries: DataFrame, clocks: DataFrame) -> DataFrame:
+    """Keep of the entries at these clocks, of twins (equal signed bytes) that of least id.
+
+    Reads:  entries: CLOCK, bucket, variant, record_id, block (null: nobody's twin); clocks: CLOCK.
+    Gives:  CLOCK, bucket, record_id.
+    Rows:   one per clock and signed bytes.
+    """
+    each = entries.where("variant <> 'v0'").join(clocks, list(CLOCK), "left_semi")
+    digest = series_udf(kernels.signed_digests, pa.binary())
+    signed = each.withColumn("signed", F.coalesce(digest("block"), "record_id"))
+    return (
+        signed.groupBy(*CLOCK, "bucket", "signed").agg(F.min("record_id").alias("record_id")).drop("signed")
+    )
+
+
+def forks(claimed: DataFrame, entries: DataFrame) -> DataFrame:
+    """Shape clocks with several claims to the contract of `equivocation`.
+
+    Reads:  what `claims` gives; entries: namespace, record_id, block.
+    Gives:  the columns of `equivocation`.
+    Rows:   one per such clock.
+    """
+    members = F.array_sort(F.collect_list("record_id"))
+    found = (
+        claimed.groupBy(*CLOCK, "bucket").agg(members.alias("ids")).where(F.size("ids") > 1)
+        .select("namespace", "bucket", "key", F.col("clock_time").cast("string").alias("position"),
+                F.slice("ids", 1, MAX_MEMBERS).alias("members"),
+                F.size("ids").cast("bigint").alias("member_count"))
+    )  # fmt: skip
+    with_ids = found.withColumns({"id_a": F.col("members")[0], "id_b": F.col("members")[1]})
+    for side in "ab":
+        block = entries.select(
+            "namespace", F.col("record_id").alias(f"id_{side}"), F.col("block").alias(f"bytes_{side}")
+        )
+        with_ids = with_ids.join(block, ["namespace", f"id_{side}"])
+    place = ["namespace", "key", "position"]
+    proven = map_batches(with_ids.select(*kernels.PROOF_COLUMNS), kernels.proofs, kernels.PROOF_SCHEMA)
+    return as_equivocation(with_ids.join(proven, place), dialect=DIALECT, kind=FORK_KIND, attributable=True)

@@ -1,0 +1,109 @@
+"""Logs and what each is reduced as; entries whose writer may write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.codec import ANYONE, KEY_PREFIX
+from strandline.dialects.ipfslog.reduce import STORES_WITH_ROWS, LogConfiguration
+from strandline.frames.lift import map_batches, series_udf
+
+ORDER = ("clock_time", "clock_id", "cid")
+"""What k, the order of entries, is made of."""
+
+
+def counted(entries: DataFrame) -> DataFrame:
+    """Count the entries of each log.
+
+    Reads:  namespace, bucket.  Gives: namespace, bucket, record_count.  Rows: one per log.
+    """
+    return entries.groupBy("namespace", "bucket").agg(F.count(F.lit(1)).alias("record_count"))
+
+
+def configured(
+    logs: DataFrame, manifests: DataFrame, carries: DataFrame | None, told: Mapping[str, LogConfiguration]
+) -> DataFrame:
+    """Add what each log is reduced as: by the operator's file, else by the manifests that its id commits to.
+
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`; carries: namespace, carry of logs with pruned
+            entries: what that says holds.
+    Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration,
+            is_refused (the file says otherwise than the carry).
+    Rows:   one per row.
+    """
+    found = chains(logs, manifests)
+    if carries is None:
+        found = found.withColumn("carry", F.lit(None).cast("binary"))
+    else:
+        found = found.join(carries, "namespace", "left")
+    told_of = map_batches(found, kernels.configurations, kernels.CONFIGURATION_SCHEMA, told=told)
+    return logs.join(told_of, "namespace")
+
+
+def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
+    """Follow the manifests that logs commit to: database, controller, list; no chain has more than three.
+
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
+    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>, those that are held).
+    Rows:   one per row of `logs`.
+    """
+    access = series_udf(kernels.access_digests, pa.binary())
+    held = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
+    log_id = F.url_decode(F.substring_index("namespace", ":", -1))
+    chain = logs.select("namespace", log_id.alias("log_id")).withColumn(
+        "leads_to_0", series_udf(kernels.database_digests, pa.binary())("log_id")
+    )
+    for step in range(3):
+        named = held.select(
+            F.col("record_id").alias(f"leads_to_{step}"),
+            F.struct(*kernels.MANIFEST_COLUMNS).alias(f"manifest_{step}"),
+            F.col("leads_to").alias(f"leads_to_{step + 1}"),
+        )
+        chain = chain.join(named, f"leads_to_{step}", "left")
+    manifests_held = F.filter(
+        F.array(*(F.col(f"manifest_{step}") for step in range(3))), lambda manifest: manifest.isNotNull()
+    )
+    return chain.select("namespace", "log_id", manifests_held.alias("manifests"))
+
+
+def listed(entries: DataFrame, logs: DataFrame) -> DataFrame:
+    """Keep the entries of the logs whose writer, or key, is on the write list.
+
+    Reads:  entries: namespace, writer, key, ..; logs: namespace, write: small enough to be on every machine.
+    Gives:  the columns of `entries`.
+    Rows:   at most one per row.
+    """
+    write = F.col("write")
+    may_write = (
+        F.array_contains(write, ANYONE)
+        | F.array_contains(write, F.col("writer"))
+        | F.array_contains(write, F.concat(F.lit(KEY_PREFIX), F.col("key")))
+    )
+    lists = logs.select("namespace", "write")
+    return entries.join(F.broadcast(lists), "namespace").where(may_write).drop("write")
+
+
+def has_documents() -> Column:
+    """True for a log whose store has rows."""
+    return F.col("store").isin(*sorted(STORES_WITH_ROWS))
+
+
+def order_of(side: str = "") -> list[Column]:
+    """The columns by which entries are ordered: time, clock id by UTF-16 code units, address."""
+    prefix = f"{side}." if side else ""
+    return [
+        F.col(f"{prefix}clock_time"),
+        F.encode(F.col(f"{prefix}clock_id"), "UTF-16BE"),
+        F.col(f"{prefix}cid"),
+    ]
+
+
+def key_of(side: str = "") -> Column:
+    """The order of an entry as one value that compares."""
+    time, clock, cid = order_of(side)
+    return F.struct(time.alias("time"), clock.alias("clock"), cid.alias("cid"))

@@ -1,0 +1,52 @@
+"""Parts of logs as rows of `namespace_state`."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.spark.logs import has_documents
+from strandline.dialects.ipfslog.types import SHARED_NAMESPACE
+from strandline.frames.lift import map_batches
+
+LOG = (
+    "namespace", "bucket", "record_count", "store", "write", "whence", "depends_on", "reducer_version",
+    "configuration",
+)  # fmt: skip
+"""A log and what it is reduced as."""
+
+CONFIGURED = ("depends_on", "reducer_version", "configuration")
+
+
+def head_digests(heads: DataFrame) -> DataFrame:
+    """Gather the heads of logs.  Reads: namespace, record_id.  Gives: namespace, heads.  Rows: one per log."""
+    return heads.groupBy("namespace").agg(F.collect_list("record_id").alias("heads"))
+
+
+def missing_digests(tails: DataFrame) -> DataFrame:
+    """Gather what logs miss.  Reads: namespace, missing.  Gives: namespace, missing.  Rows: one per partial log."""
+    each = tails.select("namespace", F.explode("missing").alias("digest"))
+    return each.groupBy("namespace").agg(F.collect_set("digest").alias("missing"))
+
+
+def depends_on(digests: Column) -> Column:
+    """The manifests that a configuration was read from, as `namespace_state` has them: null for none."""
+    found = F.transform(
+        F.array_sort(F.array_distinct(digests)),
+        lambda digest: F.struct(F.lit(SHARED_NAMESPACE).alias("namespace"), digest.alias("commitment")),
+    )
+    return F.when(F.size(digests) > 0, found)
+
+
+def hashed(logs: DataFrame) -> DataFrame:
+    """Hash the states of logs.
+
+    Reads:  LOG, entries, mode, heads, missing, kept_blocks, blocks, kept_groups, groups (`kernels.state_hashes`).
+    Gives:  LOG (`depends_on` as `namespace_state` has it), state_hash, order_blocks, document_groups.
+    Rows:   one per row.
+    """
+    parts = logs.withColumn("has_documents", has_documents()).select(*kernels.STATE_COLUMNS)
+    states = map_batches(parts, kernels.state_hashes, kernels.STATE_SCHEMA)
+    named = logs.select(*LOG).withColumn("depends_on", depends_on(F.col("depends_on")))
+    return named.join(states, "namespace")

@@ -1,0 +1,106 @@
+"""The end of a log behind the first of its news: places anew, all before them as they were."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.ipfslog.reduce import ORDER_BLOCK
+from strandline.dialects.ipfslog.spark import order
+from strandline.dialects.ipfslog.spark.logs import order_of
+
+DIGEST_BYTES = 32
+
+
+def first_news(fresh: DataFrame) -> DataFrame:
+    """Find the least (time, clock id) of the news of each log.
+
+    Reads:  namespace, clock_time, clock_id, cid.  Gives: namespace, least (STRUCT<time, clock>).  Rows: one per log.
+    """
+    return fresh.groupBy("namespace").agg(F.min(_clock()).alias("least"))
+
+
+def _clock() -> Column:
+    time, clock, _ = order_of()
+    return F.struct(time.alias("time"), clock.alias("clock"))
+
+
+def borders(held: DataFrame, configured: DataFrame, least: DataFrame) -> DataFrame:
+    """Count the entries of logs, and those before the first news.
+
+    Reads:  held: namespace, clock_time, clock_id, cid: all entries whose writer may write; configured: namespace,
+            bucket, old_blocks, old_groups; least: what `first_news` gives.
+    Gives:  namespace, bucket, least, entries, before (entries that keep their place), kept_blocks, kept_groups (hashes
+            that stay as they are, or null), first_block (place of the first block that is hashed anew).
+    Rows:   one per row of `configured`.
+    """
+    clocks = configured.select("namespace").join(least, "namespace", "left")
+    is_before = F.col("least").isNull() | (_clock() < F.col("least"))
+    counted = (
+        held.join(F.broadcast(clocks), "namespace")
+        .groupBy("namespace")
+        .agg(F.count(F.lit(1)).alias("entries"), F.count_if(is_before).alias("before"))
+    )
+    zero = F.lit(0).cast("bigint")
+    found = (
+        configured.select("namespace", "bucket", "old_blocks", "old_groups")
+        .join(least, "namespace", "left").join(counted, "namespace", "left")
+        .withColumns({"entries": F.coalesce("entries", zero), "before": F.coalesce("before", zero)})
+    )  # fmt: skip
+    whole_blocks = F.floor(F.col("before") / ORDER_BLOCK).cast("int")
+    first = F.when(F.col("old_blocks").isNull(), 0).otherwise(whole_blocks)
+    kept = F.substring(F.col("old_blocks"), F.lit(1), F.col("first_block") * DIGEST_BYTES)
+    return found.withColumn("first_block", first).select(
+        "namespace", "bucket", "least", "entries", "before", kept.alias("kept_blocks"),
+        F.col("old_groups").alias("kept_groups"), "first_block",
+    )  # fmt: skip
+
+
+def from_borders(held: DataFrame, found: DataFrame) -> DataFrame:
+    """Keep the entries that are not before the first news of their log.
+
+    Reads:  namespace, clock_time, clock_id, cid, ..; borders.  Gives: the columns of `held`.
+    """
+    least = found.where("least IS NOT NULL").select("namespace", "least")
+    return held.join(F.broadcast(least), "namespace").where(_clock() >= F.col("least")).drop("least")
+
+
+def placed(behind: DataFrame, found: DataFrame, stored: DataFrame, late: DataFrame) -> DataFrame:
+    """Shape the ends of logs to rows of `ipfs_log_view`.
+
+    Reads:  behind: what `from_borders` gives, with dag.NODE; borders; stored: rows of `ipfs_log_view`; late: namespace,
+            record_id of entries that news make not ok.
+    Gives:  the columns of `ipfs_log_view`.
+    Rows:   one per row of `behind`.
+    """
+    key = ["namespace", "record_id"]
+    before = F.broadcast(found.select("namespace", "before"))
+    was_ok = (
+        stored.join(before, "namespace").where((F.col("position") > F.col("before")) & ~F.col("clock_ok"))
+        .select(*key)
+    )  # fmt: skip
+    not_ok = was_ok.unionByName(late.select(*key)).distinct().withColumn("clock_ok", F.lit(False))
+    places = order.ranked(behind).join(before, "namespace").join(not_ok, key, "left")
+    return order.as_view(
+        places.withColumns(
+            {
+                "position": F.col("rank") + F.col("before"),
+                "clock_ok": F.coalesce("clock_ok", F.lit(True)),
+                "mode": F.lit("sort"),
+            }
+        )
+    )
+
+
+def first_block(stored: DataFrame, found: DataFrame) -> DataFrame:
+    """Keep the stored places before the news in the blocks that are hashed anew.
+
+    Reads:  stored: rows of `ipfs_log_view`; borders.  Gives: namespace, position, record_id.
+    """
+    start = F.col("first_block") * F.lit(ORDER_BLOCK)
+    columns = F.broadcast(found.select("namespace", "before", start.alias("start")))
+    return (
+        stored.select("namespace", "position", "record_id").join(columns, "namespace")
+        .where((F.col("position") > F.col("start")) & (F.col("position") <= F.col("before")))
+        .select("namespace", "position", "record_id")
+    )  # fmt: skip

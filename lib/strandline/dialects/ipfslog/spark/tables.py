@@ -1,0 +1,16 @@
+"""The tables that logs are in."""
+
+from typing import Final
+
+ENTRIES: Final = "ipfs_log_entry"
+IDENTITIES: Final = "ipfs_log_identity"
+MANIFESTS: Final = "ipfs_log_manifest"
+HEADS: Final = "ipfs_log_head"
+TAILS: Final = "ipfs_log_tail"
+VIEW: Final = "ipfs_log_view"
+DOCUMENTS: Final = "ipfs_log_document"
+EQUIVOCATIONS: Final = "equivocation"
+STATES: Final = "namespace_state"
+PRUNED: Final = "pruned_record"
+SNAPSHOTS: Final = "snapshot"
+REDUCED: Final = (HEADS, TAILS, VIEW, DOCUMENTS, EQUIVOCATIONS)

@@ -1,0 +1,91 @@
+"""Documents as read, the distinct blocks among them, and what the bytes of those blocks tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.frames.buckets import bucket_of
+from strandline.frames.lift import map_batches
+from strandline.kernels import blocks as kernel
+from strandline.kernels.reading import ReadOptions
+
+PLACE = ("file_no", "part", "frame")
+"""What names a document inside a run."""
+
+REPLAY_FILE_NO = 2**61
+"""`file_no` of rejected rows that are judged again: this and 60 bits of their quarantine id."""
+
+
+def is_block() -> Column:
+    """True for a document that is a block to judge."""
+    return F.col("kind").isin("block", "shared")
+
+
+def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
+    """Add bucket: of the namespace that a block begins to tell, else null."""
+    bucket = F.when(F.col("namespace").isNotNull(), bucket_of(F.col("namespace"), buckets))
+    return documents.withColumn("bucket", bucket)
+
+
+def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:
+    """Give what there is to judge, each once however often it was delivered.
+
+    Reads:  what a dialect reads; `claims` are the columns of what files claim of blocks.
+    Gives:  judge_id, record_id, block, `claims`.
+    Rows:   one per judge_id.
+    """
+    firsts = (F.first(name).alias(name) for name in claims)
+    return (
+        documents.where(is_block())
+        .groupBy("judge_id")
+        .agg(F.first("record_id").alias("record_id"), F.first("raw").alias("block"), *firsts)
+    )
+
+
+def waiting_blocks(waiting: DataFrame, claims: Sequence[str]) -> DataFrame:
+    """Shape waiting rows of `quarantine` to what there is to judge: nothing is claimed of them.
+
+    Reads:  record_id, raw.  Gives: judge_id, record_id, block, `claims` (null).  Rows: one per row.
+    """
+    nothing = (F.lit(None).cast("string").alias(name) for name in claims)
+    return waiting.select(
+        F.col("record_id").alias("judge_id"), "record_id", F.col("raw").alias("block"), *nothing
+    )
+
+
+def judged(blocks: DataFrame, judge: kernel.JudgeBlock, facts: pa.Schema, options: ReadOptions) -> DataFrame:
+    """Say of each block what its own bytes tell; signatures of records are verified here.
+
+    Reads:  what `distinct_blocks` gives.  Gives: `facts`, which begins with JUDGED_FIELDS.  Rows: one per row.
+    """
+    return map_batches(blocks, kernel.judged, facts, judge=judge, facts=facts, options=options)
+
+
+def replayed_documents(
+    rows: DataFrame, replay: kernel.Replay, extra: tuple[pa.Field, ...], options: ReadOptions
+) -> DataFrame:
+    """Shape rejected rows of `quarantine` to documents, with what was claimed of them.
+
+    Reads:  quarantine_id, namespace, raw, record_id, reasons, evidence.
+    Gives:  PIECE_FIELDS and `extra`.
+    Rows:   one per row; of a container as many as it holds.
+    """
+    asked = replay_numbered(rows).select(
+        "file_no", "namespace", "raw", "record_id", F.array_join("reasons", ",").alias("reasons"), "evidence"
+    )
+    fields = kernel.document_schema(extra)
+    return map_batches(asked, kernel.replayed, fields, replay=replay, extra=extra, options=options)
+
+
+def replay_numbered(rows: DataFrame) -> DataFrame:
+    """Add file_no to rejected rows that are judged again: behind every file of the run.  Reads: quarantine_id."""
+    return rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + id_bits(1))
+
+
+def id_bits(start: int) -> Column:
+    """60 bits of a quarantine id as BIGINT, from its hex digit `start` on (1: the first)."""
+    return F.conv(F.substring(F.hex("quarantine_id"), start, 15), 16, 10).cast("bigint")

@@ -1,0 +1,108 @@
+"""Documents that were not accepted, in the form that every dialect hands to the quarantine."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.frames.blocks import PLACE
+from strandline.frames.quarantine import FINDING_COLUMNS
+from strandline.frames.verdicts import waits_for
+from strandline.kernels.guard import NEXT_RULES
+
+LAST = 2**62
+"""What stands in the place of a document for what nobody delivered in this run."""
+
+
+def findings(
+    documents: DataFrame, of_documents: DataFrame, verdicts: DataFrame, sources: DataFrame
+) -> DataFrame:
+    """Shape documents that were not accepted to findings.
+
+    Reads:  what a dialect reads; what `delivered` gives; VERDICT; file_no, source.
+    Gives:  FINDING_COLUMNS.
+    Rows:   one per document that was rejected or waits.
+    """
+    bad = of_documents.where("status IN ('rejected', 'deferred')").select(*PLACE, "status")
+    told = verdicts.select(
+        "judge_id", F.col("namespace").alias("told_namespace"), F.col("reasons").alias("told_reasons"),
+        F.col("evidence").alias("told_evidence"), "waits_for",
+    )  # fmt: skip
+    is_damage = F.col("damage").isNotNull()
+    joined = documents.join(bad, list(PLACE)).join(told, "judge_id", "left")
+    damage_waits = waits_for(F.when(F.col("status") == "deferred", F.lit(NEXT_RULES)))
+    return with_source(
+        joined.select(
+            F.when(is_damage, F.col("namespace")).otherwise(F.col("told_namespace")).alias("namespace"), "status",
+            F.when(is_damage, F.split("damage", ",")).otherwise(F.col("told_reasons")).alias("reasons"),
+            "record_id", "raw", "raw_bytes", "raw_sha256",
+            F.when(is_damage, damage_waits).otherwise(F.col("waits_for")).alias("waits_for"),
+            F.when(is_damage, F.col("evidence")).otherwise(F.col("told_evidence")).alias("evidence"),
+            "file_no", F.col("offset").alias("source_offset"), F.struct(*PLACE).alias("order_key"),
+        ),
+        sources,
+    )  # fmt: skip
+
+
+def with_source(found: DataFrame, sources: DataFrame) -> DataFrame:
+    """Add scope and source to records that were not accepted.
+
+    Reads:  FINDING_COLUMNS without scope and source, file_no; sources: file_no, source.
+    Gives:  FINDING_COLUMNS.
+    Rows:   one per row.
+    """
+    named = found.join(F.broadcast(sources), "file_no", "left")
+    return named.withColumn("scope", F.lit("record")).select(*FINDING_COLUMNS)
+
+
+def recalled_findings(judged: DataFrame, verdicts: DataFrame, recalled: DataFrame) -> DataFrame:
+    """Shape waiting records that were judged again, and not accepted, to findings: nobody delivered them now.
+
+    Reads:  judged: judge_id, record_id, block; VERDICT of these; recalled: record_id, waits_for.
+    Gives:  FINDING_COLUMNS.
+    Rows:   one per record that was rejected, or waits for something else than before.
+    """
+    null = F.lit(None)
+    before = recalled.select(F.col("record_id").alias("judge_id"), F.col("waits_for").alias("waited_for"))
+    bad = verdicts.where("outcome IN ('rejected', 'deferred')").drop("record_id").join(before, "judge_id")
+    changed = bad.where((F.col("outcome") == "rejected") | (F.col("waits_for") != F.col("waited_for")))
+    found = judged.select("judge_id", "record_id", "block").join(changed, "judge_id")
+    return found.select(
+        "namespace", F.lit("record").alias("scope"), F.col("outcome").alias("status"), "reasons", "record_id",
+        F.col("block").alias("raw"), F.length("block").cast("bigint").alias("raw_bytes"),
+        null.cast("binary").alias("raw_sha256"), "waits_for", "evidence", null.cast("string").alias("source"),
+        null.cast("bigint").alias("source_offset"),
+        F.struct(*(F.lit(LAST).cast("bigint").alias(name) for name in PLACE)).alias("order_key"),
+    )  # fmt: skip
+
+
+def first_damages(
+    of_documents: DataFrame, verdicts: DataFrame, documents: DataFrame, sources: DataFrame
+) -> DataFrame:
+    """Tell, per file, the first document that was rejected.
+
+    Reads:  what `delivered` gives; VERDICT; what a dialect reads; file_no, source.
+    Gives:  source, offset, reasons (joined by commas), accepted_before.
+    Rows:   one per file with a rejected document, by file.
+    """
+    bad = (
+        of_documents.where("status = 'rejected'")
+        .groupBy("file_no")
+        .agg(F.min(F.struct("part", "frame")).alias("at"))
+    )
+    at = F.struct("part", "frame")
+    numbered = of_documents.withColumn("here", at).join(bad, "file_no")
+    before = (
+        numbered.where("status = 'accepted' AND here < at")
+        .groupBy("file_no")
+        .agg(F.count(F.lit(1)).alias("accepted_before"))
+    )
+    first = numbered.where("here = at").select(*PLACE, "offset", "judge_id")
+    told = verdicts.select("judge_id", F.array_join("reasons", ",").alias("told_reasons"))
+    return (
+        first.join(documents.select(*PLACE, "damage"), list(PLACE))
+        .join(told, "judge_id", "left").join(before, "file_no", "left").join(F.broadcast(sources), "file_no", "left")
+        .orderBy("file_no")
+        .select("source", "offset", F.coalesce("damage", "told_reasons").alias("reasons"),
+                F.coalesce("accepted_before", F.lit(0)).alias("accepted_before"))
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""Records that wait for their parents: which of a batch can go in, in one pass over each namespace."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from strandline.kernels.batches import as_batch
+
+CANDIDATE_COLUMNS: Final = ("namespace", "record_id", "lacking")
+MISSING_SCHEMA: Final = pa.schema(
+    {"namespace": pa.string(), "record_id": pa.binary(), "missing": pa.list_(pa.binary())}
+)
+
+
+def missing_parents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the parents that candidates wait for: those that neither are accepted nor can go in with this batch.
+
+    Reads: CANDIDATE_COLUMNS, sorted by namespace: `lacking` are the parents that are not accepted yet.
+    Gives: MISSING_SCHEMA, a row each, `missing` ascending; empty for a candidate that can go in.
+    Work and memory are linear in the candidates and links of one namespace; records that name each other wait.
+    """
+    here: str | None = None
+    lacking: dict[bytes, tuple[bytes, ...]] = {}
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in CANDIDATE_COLUMNS)
+        for namespace, record_id, parents in zip(*columns, strict=True):
+            if namespace != here:
+                if here is not None:
+                    yield _missing(here, lacking)
+                here, lacking = namespace, {}
+            lacking[record_id] = tuple(parents)
+    if here is not None:
+        yield _missing(here, lacking)
+
+
+def _missing(namespace: str, lacking: dict[bytes, tuple[bytes, ...]]) -> pa.RecordBatch:
+    children: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    left = {record_id: len(parents) for record_id, parents in lacking.items()}
+    for record_id, parents in lacking.items():
+        for parent in parents:
+            children[parent].append(record_id)
+    ready = [record_id for record_id, count in left.items() if not count]
+    admitted = set(ready)
+    while ready:
+        for child in children[ready.pop()]:
+            left[child] -= 1
+            if not left[child]:
+                admitted.add(child)
+                ready.append(child)
+    rows = [
+        (namespace, record_id, sorted(parent for parent in parents if parent not in admitted))
+        for record_id, parents in lacking.items()
+    ]
+    return as_batch(rows, MISSING_SCHEMA)

@@ -1,0 +1,167 @@
+"""Records that are blocks with an address, row by row: what files hold of them, what is judged, what is replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+import pyarrow as pa
+
+from strandline.core.verdict import Evidence, encode_evidence
+from strandline.kernels.guard import INTERNAL_ERROR, guarded, guarded_steps
+from strandline.kernels.lines import CappedBytes, CappedReader, StreamLine
+from strandline.kernels.pieces import PIECE_FIELDS, Pieces
+from strandline.kernels.reading import Content, ReadOptions, split_lines
+
+Kind: TypeAlias = Literal["block", "shared", "claim", "foreign"]
+
+BLOCK_FIELDS: Final = (
+    pa.field("kind", pa.string()),
+    pa.field("namespace", pa.string()),
+    pa.field("record_id", pa.binary()),
+    pa.field("judge_id", pa.binary()),
+)
+"""What a document adds to a piece; a dialect appends what files claim of blocks.
+
+- `kind`: `block`; `shared`, a block from where other applications keep theirs too; `claim`, an address that a file
+  says is there; `foreign`, a block that no record can name. Null where the piece is a damage.
+- `namespace`: the one that a block begins to tell, or that a refused document told. `record_id`: of a block; of a claim
+  the id, null if it cannot be read.
+- `judge_id`: names what there is to judge: the record id, unless a file claims of the block what it does not say.
+"""
+
+JUDGED_FIELDS: Final = (
+    pa.field("judge_id", pa.binary(), nullable=False),
+    pa.field("block", pa.binary(), nullable=False),
+    pa.field("record_id", pa.binary()),
+    pa.field("kind", pa.string(), nullable=False),
+    pa.field("namespace", pa.string()),
+    pa.field("reasons", pa.list_(pa.string())),
+    pa.field("evidence", pa.string()),
+    pa.field("is_signed", pa.bool_()),
+)
+"""What the bytes of a block tell of it; a dialect appends facts of its own.
+
+- `kind`: `record`; `foreign`, a block of another application; `stray`, nobody's where it was shared, else no record; or
+  another kind of the dialect, for a side table.
+- `reasons`, ascending, and `evidence` of a record that its own bytes refute. `is_signed`: a signature was verified.
+"""
+
+JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mapping[str, Any]]
+"""From a block, the claims on it and the options to its facts, by name: of JUDGED_FIELDS and the dialect's own."""
+
+Replay: TypeAlias = Callable[[Mapping[str, Any], Pieces, ReadOptions], Iterator[None]]
+"""Adds the documents of one rejected row as it was delivered, yielding often so that full batches leave."""
+
+OF_A_FILE: Final = frozenset(
+    {
+        "BOMB", "CONTAINER_DAMAGED", "CONTAINER_NESTED", "CONTAINER_UNSUPPORTED", "FILE_TOO_LARGE", "LINE_TOO_LARGE",
+    }
+)  # fmt: skip
+"""Reasons of a place that does not open by itself, or whose size decided: it keeps them."""
+
+
+class BlockPieces:
+    """Turns the documents of one file to pieces, numbered in their order."""
+
+    def __init__(self, file_no: int, part: int, pieces: Pieces, options: ReadOptions) -> None:
+        self.options = options
+        self._file_no = file_no
+        self._part = part
+        self._pieces = pieces
+        self._number = 0
+
+    def put(self, kind: Kind | None, offset: int, raw: CappedBytes, **more: object) -> None:
+        """Add a document; `more` names fields of BLOCK_FIELDS and of the dialect."""
+        self._pieces.add(self._file_no, self._part, self._number, offset, 0, raw, kind=kind, **more)
+        self._number += 1
+
+    def refuse(
+        self, reasons: tuple[str, ...], evidence: Evidence, raw: CappedBytes, offset: int, **more: object
+    ) -> None:
+        """Add a document that is rejected before it was a block."""
+        self.put(None, offset, raw, damage=",".join(reasons), evidence=encode_evidence(evidence), **more)
+
+    def guarded(self, steps: Iterator[None], raw: bytes, offset: int) -> Iterator[None]:
+        """Yield at each step that adds a document of these bytes; if one fails the bytes wait for mended rules."""
+
+        def at_fault(evidence: Evidence) -> None:
+            self.refuse((INTERNAL_ERROR,), evidence, self.kept(raw), offset)
+
+        return guarded_steps(steps, at_fault)
+
+    def kept(self, raw: bytes) -> CappedBytes:
+        """Return the bytes of a document as far as they are kept."""
+        if len(raw) <= self.options.keep.whole_bytes:
+            return CappedBytes(raw, len(raw))
+        keeper = CappedReader(self.options.keep)
+        keeper.add(raw)
+        return keeper.kept()
+
+
+def read_lines(
+    content: Content, adder: BlockPieces, limit: int, add: Callable[[StreamLine], Iterator[None]]
+) -> Iterator[None]:
+    """Add the documents of each line, yielding often; a bug of ours that a line meets costs this line alone."""
+    for _, line in split_lines(content, limit=limit, keep=adder.options.keep):
+        if line.over_limit:
+            reasons = ("LINE_TOO_LARGE",) if line.ended else ("LINE_TOO_LARGE", "TRUNCATED")
+            evidence: Evidence = {"LINE_TOO_LARGE": {"expected": limit, "actual": line.kept.length}}
+            adder.refuse(reasons, evidence, line.kept, line.offset)
+        else:
+            yield from adder.guarded(add(line), line.kept.raw, line.offset)
+        yield
+
+
+def judged(
+    batches: Iterable[pa.RecordBatch], judge: JudgeBlock, facts: pa.Schema, options: ReadOptions
+) -> Iterator[pa.RecordBatch]:
+    """Yield what blocks are, a row each; a bug that one of them meets makes it wait for rules in which it is mended.
+
+    Reads: judge_id, record_id, block, and the claims of the dialect.  Gives: `facts`.
+    """
+    nothing: dict[str, Any] = {**dict.fromkeys(facts.names), "kind": "record", "reasons": []}
+    for batch in batches:
+        found = [nothing | row | _facts(row, judge, options) for row in batch.to_pylist()]
+        yield pa.RecordBatch.from_pylist(found, schema=facts)
+
+
+def _facts(row: dict[str, Any], judge: JudgeBlock, options: ReadOptions) -> Mapping[str, Any]:
+    return guarded(
+        lambda: judge(row["block"], row, options),
+        lambda evidence: {"reasons": [INTERNAL_ERROR], "evidence": encode_evidence(evidence)},
+    )
+
+
+def replayed(
+    batches: Iterable[pa.RecordBatch], replay: Replay, extra: tuple[pa.Field, ...], options: ReadOptions
+) -> Iterator[pa.RecordBatch]:
+    """Yield the pieces of rejected rows that are judged again; what was damaged in its file stays rejected.
+
+    Reads: file_no, namespace, raw, record_id, reasons (joined by commas), evidence.  Gives: PIECE_FIELDS and `extra`.
+    """
+    pieces = Pieces(extra)
+    for batch in batches:
+        for row in batch.to_pylist():
+            codes = row["reasons"].split(",")
+            if codes == ["TRUNCATED"] or not OF_A_FILE.isdisjoint(codes):
+                keep_rejected(row, pieces, options)
+            else:
+                for _ in replay(row, pieces, options):
+                    yield from pieces.full()
+            yield from pieces.full()
+    yield from pieces.rest()
+
+
+def keep_rejected(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> None:
+    """Add a rejected row as it was rejected."""
+    raw = CappedBytes(row["raw"], len(row["raw"]))
+    BlockPieces(row["file_no"], 0, pieces, options).put(
+        None, 0, raw, namespace=row["namespace"], record_id=row["record_id"], damage=row["reasons"],
+        evidence=row["evidence"],
+    )  # fmt: skip
+
+
+def document_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
+    """Return the schema of documents of a dialect that appends these fields."""
+    return pa.schema((*PIECE_FIELDS, *extra))

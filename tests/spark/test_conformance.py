@@ -1,0 +1,64 @@
+"""The dialects of this package keep the laws that every dialect owes."""
+
+from dataclasses import astuple, fields
+
+from support import ipfslog_reference as logs
+from support import log_lakes
+from support.agreement import assert_admitted_equal, assert_reduced_equal
+from support.conformance import Conformance
+from support.ipfslog_corpus import tampered, tampered_car
+from support.lakes import counted
+from support.mutations import tampered as mutated
+from support.random_deliveries import corpus as random_logs
+from support.random_deliveries import packed
+from support.random_journals import corpus as random_journals
+from support.reference import Counts, ReferenceLake
+
+NAMES = [field.name for field in fields(Counts)]
+
+
+class TestSdmp(Conformance):
+    dialect = "sdmp"
+
+    def corpus(self):
+        first, second = random_journals(7, 250, 2)
+        cases = [case for case in mutated(10_000) if not case.strict]
+        return first, second | {f"mutation {number}": case.data for number, case in enumerate(cases)}
+
+    def reference(self):
+        return ReferenceLake()
+
+    def assert_counted(self, report, counts):
+        assert counted(report, NAMES) == dict(zip(NAMES, astuple(counts), strict=True))
+
+    def assert_admitted(self, lake, reference):
+        assert_admitted_equal(lake, reference)
+
+    def assert_reduced(self, lake, reference):
+        assert_reduced_equal(lake, reference)
+
+
+class TestIpfslog(Conformance):
+    dialect = "ipfslog"
+    ending = ".car"
+
+    def corpus(self):
+        first, second = random_logs(11, 250, 2)
+        return first, second | {"tampered.jsonl": tampered(), "tampered.car": tampered_car()}
+
+    def packed(self, files):
+        return packed(files)
+
+    def reference(self):
+        return logs.ReferenceLogs()
+
+    def assert_counted(self, report, counts):
+        assert logs.told(report) == counts
+
+    def assert_admitted(self, lake, reference):
+        logs.assert_admitted_equal(lake, reference)
+
+    def assert_reduced(self, lake, reference):
+        reduced = log_lakes.ReferenceLogs()
+        reduced.enter(reference.held.entries.values(), reference.held.manifests.values())
+        assert log_lakes.lake_tables(lake) == reduced.tables()

@@ -1,0 +1,211 @@
+"""The laws that every dialect owes, as one pytest class: a dialect brings its corpus, its reference and its reasons.
+
+    class TestChains(Conformance):
+        dialect = "toy"
+        def corpus(self): ...
+
+Few Spark runs for all laws: each lake holds the whole corpus, a case is a namespace or a file of it.
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from strandline.pipelines.faults import Faults
+from support.golden import Recorder, agree, contents
+from support.lakes import Lake, choose_buckets, write_files
+
+Files = Mapping[str, bytes]
+
+
+class StoppedError(Exception):
+    """What a test does in the place of a kill."""
+
+
+def stop() -> None:
+    """End the command here."""
+    raise StoppedError
+
+
+class Lakes:
+    """The lakes of one dialect, each made when a law first asks for it."""
+
+    def __init__(self, owed: "Conformance", spark, settings, empty: Path, root: Path) -> None:
+        self._owed, self._spark, self._settings, self._empty, self._root = owed, spark, settings, empty, root
+        self.made: list[Lake] = []
+        self.recorder = Recorder(spark)
+        self.reference = owed.reference()
+
+    def new(self, name: str, *, buckets: int = 16) -> Lake:
+        """An empty lake with all tables."""
+        shutil.copytree(self._empty, self._root / name)
+        if buckets != 16:
+            choose_buckets(self._root / name, buckets)
+        lake = Lake(self._spark, self._settings, self._root / name, dialect=self._owed.dialect)
+        self._owed.prepare(lake)
+        self.made.append(lake)
+        return lake
+
+    def write(self, name: str, files: Files) -> Path:
+        """A folder with these files."""
+        return write_files(self._root / name, files)
+
+    @cached_property
+    def runs(self) -> list[Files]:
+        """The corpus as it is delivered: files of each run."""
+        return list(self._owed.corpus())
+
+    @cached_property
+    def landed(self) -> Lake:
+        """The corpus, run by run, each reduced and compared with the reference."""
+        lake = self.new("landed")
+        for number, files in enumerate(self.runs):
+            counts = self.reference.ingest(files)
+            source = self.write(f"run{number}", self._owed.packed(files))
+            report = self.recorder.run(f"ingest {number}", lake, lambda source=source: lake.ingest(source))
+            self._owed.assert_counted(report, counts)
+            self._owed.assert_admitted(lake, self.reference)
+            self.recorder.run(f"reduce {number}", lake, lake.reduce)
+            self._owed.assert_reduced(lake, self.reference)
+        return lake
+
+    @cached_property
+    def tables(self) -> dict[str, list[tuple]]:
+        """What the corpus leaves in every table."""
+        return self.landed.tables()
+
+
+def held(lake: Lake) -> dict[str, list[tuple]]:
+    """What a lake accepted and made of it, without the bucket, which follows the number of buckets of the lake."""
+    from strandline.contracts.load import contract, tables
+
+    return {
+        table: lake.rows(table, *(name for name in contract(table).compared if name != "bucket"))
+        for table in tables()
+        if table not in ("run", "quarantine")
+    }
+
+
+class Conformance:
+    """The laws. `waits` says that some records of the corpus go in only after others came."""
+
+    dialect: ClassVar[str]
+    waits: ClassVar[bool] = True
+    kills: ClassVar[tuple[str, ...]] = (
+        "ingest.records",
+        "ingest.quarantine",
+        "reduce.before_state",
+        "stream.landed",
+    )
+
+    def corpus(self) -> Iterable[Files]:
+        """Files by name, decompressed, for each run: damaged and tampered ones, some delivered twice."""
+        raise NotImplementedError
+
+    def reference(self) -> Any:
+        """A lake in plain Python: `ingest(files)` returns counts."""
+        raise NotImplementedError
+
+    def assert_admitted(self, lake: Lake, reference: Any) -> None:
+        """Record tables and quarantine are those of the reference."""
+        raise NotImplementedError
+
+    def assert_reduced(self, lake: Lake, reference: Any) -> None:
+        """Reduced tables are those of the reference."""
+        raise NotImplementedError
+
+    def assert_counted(self, report: Any, counts: Any) -> None:
+        """The report counts as the reference does."""
+        raise NotImplementedError
+
+    def prepare(self, lake: Lake) -> None:
+        """Make a copy of the empty lake one of this dialect."""
+
+    def packed(self, files: Files) -> Files:
+        """The files as they lie in folders."""
+        return files
+
+    @pytest.fixture(scope="class")
+    def lakes(self, spark, settings, empty_lakes, tmp_path_factory) -> Iterator[Lakes]:
+        made = Lakes(self, spark, settings, empty_lakes[False], tmp_path_factory.mktemp(self.dialect))
+        yield made
+        for lake in made.made:
+            lake.assert_sound()
+
+    def test_spark_admits_and_reduces_what_the_reference_does_run_by_run(self, lakes):
+        assert lakes.landed
+        total: Counter[str] = Counter()
+        for number in range(len(lakes.runs)):
+            counts = lakes.recorder.commands[f"ingest {number}"]["counts"]
+            assert counts["read"] == sum(counts[name] for name in ("new", "known", "rejected", "deferred"))
+            total.update(counts)
+        assert all(total[name] for name in ("new", "known", "rejected", "deferred"))
+        assert bool(total["readmitted"]) == self.waits
+
+    def test_everything_reduced_again_changes_no_row(self, lakes):
+        assert lakes.landed.reduce(full=True).members["differences"] == {}
+
+    def test_rows_and_costs_are_those_that_are_stored(self, lakes):
+        tables = contents(lakes.landed)
+        agree(self.dialect, {"commands": lakes.recorder.commands, "tables": tables})
+
+    def test_what_comes_again_is_known_and_verified_by_nobody(self, lakes):
+        before, versions = lakes.tables, lakes.landed.versions()
+        report = lakes.landed.ingest(lakes.write("again", self.packed(lakes.runs[-1])))
+        assert (report.counts["new"], report.counts["readmitted"]) == (0, 0)
+        assert report.counts.get("signatures_verified", 0) < 10
+        assert lakes.landed.tables() == before
+        changed = {table for table, version in lakes.landed.versions().items() if version > versions[table]}
+        assert changed <= {"quarantine"}
+
+    def test_rejected_rows_judged_again_by_the_same_rules_stay_as_they_are(self, lakes):
+        before = lakes.tables
+        replayed = lakes.landed.ingest(from_quarantine=True).members["replayed"]
+        assert sum(each["rows"] for each in replayed.values()) > 0
+        assert all(each["rows"] == each["unchanged"] for each in replayed.values())
+        assert lakes.landed.tables() == before
+
+    def test_a_stream_that_is_killed_and_gets_all_in_another_order_ends_with_the_same_tables(self, lakes):
+        lake, expected = lakes.new("streamed"), lakes.tables
+        files = {
+            f"{9 - number}-{name}": content
+            for number, run in enumerate(lakes.runs)
+            for name, content in self.packed(run).items()
+        }
+        landing = lakes.write("landing", files)
+        for point in self.kills:
+            with pytest.raises(StoppedError):
+                lake.stream(landing, faults=Faults(point, fire=stop))
+        lake.stream(landing)
+        assert lake.tables() == expected
+
+    def test_what_is_exported_and_what_another_lake_brings_make_the_same_sets_and_states(self, lakes):
+        lake, expected = lakes.new("moved", buckets=3), held(lakes.landed)
+        namespaces = sorted({name for [name] in lakes.landed.rows("namespace_state", "namespace")})
+        out = lakes.write("out", {}) / f"half{self.ending}"
+        out.parent.mkdir()
+        lakes.landed.export(out, *namespaces[::2])
+        report = lake.ingest(out, require_manifest=True)
+        assert (report.counts["new"], report.counts["rejected"]) == (report.counts["read"], 0)
+        brought = lake.bring(lakes.landed)
+        assert brought.counts["missing"] == brought.counts["new"] + brought.counts["known"] > 0
+        assert held(lake) == expected
+        assert lake.rows("quarantine") == []
+        assert lake.bring(lakes.landed, dry_run=True).counts["missing"] == 0
+
+    ending: ClassVar[str] = ""
+    """How the name of an exported file ends, where that tells its format."""
+
+    def test_every_reason_of_the_dialect_is_explained(self, lakes):
+        from strandline.contracts.reasons import reasons
+
+        ours = [each for each in reasons().values() if self.dialect in each.dialects]
+        assert ours
+        assert all(each.meaning and each.advice for each in ours)
+        found = {code for [codes] in lakes.landed.rows("quarantine", "reasons") for code in codes}
+        assert found <= set(reasons())

@@ -1,0 +1,1 @@
+"""Chains of notes: the smallest dialect, an example for those who write one. It is a package of its own."""

@@ -11,7 +11,7 @@ from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import record_id, render
-from strandline.dialects.sdmp.dialect import SDMP
+from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.tables.manifests import write_manifest
 from support.lakes import write_files
 

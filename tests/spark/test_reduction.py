@@ -9,7 +9,7 @@ import pytest
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
-from strandline.dialects.sdmp.frames.reduction import LINE_COLUMNS
+from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS
 from strandline.pipelines import reduce
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import Lake, write_files

@@ -14,7 +14,7 @@ from bench.engine import Engine, compute
 from bench.measure import Contender, Run, alternate, seconds_case, timed
 from bench.results import Case
 from bench.rows import hashes_and_compares
-from strandline.dialects.sdmp.frames import elements as el
+from strandline.dialects.sdmp.spark import elements
 
 ONE, MANY, LOOP = "admission", "admission, many journals", "Python loop"
 UDF, BUILT_IN = "line_facts UDF", "sha2 and window"
@@ -83,12 +83,14 @@ def _udf_case(bench: Bench, name: str, sources: Sequence[str | Path]) -> Case:
 
 
 def _lines(engine: Engine, sources: Sequence[str | Path]) -> DataFrame:
-    return el.text_elements(engine.scan(sources, lines_min_bytes=1).lines(), strict=False)
+    return elements.text_elements(engine.scan(sources, lines_min_bytes=1).lines(), strict=False)
 
 
 def with_udf(lines: DataFrame) -> DataFrame:
     """Form, hash and claim of each line, as the product computes them."""
-    return el.with_line_facts(lines, strict=False).select("file_no", "part", "idx", "raw", "hash", "code")
+    return elements.with_line_facts(lines, strict=False).select(
+        "file_no", "part", "idx", "raw", "hash", "code"
+    )
 
 
 def with_window(lines: DataFrame) -> DataFrame:

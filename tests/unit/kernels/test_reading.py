@@ -17,8 +17,8 @@ from strandline.core.verdict import encode_evidence
 from strandline.dialect_api.ports import PlainFile
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
-from strandline.dialects.sdmp.dialect import SDMP
 from strandline.dialects.sdmp.kernels import ELEMENT_FIELDS, elements, read_content, rejections
+from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks

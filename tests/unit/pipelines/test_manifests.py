@@ -8,7 +8,7 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.core.verdict import MAX_EVIDENCE_BYTES, encode_evidence
-from strandline.dialects.sdmp.dialect import SDMP
+from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.pipelines.manifests import (

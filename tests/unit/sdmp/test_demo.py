@@ -6,7 +6,7 @@ import pytest
 
 from strandline.core.ids import namespace
 from strandline.dialects.sdmp import codec
-from strandline.dialects.sdmp.dialect.demo import (
+from strandline.dialects.sdmp.demo import (
     NODE,
     PRINTED,
     PRINTED_NUMBER_3,

@@ -11,7 +11,7 @@ import pytest
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, render
-from strandline.dialects.sdmp.dialect import SDMP
+from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.manifests import Invalid, Statement
 from strandline.tables.manifests import load_manifests, write_manifest

@@ -9,7 +9,7 @@ STRICT: Final = "strict"
 
 INFO: Final = DialectInfo(
     name="sdmp",
-    load="strandline.dialects.sdmp.dialect:SDMP",
+    load="strandline.dialects.sdmp.spark.dialect:SDMP",
     kinds=("node",),
     record_table="node_journal_line",
     reduced_tables=("node_journal", "equivocation"),

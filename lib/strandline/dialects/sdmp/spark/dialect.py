@@ -16,13 +16,13 @@ from strandline.dialect_api.journals import AuthorScope, FoundAnswers, NextCommi
 from strandline.dialect_api.ports import InputScan, Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp import codec
+from strandline.dialects.sdmp import demo as demo_files
 from strandline.dialects.sdmp.author import LocalNodes
-from strandline.dialects.sdmp.dialect import admission, exchange, peers, reduction, transfer, writer
-from strandline.dialects.sdmp.dialect import demo as demo_files
-from strandline.dialects.sdmp.dialect import export as export_files
-from strandline.dialects.sdmp.dialect.choices import read_options
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import is_strict
+from strandline.dialects.sdmp.spark import admission, exchange, peers, reduction, to_files, writer
+from strandline.dialects.sdmp.spark import export as export_files
+from strandline.dialects.sdmp.spark.local_nodes import read_options
 from strandline.dialects.sdmp.types import Unreadable
 
 
@@ -76,7 +76,7 @@ class NodeJournals(Dialect, WritesJournals):
 
     def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
         """Write lines as frames."""
-        return transfer.to_files(rows, tables, jobs)
+        return to_files.to_files(rows, tables, jobs)
 
     def demo(self) -> Demo:
         """Return published journals with their real faults, and synthetic ones."""

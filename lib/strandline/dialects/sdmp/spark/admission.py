@@ -14,13 +14,12 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.batch import Batch, read_batch
-from strandline.dialects.sdmp.dialect.choices import local_nodes, node_rows
-from strandline.dialects.sdmp.dialect.counters import shorter_journals, since_mismatches
-from strandline.dialects.sdmp.dialect.positions import LINES
-from strandline.dialects.sdmp.frames import elements as el
-from strandline.dialects.sdmp.frames import findings, heads, own, records
-from strandline.dialects.sdmp.frames.replay import is_delivered, with_waiting_key
+from strandline.dialects.sdmp.spark import elements, findings, heads, records, resources
+from strandline.dialects.sdmp.spark.batch import Batch, read_batch
+from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mismatches
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
+from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.replay import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
 from strandline.frames.verdicts import without_room
@@ -42,9 +41,9 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
     totals = jobs.row(
         batch.tallied.agg(
             _lines(F.lit(True)).alias("read"),
-            _lines(F.col("verdict").isin(el.REFUSED, el.FAULT)).alias("refused"),
-            _lines(F.col("verdict") == el.ANNOUNCED).alias("announced"),
-            _lines(F.col("verdict") == el.FAULT).alias("faults"),
+            _lines(F.col("verdict").isin(elements.REFUSED, elements.FAULT)).alias("refused"),
+            _lines(F.col("verdict") == elements.ANNOUNCED).alias("announced"),
+            _lines(F.col("verdict") == elements.FAULT).alias("faults"),
         )
     )
     found = _told_by_heads(batch, jobs)
@@ -118,17 +117,19 @@ def _resources_union(
     choices = local_nodes(request.options)
     found: list[DataFrame] = []
     if has_announced:
-        found.append(own.announced(batch.facts.where(el.is_announced())))
+        found.append(resources.announced(batch.facts.where(elements.is_announced())))
     if choices.restore and has_accepted:
         restored = node_rows(tables, choices.restore)
         found.append(
-            own.restored(received.join(F.broadcast(restored.select("namespace")), "namespace", "left_semi"))
+            resources.restored(
+                received.join(F.broadcast(restored.select("namespace")), "namespace", "left_semi")
+            )
         )
     if not found:
         return None
     landed = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
     ingest_no = 1 + (jobs.row(landed)["last"] or 0)
-    rows = own.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
+    rows = resources.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
     rows = jobs.checkpoint(rows, "resources of own nodes")
     buckets = _buckets(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
     derived_keys = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.elements import ELEMENT_COLUMNS
+from strandline.dialects.sdmp.spark.elements import ELEMENT_COLUMNS
 from strandline.frames.blocks import id_bits, replay_numbered
 from strandline.frames.lift import map_batches
 from strandline.kernels.pieces import PIECE_FIELDS

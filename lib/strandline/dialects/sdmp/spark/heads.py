@@ -8,7 +8,7 @@ from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.codec import ID_CHARS
-from strandline.dialects.sdmp.frames.elements import CANDIDATE, SEGMENT, is_candidate
+from strandline.dialects.sdmp.spark.elements import CANDIDATE, SEGMENT, is_candidate
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
 

@@ -7,9 +7,9 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.elements import is_candidate
-from strandline.dialects.sdmp.frames.heads import number_of
-from strandline.dialects.sdmp.frames.replay import is_delivered
+from strandline.dialects.sdmp.spark.elements import is_candidate
+from strandline.dialects.sdmp.spark.heads import number_of
+from strandline.dialects.sdmp.spark.replay import is_delivered
 
 
 def since_mismatches(

@@ -9,10 +9,9 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.journals import FoundAnswers
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, of_nodes
-from strandline.dialects.sdmp.dialect.positions import LINES
-from strandline.dialects.sdmp.frames import exchange, writing
-from strandline.dialects.sdmp.frames import peers as pr
+from strandline.dialects.sdmp.spark import exchange_lines, next_lines, peer_rows
+from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, of_nodes
+from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.frames.lift import map_batches
 
 NAMES_SHOWN = 20
@@ -24,7 +23,7 @@ def requests(choices: object, tables: Tables) -> DataFrame:
     statuses, wanted = (
         of_nodes(nodes, tables, tables.read(name)) for name in ("peer_status", "wanted_resource")
     )
-    return exchange.requests(statuses, wanted)
+    return exchange_lines.requests(statuses, wanted)
 
 
 def answers(choices: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
@@ -37,8 +36,10 @@ def answers(choices: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnsw
     paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
     asked = jobs.checkpoint(map_batches(paths, kernels.requests, kernels.REQUEST_SCHEMA, own=own), "requests")
     trunks = jobs.persist(_trunks(own, tables), "trunks")
-    found = jobs.checkpoint(exchange.starts(asked.where("outcome = 'asked'"), trunks), "lines asked for")
-    frames = jobs.checkpoint(exchange.answers(found.where("start_n IS NOT NULL"), trunks), "answers")
+    found = jobs.checkpoint(
+        exchange_lines.starts(asked.where("outcome = 'asked'"), trunks), "lines asked for"
+    )
+    frames = jobs.checkpoint(exchange_lines.answers(found.where("start_n IS NOT NULL"), trunks), "answers")
     outcomes = jobs.row(
         asked.agg(*(F.count(F.when(F.col("outcome") == name, 1)).alias(name) for name in _OUTCOMES))
     ).asDict()
@@ -59,5 +60,5 @@ _OUTCOMES = ("malformed", "refused", "resources")
 def _trunks(own: frozenset[str], tables: Tables) -> DataFrame:
     """Return the lines of the trunks of own nodes; what is not reduced yet counts too."""
     lines = of_nodes(own, tables, tables.read(LINES))
-    beside = pr.off_trunk(writing.forked(lines), lines)
+    beside = peer_rows.off_trunk(next_lines.forked(lines), lines)
     return lines.join(beside, ["namespace", "line_hash"], "left_anti")

@@ -6,8 +6,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from strandline.dialects.sdmp.frames.elements import SEGMENT, is_candidate
-from strandline.dialects.sdmp.frames.heads import is_long_form, line_hash, number_of
+from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate
+from strandline.dialects.sdmp.spark.heads import is_long_form, line_hash, number_of
 
 DELIVERY = ("file_no", "part", "frame", "idx")
 """Order of deliveries inside a run: the least comes first."""

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.dialect.positions import LINES
-from strandline.dialects.sdmp.frames import transfer
+from strandline.dialects.sdmp.spark import chains
+from strandline.dialects.sdmp.spark.positions import LINES
 
 
 def to_files(rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
     """Return the lines as frames, each a chain: a frame that is no chain would be a false statement of order."""
-    chained = jobs.checkpoint(transfer.chains(rows[LINES]), "frames")
-    before = jobs.checkpoint(transfer.lines_before(chained, tables.read(LINES)), "lines before")
-    return transfer.frames_of(chained, before)
+    chained = jobs.checkpoint(chains.chains(rows[LINES]), "frames")
+    before = jobs.checkpoint(chains.lines_before(chained, tables.read(LINES)), "lines before")
+    return chains.frames_of(chained, before)

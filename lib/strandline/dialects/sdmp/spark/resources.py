@@ -72,7 +72,7 @@ def as_node_resource(rows: DataFrame, ingest_no: int, buckets: int) -> DataFrame
 
     Reads:  what `announced` gives.
     Gives:  the columns of `node_resource`.
-    Rows:   one per (namespace, author_fp, resource_id): the earliest in the order of writing.
+    Rows:   one per (namespace, author_fp, resource_id): the earliest in the order of next_lines.
     """
     order = F.struct(
         F.col("seq").isNull().alias("unordered"), "seq", "frame_no", "frame_hash", "pos", "origin"

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
-from strandline.dialects.sdmp.frames import reduction as rd
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
+from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.states import as_namespace_state
 
@@ -38,7 +38,7 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
 
 def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every journal from all of its lines, as of one version of their table."""
-    lines = tables.read_version(LINES, scope.version).select(*rd.LINE_COLUMNS)
+    lines = tables.read_version(LINES, scope.version).select(*journal_rows.LINE_COLUMNS)
     return _reduction([_folded(lines, jobs)], jobs, scope)
 
 
@@ -49,9 +49,9 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     two tables, so that row and state hash disagree, and for forked journals of profile 0.12, whose leaves do not
     tell hashes.
     """
-    fresh = jobs.persist(changes.select(*rd.LINE_COLUMNS), "changes")
+    fresh = jobs.persist(changes.select(*journal_rows.LINE_COLUMNS), "changes")
     touched = jobs.checkpoint(
-        rd.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals"
+        journal_rows.counted(fresh).withColumnRenamed("line_count", "new_lines"), "touched journals"
     )
     buckets = tuple(sorted(jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
     old = (
@@ -64,7 +64,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         .join(touched, ["namespace", "bucket"], "left_semi").select("namespace",
         F.col("state_hash").alias("stored_hash"))
     )  # fmt: skip
-    told = old.withColumn("own_hash", rd.state_hash()).join(stored, "namespace", "full_outer")
+    told = old.withColumn("own_hash", journal_rows.state_hash()).join(stored, "namespace", "full_outer")
     is_sound = F.coalesce(F.col("own_hash") == F.col("stored_hash"), F.lit(False))
     tells_leaves = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
     judged = jobs.checkpoint(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
@@ -75,7 +75,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         every = (
             tables.read_version(LINES, scope.version)
             .where(F.col("bucket").isin(*buckets))
-            .select(*rd.LINE_COLUMNS)
+            .select(*journal_rows.LINE_COLUMNS)
         )
         parts.append(_folded(every.join(unsound, "namespace", "left_semi"), jobs))
         good = fresh.join(unsound, "namespace", "left_anti")
@@ -85,7 +85,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
 
 
 def _folded(lines: DataFrame, jobs: Jobs) -> _Folded:
-    counts = jobs.checkpoint(rd.counted(lines), "lines of journals")
+    counts = jobs.checkpoint(journal_rows.counted(lines), "lines of journals")
     is_forked = F.col("line_count") > F.col("top_n")
     ends = lines.join(
         counts.where(~is_forked).select("namespace", F.col("top_n").alias("n")),
@@ -95,14 +95,14 @@ def _folded(lines: DataFrame, jobs: Jobs) -> _Folded:
     forks = fork_counts = None
     if jobs.row(counts.agg(F.count(F.when(is_forked, 1)).alias("rows")))["rows"]:
         torn = lines.join(counts.where(is_forked).select("namespace"), "namespace", "left_semi")
-        ends = ends.unionByName(rd.leaves(torn, torn))
-        forks = jobs.checkpoint(rd.forks(rd.siblings(torn), torn), "forks")
+        ends = ends.unionByName(journal_rows.leaves(torn, torn))
+        forks = jobs.checkpoint(journal_rows.forks(journal_rows.siblings(torn), torn), "forks")
         fork_counts = _fork_counts(forks)
-    ends = jobs.checkpoint(rd.as_tip(ends).drop("author_fp", "resource_id"), "leaves")
+    ends = jobs.checkpoint(journal_rows.as_tip(ends).drop("author_fp", "resource_id"), "leaves")
     journals = (
-        counts.join(rd.tips(ends), "namespace")
-        .join(rd.folded_leaves(ends), "namespace")
-        .join(rd.pair_counts(lines), "namespace", "left")
+        counts.join(journal_rows.tips(ends), "namespace")
+        .join(journal_rows.folded_leaves(ends), "namespace")
+        .join(journal_rows.pair_counts(lines), "namespace", "left")
         .withColumn("pair_count", F.coalesce("pairs", F.lit(0)))
     )
     return _Folded(_with_forks(journals, fork_counts), forks)
@@ -140,9 +140,9 @@ def _continued(
     )
     columns = candidates.columns
     candidates = jobs.checkpoint(
-        candidates.unionByName(rd.as_tip(news).select(*columns)), "candidates for leaves"
+        candidates.unionByName(journal_rows.as_tip(news).select(*columns)), "candidates for leaves"
     )
-    ends = jobs.checkpoint(rd.leaves(candidates, news), "leaves")
+    ends = jobs.checkpoint(journal_rows.leaves(candidates, news), "leaves")
     forks = _forks_continued(news, candidates, buckets, tables, jobs, scope)
     fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
     before = old.select(
@@ -155,8 +155,8 @@ def _continued(
     zero = F.lit(0).cast("bigint")
     journals = (
         touched.join(before, "namespace", "left")
-        .join(rd.tips(ends), "namespace")
-        .join(rd.folded_leaves(ends), "namespace")
+        .join(journal_rows.tips(ends), "namespace")
+        .join(journal_rows.folded_leaves(ends), "namespace")
         .join(_new_pairs(news, old, buckets, tables, jobs, scope), "namespace", "left")
     )
     journals = _with_forks(journals, fork_counts)
@@ -212,7 +212,7 @@ def _forks_continued(
     parents = candidates.select("namespace", F.col("line_hash").alias("line_number"))
     numbers = news.where("line_number IS NOT NULL").select("namespace", "line_number", "n")
     late = numbers.join(parents, ["namespace", "line_number"], "left_anti")
-    twins = numbers.join(rd.siblings(news), ["namespace", "line_number"], "left_semi")
+    twins = numbers.join(journal_rows.siblings(news), ["namespace", "line_number"], "left_semi")
     forked = jobs.checkpoint(late.unionByName(twins).distinct(), "forked lines")
     span = jobs.row(forked.agg(F.min("n").alias("low"), F.max("n").alias("high")))
     if span["low"] is None:
@@ -220,9 +220,9 @@ def _forks_continued(
     lines = (
         tables.read_version(LINES, scope.version)
         .where(F.col("bucket").isin(*buckets) & F.col("n").between(span["low"] - 1, span["high"]))
-        .select(*rd.LINE_COLUMNS)
+        .select(*journal_rows.LINE_COLUMNS)
     )
-    return jobs.checkpoint(rd.forks(forked.drop("n"), lines), "forks")
+    return jobs.checkpoint(journal_rows.forks(forked.drop("n"), lines), "forks")
 
 
 def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
@@ -237,14 +237,14 @@ def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables)
 
 
 def _reduction(parts: list[_Folded], jobs: Jobs, scope: ReduceScope) -> Reduction:
-    shaped = [rd.as_node_journal(part.journals) for part in parts]
+    shaped = [journal_rows.as_node_journal(part.journals) for part in parts]
     journals = jobs.checkpoint(functools.reduce(DataFrame.unionByName, shaped), "journals")
-    forks = [rd.as_equivocation(part.forks) for part in parts if part.forks is not None]
+    forks = [journal_rows.as_equivocation(part.forks) for part in parts if part.forks is not None]
     tables = {"node_journal": journals}
     if forks:
         tables["equivocation"] = functools.reduce(DataFrame.unionByName, forks)
     states = journals.select(
-        "namespace", "bucket", F.col("line_count").alias("record_count"), rd.state_hash().alias("state_hash"),
+        "namespace", "bucket", F.col("line_count").alias("record_count"), journal_rows.state_hash().alias("state_hash"),
         F.lit(REDUCER_VERSION).alias("reducer_version"),
     )  # fmt: skip
     shaped_states = as_namespace_state(

@@ -11,11 +11,10 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.dialect.choices import local_nodes, node_buckets, node_rows
-from strandline.dialects.sdmp.dialect.positions import LINES, resolved
-from strandline.dialects.sdmp.frames import borders, heads, own
-from strandline.dialects.sdmp.frames import elements as el
-from strandline.dialects.sdmp.frames.replay import replayed_elements, waiting_elements
+from strandline.dialects.sdmp.spark import borders, elements, heads, resources
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_buckets, node_rows
+from strandline.dialects.sdmp.spark.positions import LINES, resolved
+from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
 
@@ -43,10 +42,10 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
     waiting = _waiting(delivered, tables, jobs, request)
     every = delivered
     if waiting is not None:
-        again = el.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(scan.options))
+        again = elements.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(scan.options))
         recalled = jobs.persist(again, "waiting records")
         facts = facts.unionByName(recalled)
-        every = delivered.unionByName(heads.segments(recalled, el.tally(recalled), tables.buckets))
+        every = delivered.unionByName(heads.segments(recalled, elements.tally(recalled), tables.buckets))
     placed = resolved(every, facts, tables, jobs)
     return Batch(facts, tallied, placed, measured, waiting, scan.sources())
 
@@ -61,11 +60,11 @@ def _facts(
         # Lines that Spark reads itself come by here alone, pieces were counted when they were read.
         tally = scan.options.tally if scan.has_text else None
         kept = jobs.persist(
-            el.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally),
+            elements.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally),
             "lines",
         )
         facts = _guarded(kept, tables, jobs, request)
-        tallied = jobs.checkpoint(el.tally(facts), "lines")
+        tallied = jobs.checkpoint(elements.tally(facts), "lines")
         if not scan.has_text:
             return facts, tallied, None, scan
         measured = jobs.checkpoint(borders.parts(tallied), "parts")
@@ -80,7 +79,7 @@ def _facts(
     inside = F.expr("NOT border")
     return (
         facts.where(inside).unionByName(first_lines),
-        tallied.where(inside).unionByName(el.tally(first_lines)),
+        tallied.where(inside).unionByName(elements.tally(first_lines)),
         measured,
         scan,
     )
@@ -96,18 +95,20 @@ def _guarded(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest
     if not jobs.has_rows(mine):
         return facts
     stored = tables.read(LINES).where(F.col("bucket").isin(*node_buckets(tables, guarded)))
-    checked = jobs.checkpoint(own.checked(mine, stored.join(F.broadcast(nodes), "namespace")), "own lines")
+    checked = jobs.checkpoint(
+        resources.checked(mine, stored.join(F.broadcast(nodes), "namespace")), "own lines"
+    )
     return facts.join(F.broadcast(nodes), "node", "left_anti").unionByName(checked)
 
 
 def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     if scan.has_text:
-        found.append(el.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
+        found.append(elements.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
     announcing = frozenset(local_nodes(request.options).nodes)
     pieces = scan.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
-        found.append(pieces.select(*el.ELEMENT_COLUMNS))
+        found.append(pieces.select(*elements.ELEMENT_COLUMNS))
     if request.replay is not None:
         found.append(replayed_elements(request.replay, scan.options, announcing))
     return reduce(DataFrame.unionByName, found)

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.dialects.sdmp.spark import journal_rows
 from strandline.frames.lift import map_batches
 
 SPAN_LINES = 50_000
@@ -22,7 +22,7 @@ def chains(lines: DataFrame) -> DataFrame:
     """
     span = F.floor((F.col("n") - 1) / SPAN_LINES)
     ready = lines.select(
-        "namespace", "n", "record_id", "line_number", "line_hash", rd.exact_line().alias("text")
+        "namespace", "n", "record_id", "line_number", "line_hash", journal_rows.exact_line().alias("text")
     )
     placed = ready.repartition(F.col("namespace"), span).sortWithinPartitions("namespace", "n", "record_id")
     return map_batches(placed, kernels.chains, kernels.CHAIN_SCHEMA)

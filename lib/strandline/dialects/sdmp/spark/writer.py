@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.journals import AuthorScope, NextCommit
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.dialect.choices import local_nodes, node_rows, of_nodes
-from strandline.dialects.sdmp.dialect.peers import named_by_peers
-from strandline.dialects.sdmp.dialect.positions import LINES
-from strandline.dialects.sdmp.frames import writing
+from strandline.dialects.sdmp.spark import next_lines
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, of_nodes
+from strandline.dialects.sdmp.spark.peers import named_by_peers
+from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.dialects.sdmp.types import DIALECT
 
 RESOURCES = "node_resource"
@@ -67,18 +67,18 @@ def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
     nodes = node_rows(tables, writers)
     lines = of_nodes(writers, tables, tables.read_version(LINES, scope.version))
     held = of_nodes(writers, tables, tables.read(RESOURCES))
-    found = [writing.pending(held, lines)]
+    found = [next_lines.pending(held, lines)]
     taking = [node for node in writers if own.nodes[node].profile == "0.9" and own.nodes[node].peers]
     if scope.start is not None and taking:
         named = named_by_peers(own, taking, tables, scope.start).where("taken")
-        found.append(writing.new_pairs(named, lines, held))
-    placed = jobs.checkpoint(writing.placed(reduce(DataFrame.unionByName, found)), "pending resources")
+        found.append(next_lines.new_pairs(named, lines, held))
+    placed = jobs.checkpoint(next_lines.placed(reduce(DataFrame.unionByName, found)), "pending resources")
     in_commit = F.col("place") <= own.limit
     told = jobs.row(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
     if not told["all"]:
         return None
-    ends = jobs.checkpoint(writing.ends(nodes, lines), "tips")
-    rows = jobs.checkpoint(writing.written(placed.where(in_commit), ends, scope.run_id), "journal lines")
+    ends = jobs.checkpoint(next_lines.ends(nodes, lines), "tips")
+    rows = jobs.checkpoint(next_lines.written(placed.where(in_commit), ends, scope.run_id), "journal lines")
     of_rows = jobs.row(
         rows.agg(
             F.count(F.lit(1)).alias("count"),

@@ -7,9 +7,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames import records
-from strandline.dialects.sdmp.frames import reduction as rd
-from strandline.dialects.sdmp.frames.own import PAIR
+from strandline.dialects.sdmp.spark import journal_rows, records
+from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.frames.lift import map_groups
 
 ORDER = ("is_new", "peer", "ingest_no", "unordered", "seq", "line", "digest", "pos")
@@ -78,7 +77,9 @@ def ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
     Rows:   one per node.
     """
     tops = lines.groupBy("namespace").agg(F.max("n").alias("n"))
-    tips = rd.tips(rd.as_tip(lines.join(F.broadcast(tops), ["namespace", "n"], "left_semi")))
+    tips = journal_rows.tips(
+        journal_rows.as_tip(lines.join(F.broadcast(tops), ["namespace", "n"], "left_semi"))
+    )
     return nodes.join(tips.select("namespace", "tip_n", "tip_line"), "namespace", "left").select(
         "node",
         "namespace",
@@ -97,7 +98,9 @@ def forked(lines: DataFrame) -> DataFrame:
     """
     counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("n"))
     torn = counted.where("lines > n").select("namespace", "n")
-    tips = rd.tips(rd.as_tip(lines.join(F.broadcast(torn), ["namespace", "n"], "left_semi")))
+    tips = journal_rows.tips(
+        journal_rows.as_tip(lines.join(F.broadcast(torn), ["namespace", "n"], "left_semi"))
+    )
     return tips.select("namespace", "tip_hash", F.lit(1).alias("fork_count"), F.lit(0).alias("common_n"))
 
 

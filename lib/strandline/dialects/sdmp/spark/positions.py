@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.frames import heads
+from strandline.dialects.sdmp.spark import heads
 
 LINES = "node_journal_line"
 JOURNALS = "node_journal"

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp.codec import REQUEST_LIMIT
-from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.dialects.sdmp.spark import journal_rows
 
 
 def requests(statuses: DataFrame, wanted: DataFrame) -> DataFrame:
@@ -77,7 +77,7 @@ def answers(found: DataFrame, trunks: DataFrame) -> DataFrame:
     Gives:  request_no, line (the frame), lines.
     Rows:   one per row.
     """
-    texts = trunks.select("namespace", "n", rd.exact_line().alias("text"))
+    texts = trunks.select("namespace", "n", journal_rows.exact_line().alias("text"))
     tops = trunks.groupBy("namespace").agg(F.max("n").alias("tip_n"))
     last = F.least(F.col("start_n") + F.col("most"), F.coalesce("tip_n", F.lit(1)))
     spans = found.join(F.broadcast(tops), "namespace", "left").withColumn("last", last)

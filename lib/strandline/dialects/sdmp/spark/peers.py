@@ -14,10 +14,10 @@ from pyspark.sql import functions as F
 from strandline.core.ids import bucket_of, namespace
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.author import LocalNodes
-from strandline.dialects.sdmp.dialect.choices import as_rows, local_nodes, node_rows, of_nodes
-from strandline.dialects.sdmp.dialect.positions import JOURNALS, LINES
-from strandline.dialects.sdmp.frames import peers as pr
-from strandline.dialects.sdmp.frames.own import PAIR
+from strandline.dialects.sdmp.spark import peer_rows
+from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_rows, of_nodes
+from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
 
@@ -63,7 +63,7 @@ def named_by_peers(own: LocalNodes, nodes: Collection[str], tables: Tables, vers
     )
     peers = {peer for node in nodes for peer in own.nodes[node].peers}
     lines = of_nodes(peers, tables, tables.read_version(LINES, version))
-    return pr.named(links(own, nodes, tables), authors, lines)
+    return peer_rows.named(links(own, nodes, tables), authors, lines)
 
 
 def peers(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
@@ -79,9 +79,9 @@ def peers(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[
     )  # fmt: skip
     named = jobs.persist(named_by_peers(own, nodes, tables, version), "named pairs")
     recorded = of_nodes(nodes, tables, lines).where("n > 1").select(*PAIR).distinct()
-    beside = pr.off_trunk(journals, of_nodes(every_peer, tables, lines))
+    beside = peer_rows.off_trunk(journals, of_nodes(every_peer, tables, lines))
     held = of_nodes(nodes, tables, tables.read("node_resource"))
-    missing = pr.gaps(named, recorded, beside)
-    statuses = pr.as_peer_status(links(own, nodes, tables), journals, missing, waiting)
-    wanted = pr.as_wanted_resource(named, recorded, held, node_rows(tables, nodes))
+    missing = peer_rows.gaps(named, recorded, beside)
+    statuses = peer_rows.as_peer_status(links(own, nodes, tables), journals, missing, waiting)
+    wanted = peer_rows.as_wanted_resource(named, recorded, held, node_rows(tables, nodes))
     return {"peer_status": statuses, "wanted_resource": wanted}

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.dialects.sdmp.spark import journal_rows
 from strandline.frames.lift import map_batches
 
 LINES_A_PAGE: Final = 10_000
@@ -27,7 +27,7 @@ def unforked(lines: DataFrame) -> DataFrame:
         "namespace",
         "n",
         "line_number",
-        rd.exact_line().alias("line"),
+        journal_rows.exact_line().alias("line"),
         F.lit(0).cast("bigint").alias("branch"),
     )
 
@@ -38,7 +38,7 @@ def forked(lines: DataFrame) -> DataFrame:
     Reads:  LINE_COLUMNS of whole journals.  Gives: namespace, n, line_number, line, branch.  Rows: one per row.
     """
     shaped = lines.select(
-        "namespace", "n", "record_id", "line_number", "line_hash", rd.exact_line().alias("line")
+        "namespace", "n", "record_id", "line_number", "line_hash", journal_rows.exact_line().alias("line")
     )
     in_order = shaped.repartition("namespace").sortWithinPartitions("namespace", "n", "record_id")
     return map_batches(in_order, kernels.branches, kernels.BRANCH_SCHEMA)

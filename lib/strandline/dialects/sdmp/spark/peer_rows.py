@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.frames.heads import line_hash
-from strandline.dialects.sdmp.frames.own import PAIR
+from strandline.dialects.sdmp.spark.heads import line_hash
+from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.frames.lift import map_groups
 
 

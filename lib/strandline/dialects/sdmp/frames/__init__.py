@@ -1,1 +1,0 @@
-"""Node journals as frames: DataFrame in, DataFrame out, lazy."""

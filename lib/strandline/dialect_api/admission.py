@@ -34,7 +34,7 @@ class Admission:
     `counts` has read, accepted (of those read), rejected, deferred and the dialect's own. `findings` are
     FINDING_COLUMNS of `frames.quarantine`. `resolved` are the rows of `quarantine` that wait no longer (quarantine_id,
     bucket, namespace, record_id), or None; those whose record the union adds to the record table are counted as
-    readmitted. `faults` counts records that met a fault of ours. `damaged` tells, per damaged file, where it first
+    readmitted. `faults` counts records that met a bug of this program. `damaged` tells, per damaged file, where it first
     breaks. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
     record with an id, good or not: file_no, namespace, record_id, name (as others call it), follows (ARRAY<STRING>, the
     names of those it follows). Both are lazy.
@@ -55,7 +55,7 @@ class Admission:
 class AdmitRequest:
     """What decides an admission besides the input.
 
-    `replay` are rejected rows of `quarantine` that are judged again as if they came now, or None. `options` is what the
+    `replay` are rejected rows of `quarantine` that are judged again like new input, or None. `options` is what the
     dialect's `parse_options` returned, or None if no option was given.
     """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DemoFile:
-    """One file of the demo: its name, what stands in it, how many records it holds, its bytes."""
+    """One file of the demo: its name, a description, how many records it holds, its bytes."""
 
     name: str
     what: str
@@ -17,7 +17,7 @@ class DemoFile:
 
 @dataclass(frozen=True, slots=True)
 class DemoRejection:
-    """A record of the demo that is rejected, the only one of its namespace: where it stands, and its reason.
+    """A record of the demo that is rejected, the only one of its namespace: its file, and its reason.
 
     `title` says it in words. Its evidence has the members expected and actual, and perhaps position, field and note.
     """

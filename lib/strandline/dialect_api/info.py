@@ -63,7 +63,7 @@ class DialectInfo:
     `load` is where the `Dialect` object is, as `module:attribute`. `kinds` are its kinds of namespaces. `record_table`
     is the table of accepted records, `side_tables` are tables of what records need, `reduced_tables` are in the order
     of writing (without `namespace_state`). `formats` are the formats of files by name, each with the endings of file
-    names that mean it; empty where the content tells. `export_format` is the format that `export` writes, where names
+    names that mean it; empty where the content decides. `export_format` is the format that `export` writes, where names
     tell formats; `message_format` that of a message of Kafka, one line. `health` and `unpacking` name objects
     (`module:attribute`) or None: how local nodes stand, and how a node's folder becomes a file.
     """

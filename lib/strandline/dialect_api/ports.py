@@ -26,7 +26,7 @@ class PlainFile:
 class SplitFormat:
     """A plain file that Spark's splitting reader may take.
 
-    `form` names the reader of its lines, `label` is what the file's head says of all of them (or None), `line_bytes`
+    `form` names the reader of its lines, `label` is what the head of the file states for all lines (or None), `line_bytes`
     the most that one line may hold.
     """
 
@@ -50,13 +50,13 @@ class InputScan(Protocol):
         """Lines of large plain text: file_no, part, label, mark, size, raw, in the order of each part."""
 
     def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
-        """Pieces of all other files (`kernels.pieces`), or None if there are none."""
+        """Pieces of all other files (`kernels.pieces`), or None without such files."""
 
     def sources(self) -> DataFrame:
         """file_no, source (the path as text)."""
 
     def without_truncated(self, read_bytes: DataFrame) -> InputScan | None:
-        """A reading that mends what Spark's reader lost, or None. Reads: file_no, bytes that its lines took."""
+        """A scan that reads again the files of which Spark's reader lost bytes, or None. Reads: file_no, bytes that its lines took."""
 
 
 class LakeSnapshot(Protocol):

@@ -1,4 +1,4 @@
-"""Writing own journals: lines from pairs, which pairs are to be written, when the writer stops, what peers are told."""
+"""Writing local journals: lines from pairs, which pairs to write, when the writer stops, what to answer peers."""
 
 from strandline.dialects.sdmp.author.answers import MAX_ANSWER_LINES, Answers, answer, answers
 from strandline.dialects.sdmp.author.choices import LocalNodes

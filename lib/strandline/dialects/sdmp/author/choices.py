@@ -1,4 +1,4 @@
-"""What an operator says of the own nodes in one run: who they are, which to restore, which to write on regardless."""
+"""The local nodes of one run: their connections, which to restore, which to write although their writer stopped."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One decompressed file: a text journal, or frames; told apart by the first byte that is no white space."""
+"""One decompressed file: a text journal, or frames. The first byte that is not white space decides."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Text journals that came in several parts: what each part holds, and whether its first line follows."""
+"""Text journals that were read in several parts: what each part holds, and whether its first line follows."""
 
 from __future__ import annotations
 

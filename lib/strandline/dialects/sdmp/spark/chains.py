@@ -54,5 +54,7 @@ def frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
         F.lit('{"node":"'), node, F.lit('","journal":{"since":"'), F.coalesce("since", node),
         F.lit('","entries":['), F.col("entries"), F.lit("]}}"),
     )  # fmt: skip
-    told = chained.join(before, ["namespace", "number"], "left")
-    return told.select(F.lit(None).cast("string").alias("format"), content.cast("binary").alias("content"))
+    followed = chained.join(before, ["namespace", "number"], "left")
+    return followed.select(
+        F.lit(None).cast("string").alias("format"), content.cast("binary").alias("content")
+    )

@@ -1,4 +1,4 @@
-"""Counts that an operator wants of a batch of node journals, beside the verdicts."""
+"""Counts of a batch of node journals that are not verdicts: wrong `since` members, journals that got shorter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def since_mismatches(
 ) -> int:
     """Count the frames whose first line is accepted and whose `since` is not the number of the line before it.
 
-    Stored tips tell most of them; lines are looked up only where that leaves something open.
+    Stored tips decide most of them; lines are looked up only for the rest.
     """
     stored = tables.read("node_journal_line").where(F.col("bucket").isin(*buckets))
     journals = tables.read("node_journal").where(F.col("bucket").isin(*buckets))
@@ -29,21 +29,21 @@ def since_mismatches(
     right = (
         F.when(first, F.col("node")).when(F.col("tip_n") == 1, F.col("node")).otherwise(F.col("tip_number"))
     )
-    told = jobs.checkpoint(
+    placed_starts = jobs.checkpoint(
         starts.join(tips, ["namespace", "number"], "left")
         .withColumn("right", right)
         .drop("tip_number", "tip_n"),
         "frames",
     )
     counted = jobs.row(
-        told.agg(
+        placed_starts.agg(
             F.count(F.when(F.col("right") != F.col("since"), 1)).alias("wrong"),
-            F.count(F.when(F.col("right").isNull(), 1)).alias("untold"),
+            F.count(F.when(F.col("right").isNull(), 1)).alias("open_starts"),
         )
     )
-    if not counted["untold"]:
+    if not counted["open_starts"]:
         return int(counted["wrong"])
-    untold = told.where("right IS NULL").drop("right")
+    open_starts = placed_starts.where("right IS NULL").drop("right")
     in_run = facts.where(is_candidate()).select(
         F.concat(F.lit("node:"), "node").alias("namespace"),
         F.col("hash").alias("number"),
@@ -52,7 +52,7 @@ def since_mismatches(
     in_table = stored.select(
         "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("found")
     )
-    looked_up = untold.join(in_run.unionByName(in_table), ["namespace", "number"])
+    looked_up = open_starts.join(in_run.unionByName(in_table), ["namespace", "number"])
     wrong = looked_up.where("found <> since").select("head_id").distinct()
     return int(counted["wrong"]) + int(jobs.row(wrong.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 

@@ -42,7 +42,7 @@ class NodeJournals(Dialect, WritesJournals):
         """Return how a plain file may be split, or None: then one task reads it whole.
 
         A text journal whose line 1 names its node goes to Spark's reader. A file of
-        frames is split by the tasks, unless its last frame is cut: that is told by the missing LF, which a split
+        frames is split by the tasks, unless its last frame is cut: the missing LF shows it, which a split
         does not see.
         """
         head = file.head

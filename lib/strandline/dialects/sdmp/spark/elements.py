@@ -89,7 +89,7 @@ def tally(facts: DataFrame) -> DataFrame:
     """Count the elements of each segment, by verdict: all that a run wants to know of numbers, in one pass.
 
     Reads:  the elements with their facts.
-    Gives:  SEGMENT, border, verdict (TINYINT), lines, bytes (with LFs), last_idx (BIGINT). Refused elements stand
+    Gives:  SEGMENT, border, verdict (TINYINT), lines, bytes (with LFs), last_idx (BIGINT). Refused elements count
             under the head before them.
     Rows:   one per segment and verdict.
     """

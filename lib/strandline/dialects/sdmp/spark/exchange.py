@@ -60,5 +60,5 @@ _OUTCOMES = ("malformed", "refused", "resources")
 def _trunks(own: frozenset[str], tables: Tables) -> DataFrame:
     """Return the lines of the trunks of own nodes; what is not reduced yet counts too."""
     lines = of_nodes(own, tables, tables.read(LINES))
-    beside = peer_rows.off_trunk(next_lines.forked(lines), lines)
-    return lines.join(beside, ["namespace", "line_hash"], "left_anti")
+    off_trunk_lines = peer_rows.off_trunk(next_lines.forked(lines), lines)
+    return lines.join(off_trunk_lines, ["namespace", "line_hash"], "left_anti")

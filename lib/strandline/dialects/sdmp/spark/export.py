@@ -16,7 +16,7 @@ from strandline.frames.namespaces import only_namespaces
 def export(held: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
     """Return the accepted lines of journals: of one without a fork its text, as it is hashed; else frames.
 
-    Every line comes once: a branch begins behind the line that it follows.
+    Every line is written once: a branch begins after the line that it follows.
     """
     lines = only_namespaces(held.read(LINES).select(*journal_rows.LINE_COLUMNS), namespaces, held.buckets)
     found = jobs.row(

@@ -24,7 +24,7 @@ def number_of(raw: Column, node: Column) -> Column:
 
 
 def is_long_form(node: Column) -> Column:
-    """True for ids of profile 0.12, which their length tells."""
+    """True for ids of profile 0.12, which are longer."""
     return F.length(node) == ID_CHARS["0.12"]
 
 
@@ -67,7 +67,7 @@ def attached_to_first_lines(heads: DataFrame) -> DataFrame:
 
 
 def attached_to_leaves(heads: DataFrame, journals: DataFrame) -> DataFrame:
-    """Fill attached_n of heads that follow a leaf of their journal as it was last reduced, and tell what is held.
+    """Fill attached_n of heads that follow a leaf of their journal as it was last reduced, and mark what is held.
 
     Reads:  heads with attached_n; of `node_journal` namespace, bucket, tip_hash, tip_n, leaves.
     Gives:  the columns of `heads`, attached_n filled, held (BOOLEAN: lines of the namespace are in the table).

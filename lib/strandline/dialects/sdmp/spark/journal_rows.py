@@ -1,6 +1,6 @@
 """Journals as rows: leaves, forks, pairs and tips, of all lines or of the news alone.
 
-A journal whose greatest n equals its number of lines has one line at every n: no fork and one leaf, told by one
+A journal whose greatest n equals its number of lines has one line at every n: no fork and one leaf, found by one
 aggregate. Only the others need joins of lines with lines.
 """
 
@@ -153,8 +153,8 @@ def as_equivocation(found: DataFrame) -> DataFrame:
         F.lit(b"strandline/equivocation/1"), zero, F.col("namespace").cast("binary"), zero, F.lit(b"SDMP_FORK"), zero,
         key.cast("binary"), zero, F.col("position").cast("binary"),
     )  # fmt: skip
-    told = {"equivocation_id": F.unhex(F.sha2(name, 256)), "key": key, "evidence": _evidence(key)}
-    return shaped(found.withColumns(told), dialect=DIALECT, kind="SDMP_FORK", attributable=False)
+    columns = {"equivocation_id": F.unhex(F.sha2(name, 256)), "key": key, "evidence": _evidence(key)}
+    return shaped(found.withColumns(columns), dialect=DIALECT, kind="SDMP_FORK", attributable=False)
 
 
 def _evidence(key: Column) -> Column:

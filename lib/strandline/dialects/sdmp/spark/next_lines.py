@@ -93,7 +93,7 @@ def ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
 def forked(lines: DataFrame) -> DataFrame:
     """Tell of journals with several leaves where their trunk ends, from their lines alone.
 
-    Gives:  namespace, tip_hash, fork_count (1: it is forked), common_n (0: any line may be beside the trunk).
+    Gives:  namespace, tip_hash, fork_count (1: it is forked), common_n (0: any line may be off the trunk).
     Rows:   one per journal that has more lines than positions.
     """
     counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("n"))

@@ -12,7 +12,7 @@ from strandline.frames.lift import map_groups
 
 
 def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:
-    """Find the lines that are on a branch beside the trunk; only those of forked journals are looked at.
+    """Find the lines that are on a branch off the trunk; only those of forked journals are looked at.
 
     Reads:  of `node_journal` namespace, tip_hash, fork_count, common_n; lines.
     Gives:  namespace, line_hash.
@@ -46,7 +46,7 @@ def named(links: DataFrame, authors: DataFrame, lines: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def gaps(pairs: DataFrame, recorded: DataFrame, beside: DataFrame) -> DataFrame:
+def gaps(pairs: DataFrame, recorded: DataFrame, off_trunk_lines: DataFrame) -> DataFrame:
     """Measure what own journals lack of each peer.
 
     Reads:  `named`; pairs on lines of own nodes; `off_trunk`.
@@ -54,11 +54,11 @@ def gaps(pairs: DataFrame, recorded: DataFrame, beside: DataFrame) -> DataFrame:
     Rows:   one per own node and peer that lacks something.
     """
     lacking = pairs.where("taken").join(recorded, list(PAIR), "left_anti")
-    strays = beside.select(
-        F.col("namespace").alias("peer_namespace"), "line_hash", F.lit(True).alias("beside")
+    strays = off_trunk_lines.select(
+        F.col("namespace").alias("peer_namespace"), "line_hash", F.lit(True).alias("is_off_trunk")
     )
     placed = lacking.join(strays, ["peer_namespace", "line_hash"], "left")
-    on_trunk = F.when(F.col("beside").isNull(), F.col("n"))
+    on_trunk = F.when(F.col("is_off_trunk").isNull(), F.col("n"))
     distinct = placed.groupBy("namespace", "peer", "author_fp", "resource_id").agg(F.min(on_trunk).alias("n"))
     return distinct.groupBy("namespace", "peer").agg(
         F.count(F.lit(1)).alias("unrecorded"), F.min("n").alias("gap_n")
@@ -120,12 +120,12 @@ def as_wanted_resource(pairs: DataFrame, recorded: DataFrame, held: DataFrame, n
     no_peer = F.lit(None).cast("string").alias("peer")
     ours = recorded.select(*PAIR, no_peer, F.lit(True).alias("wants"), F.lit(True).alias("recorded"))
     theirs = pairs.select(*PAIR, "peer", F.col("taken").alias("wants"), F.lit(False).alias("recorded"))
-    told = ours.unionByName(theirs).groupBy(*PAIR).agg(
+    every_pair = ours.unionByName(theirs).groupBy(*PAIR).agg(
         F.array_sort(F.collect_set("peer")).alias("named_by"),
         F.max("wants").alias("wants"),
         F.max("recorded").alias("recorded"),
     )  # fmt: skip
-    wanted = told.where("wants").join(held.select(*PAIR), list(PAIR), "left_anti")
+    wanted = every_pair.where("wants").join(held.select(*PAIR), list(PAIR), "left_anti")
     return wanted.join(F.broadcast(nodes.select("namespace", "bucket")), "namespace").select(
         "namespace", "bucket", "author_fp", "resource_id", "named_by", "recorded"
     )

@@ -79,9 +79,9 @@ def peers(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[
     )  # fmt: skip
     named = jobs.persist(named_by_peers(own, nodes, tables, version), "named pairs")
     recorded = of_nodes(nodes, tables, lines).where("n > 1").select(*PAIR).distinct()
-    beside = peer_rows.off_trunk(journals, of_nodes(every_peer, tables, lines))
+    off_trunk_lines = peer_rows.off_trunk(journals, of_nodes(every_peer, tables, lines))
     held = of_nodes(nodes, tables, tables.read("node_resource"))
-    missing = peer_rows.gaps(named, recorded, beside)
+    missing = peer_rows.gaps(named, recorded, off_trunk_lines)
     statuses = peer_rows.as_peer_status(links(own, nodes, tables), journals, missing, waiting)
     wanted = peer_rows.as_wanted_resource(named, recorded, held, node_rows(tables, nodes))
     return {"peer_status": statuses, "wanted_resource": wanted}

@@ -20,10 +20,10 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> 
         heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads"
     )
     is_open = F.col("attached_n").isNull()
-    told = jobs.row(
+    summary = jobs.row(
         attached.agg(F.count(F.when(is_open, 1)).alias("open"), F.collect_set("bucket").alias("buckets"))
     )
-    if not told["open"]:
+    if not summary["open"]:
         return jobs.checkpoint(
             heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions"
         )
@@ -40,7 +40,7 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> 
     if counted["roots"]:
         stored = (
             tables.read(LINES)
-            .where(F.col("bucket").isin(*sorted(told["buckets"])))
+            .where(F.col("bucket").isin(*sorted(summary["buckets"])))
             .select("namespace", "line_hash", "n")
         )
         lines = heads.attached_to_lines(

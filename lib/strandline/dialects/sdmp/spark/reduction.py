@@ -64,10 +64,10 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         .join(touched, ["namespace", "bucket"], "left_semi").select("namespace",
         F.col("state_hash").alias("stored_hash"))
     )  # fmt: skip
-    told = old.withColumn("own_hash", journal_rows.state_hash()).join(stored, "namespace", "full_outer")
+    compared = old.withColumn("own_hash", journal_rows.state_hash()).join(stored, "namespace", "full_outer")
     is_sound = F.coalesce(F.col("own_hash") == F.col("stored_hash"), F.lit(False))
     tells_leaves = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
-    judged = jobs.checkpoint(told.withColumn("sound", is_sound & tells_leaves), "stored journals")
+    judged = jobs.checkpoint(compared.withColumn("sound", is_sound & tells_leaves), "stored journals")
     unsound = judged.where("NOT sound").select("namespace")
     parts: list[_Folded] = []
     good = fresh

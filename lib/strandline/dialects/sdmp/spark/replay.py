@@ -20,7 +20,7 @@ RECALL_FILE_NO = 2**62
 
 
 def is_delivered() -> Column:
-    """True for what came in this run, false for what waited and is judged again."""
+    """True for records of this run's input, false for waiting records that are judged again."""
     return F.col("file_no") < RECALL_FILE_NO
 
 

@@ -1,4 +1,4 @@
-"""Lines and resources of own nodes: which lines may come in, and what the nodes hold."""
+"""Lines and resources of own nodes: which lines are accepted, and which resources the nodes hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.frames.buckets import bucket_of
 
 PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"
-"""What `kernels.elements` says of an announced element."""
+"""The evidence that `kernels.elements` gives of an announced element."""
 
 PAIR = ("namespace", "author_fp", "resource_id")
 
@@ -37,8 +37,8 @@ def announced(elements: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     place = F.from_json("evidence", PLACE_DDL)
-    told = elements.select(F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"))
-    return told.select(
+    announcements = elements.select(F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"))
+    return announcements.select(
         "namespace",
         "place.author_fp",
         "place.resource_id",

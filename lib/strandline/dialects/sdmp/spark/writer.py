@@ -37,9 +37,9 @@ def stopped(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mappin
     lines = of_nodes(asked, tables, tables.read_version(LINES, version))
     counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("top_n"))
     found = counted.where("lines > top_n").select("namespace", F.lit("OWN_JOURNAL_FORKED").alias("code"))
-    told = (F.col("status") == "deferred") | F.array_contains("reasons", "OWN_LINE_NOT_HELD")
+    is_shown = (F.col("status") == "deferred") | F.array_contains("reasons", "OWN_LINE_NOT_HELD")
     shown = (
-        tables.read("quarantine").where((F.col("dialect") == DIALECT) & told)
+        tables.read("quarantine").where((F.col("dialect") == DIALECT) & is_shown)
         .join(F.broadcast(nodes), "namespace", "left_semi").select("namespace", "record_id")
     )  # fmt: skip
     if jobs.has_rows(shown):
@@ -56,9 +56,9 @@ def stopped(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mappin
 def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope) -> NextCommit | None:
     """Return the lines that one commit adds to the journals of the nodes that are not stopped, or None.
 
-    At most `limit` lines a node, continuing the tip of its trunk as of the version, in the order of writing. Behind
-    what is held come the pairs that peers named at the start, in profile 0.9: 0.12 forbids writing before the resource
-    was received and verified, there they stay wanted.
+    At most `limit` lines a node, continuing the tip of its trunk as of the version, in the order of writing. The
+    pairs that peers named at the start follow, in profile 0.9 only: 0.12 forbids writing a pair before its resource was
+    received and verified, so there they stay in `wanted_resource`.
     """
     own = local_nodes(choices)
     writers = [node for node in own.nodes if node not in scope.stopped]
@@ -74,8 +74,8 @@ def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
         found.append(next_lines.new_pairs(named, lines, held))
     placed = jobs.checkpoint(next_lines.placed(reduce(DataFrame.unionByName, found)), "pending resources")
     in_commit = F.col("place") <= own.limit
-    told = jobs.row(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
-    if not told["all"]:
+    totals = jobs.row(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
+    if not totals["all"]:
         return None
     ends = jobs.checkpoint(next_lines.ends(nodes, lines), "tips")
     rows = jobs.checkpoint(next_lines.written(placed.where(in_commit), ends, scope.run_id), "journal lines")
@@ -88,6 +88,6 @@ def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
         )
     )
     return NextCommit(
-        rows, tuple(sorted(of_rows["buckets"])), (of_rows["low"], of_rows["high"]), of_rows["count"], told["some"],
-        whole=told["some"] == told["all"],
+        rows, tuple(sorted(of_rows["buckets"])), (of_rows["low"], of_rows["high"]), of_rows["count"], totals["some"],
+        whole=totals["some"] == totals["all"],
     )  # fmt: skip

@@ -34,8 +34,8 @@ class Admission:
     `counts` has read, accepted (of those read), rejected, deferred and the dialect's own. `findings` are
     FINDING_COLUMNS of `frames.quarantine`. `resolved` are the rows of `quarantine` that wait no longer (quarantine_id,
     bucket, namespace, record_id), or None; those whose record the union adds to the record table are counted as
-    readmitted. `faults` counts records that met a bug of this program. `damaged` tells, per damaged file, where it first
-    breaks. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
+    readmitted. `faults` counts records that met a bug of this program. `damaged` has, per damaged file, the
+    first break. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
     record with an id, good or not: file_no, namespace, record_id, name (as others call it), follows (ARRAY<STRING>, the
     names of those it follows). Both are lazy.
     """

@@ -26,8 +26,8 @@ class PlainFile:
 class SplitFormat:
     """A plain file that Spark's splitting reader may take.
 
-    `form` names the reader of its lines, `label` is what the head of the file states for all lines (or None), `line_bytes`
-    the most that one line may hold.
+    `form` names the reader of its lines, `label` is what the head of the file states for all lines, or None,
+    `line_bytes` the most that one line may hold.
     """
 
     form: str
@@ -56,7 +56,10 @@ class InputScan(Protocol):
         """file_no, source (the path as text)."""
 
     def without_truncated(self, read_bytes: DataFrame) -> InputScan | None:
-        """A scan that reads again the files of which Spark's reader lost bytes, or None. Reads: file_no, bytes that its lines took."""
+        """A scan that reads the files again of which Spark's reader lost bytes, or None.
+
+        Reads:  file_no, bytes (what the lines of the file took).
+        """
 
 
 class LakeSnapshot(Protocol):

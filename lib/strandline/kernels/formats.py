@@ -11,7 +11,7 @@ _CONTAINER_ENDINGS: Final = (".gz", ".zst")
 
 def format_of(name: str, formats: Formats) -> str | None:
     """Return the format that a name's ending tells, in either case; one ending of a container is looked through."""
-    told = name.lower()
-    ending = next((each for each in _CONTAINER_ENDINGS if told.endswith(each)), "")
-    told = told.removesuffix(ending)
-    return next((each for each, endings in formats.items() if told.endswith(endings)), None)
+    lower = name.lower()
+    ending = next((each for each in _CONTAINER_ENDINGS if lower.endswith(each)), "")
+    lower = lower.removesuffix(ending)
+    return next((each for each, endings in formats.items() if lower.endswith(endings)), None)

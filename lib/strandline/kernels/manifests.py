@@ -1,4 +1,4 @@
-"""Manifests as untrusted bytes: what somebody outside states of files, and what their content is."""
+"""Manifests as untrusted bytes: what a third party states about files, and what their content is."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def _statement(value: Mapping[str, Any], dialect: str) -> Statement:
 
 def _of_others(value: Mapping[str, Any], dialect: str) -> tuple[str, ...] | None:
     """Return the files that a manifest of another dialect names; None for one of ours, and where none can tell."""
-    told, files = value.get("dialect"), value.get("files")
-    if told == dialect or not _is_text(told) or not isinstance(files, list):
+    stated, files = value.get("dialect"), value.get("files")
+    if stated == dialect or not _is_text(stated) or not isinstance(files, list):
         return None
     names: list[Any] = [each.get("name") if isinstance(each, dict) else None for each in files]
     return tuple(names) if all(map(_is_plain_name, names)) else None

@@ -1,4 +1,4 @@
-"""Opening a log from a file: every record verified, the genuine ones of one log in a `Log`, the others told."""
+"""Opening a log from a file: every record verified, the genuine ones of each log in a `Log`, the others listed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -90,12 +90,14 @@ def section_of_entry(key: bytes, value: bytes) -> bytes | None:
 def heads_of(value: bytes) -> list[bytes]:
     """Return the content addresses that a `_heads` store names, `[{"hash":..,"next":..}]`; what is none is left out."""
     try:
-        told = _lenient(value)
+        parsed = _lenient(value)
         # Stored as JSON, a text is JSON once more.
-        told = _lenient(told.encode("utf-8", "surrogatepass")) if isinstance(told, str) else told
+        parsed = _lenient(parsed.encode("utf-8", "surrogatepass")) if isinstance(parsed, str) else parsed
     except JsonRefused:
         return []
-    named = [each.get("hash") for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    named = (
+        [each.get("hash") for each in parsed if isinstance(each, dict)] if isinstance(parsed, list) else []
+    )
     found = (cid_bytes(each) for each in named if isinstance(each, str))
     return [cid for cid in found if cid is not None]
 

@@ -51,9 +51,9 @@ def car_documents(blocks: Iterable[bytes], keep: RawLimits) -> Iterator[tuple[Do
                 document = _without_bytes(document, offset)
             yield document, _kept(raw, keep)
         elif section.reasons == ("CAR_TRUNCATED",) and not window.ended:
-            told = _beyond(window, keep)
-            yield told
-            if isinstance(told[0], Unreadable) and told[0].reasons != ("BLOCK_TOO_LARGE",):
+            oversized = _beyond(window, keep)
+            yield oversized
+            if isinstance(oversized[0], Unreadable) and oversized[0].reasons != ("BLOCK_TOO_LARGE",):
                 return
         else:
             yield _without_bytes(section, offset), window.rest(keep)

@@ -13,8 +13,8 @@ def judge_id(digest: bytes, claimed: str | None, snapshot_id: str | None) -> byt
     if claimed is None and snapshot_id is None:
         return digest
     parts = (digest, b"" if claimed is None else claimed.encode("utf-8"), (snapshot_id or "").encode("utf-8"))
-    told = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-    return hashlib.sha256(told + (b"\x01" if snapshot_id is not None else b"\x00")).digest()
+    joined = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return hashlib.sha256(joined + (b"\x01" if snapshot_id is not None else b"\x00")).digest()
 
 
 def names(claimed: str | bytes | None, digest: bytes) -> bool:

@@ -34,12 +34,12 @@ MANIFEST_COLUMNS: Final = ("record_id", "kind", "type", "access", "write")
 
 
 def configurations(
-    batches: Iterable[pa.RecordBatch], *, told: Mapping[str, LogConfiguration]
+    batches: Iterable[pa.RecordBatch], *, operator_config: Mapping[str, LogConfiguration]
 ) -> Iterator[pa.RecordBatch]:
     """Yield store and write list of each log.
 
     Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: those of the chain that are held), carry (of
-    a log with pruned entries, else null); `told` is the operator's file.
+    a log with pruned entries, else null); `operator_config` is the operator's file.
     Gives: CONFIGURATION_SCHEMA, `depends_on` in the order in which the manifests were followed; `is_refused`: the
     file says of a log with pruned entries what their snapshot does not.
     """
@@ -47,7 +47,7 @@ def configurations(
         rows = []
         columns = (batch.column(name).to_pylist() for name in ("namespace", "log_id", "manifests", "carry"))
         for namespace, log_id, manifests, raw in zip(*columns, strict=True):
-            found = configuration_of(log_id, told, [_manifest(each) for each in manifests])
+            found = configuration_of(log_id, operator_config, [_manifest(each) for each in manifests])
             carry = None if raw is None else decode_carry(raw)
             is_refused = carry is not None and found.whence == "config" and not carry.holds(found)
             found = found if carry is None else carry.configuration_of(found)

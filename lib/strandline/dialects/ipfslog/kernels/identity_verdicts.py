@@ -86,9 +86,9 @@ def _refuted(
         findings = identity_findings(variant, key or "", _opened(identity_row), valid)
     else:
         findings = [identity_invalid(record_id(identity_row))]
-    told = {**(json.loads(evidence) if reasons and evidence else {}), **evidence_of(findings)}
+    merged = {**(json.loads(evidence) if reasons and evidence else {}), **evidence_of(findings)}
     return {
         "judge_id": judge_id,
         "reasons": sorted({*reasons, *reasons_of(findings)}),
-        "evidence": encode_evidence(told),
+        "evidence": encode_evidence(merged),
     }

@@ -38,15 +38,15 @@ class LogConfiguration:
 
     @property
     def reducer_version(self) -> str:
-        """Names the reducer and what it was told: equal versions reduce equal sets to equal states."""
-        told = dag_cbor({"store": self.store, "write": sorted(set(self.write))})
-        return f"ipfslog-1:{hashlib.sha256(told).hexdigest()[:16]}"
+        """Names the reducer and its configuration: equal versions reduce equal sets to equal states."""
+        encoded = dag_cbor({"store": self.store, "write": sorted(set(self.write))})
+        return f"ipfslog-1:{hashlib.sha256(encoded).hexdigest()[:16]}"
 
     @property
     def as_json(self) -> str:
-        """What the reducer was told, as it stands beside the state: JSON with sorted keys, compact, ASCII."""
-        told = {"store": self.store, "whence": self.whence, "write": sorted(set(self.write))}
-        return json.dumps(told, sort_keys=True, separators=(",", ":"))
+        """The configuration as it is stored with the state: JSON with sorted keys, compact, ASCII."""
+        members = {"store": self.store, "whence": self.whence, "write": sorted(set(self.write))}
+        return json.dumps(members, sort_keys=True, separators=(",", ":"))
 
     def may_write(self, entry: Entry) -> bool:
         """Return whether the entry's writer, or its key, is listed."""

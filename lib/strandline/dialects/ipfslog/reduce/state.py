@@ -85,15 +85,15 @@ def reduce_log(
     S holds the entries whose writer is listed, and skeletons, which stand for pruned entries: an entry that comes back
     does not count.
     """
-    told = configuration or LogConfiguration()
+    config = configuration or LogConfiguration()
     bones = {node.record_id: node for node in skeletons}
     held = {entry.record_id: entry for entry in entries if entry.record_id not in bones}
-    listed = {record_id: entry for record_id, entry in held.items() if told.may_write(entry)}
+    listed = {record_id: entry for record_id, entry in held.items() if config.may_write(entry)}
     dag = Dag([*map(node_of, listed.values()), *bones.values()])
     documents = None
-    if told.store in STORES_WITH_ROWS:
+    if config.store in STORES_WITH_ROWS:
         in_order = (listed[record_id] for record_id in dag.values if record_id in listed)
-        documents = document_rows(told.store, in_order)
+        documents = document_rows(config.store, in_order)
     blocks = order_blocks(dag.values)
     groups = None if documents is None else document_groups(documents.values())
     has_one_block = len(blocks) <= 1
@@ -107,7 +107,7 @@ def reduce_log(
         denied=tuple(sorted(held.keys() - listed.keys())),
         count=len(dag.nodes),
         record_count=len(held) + len(bones),
-        reducer_version=told.reducer_version,
+        reducer_version=config.reducer_version,
         state_hash=state_hash(len(dag.nodes), dag.mode, dag.heads, dag.missing, blocks, groups),
         order_blocks=None if has_one_block else b"".join(blocks),
         document_groups=None if has_one_block or groups is None else b"".join(groups),

@@ -26,7 +26,10 @@ def counted(entries: DataFrame) -> DataFrame:
 
 
 def configured(
-    logs: DataFrame, manifests: DataFrame, carries: DataFrame | None, told: Mapping[str, LogConfiguration]
+    logs: DataFrame,
+    manifests: DataFrame,
+    carries: DataFrame | None,
+    operator_config: Mapping[str, LogConfiguration],
 ) -> DataFrame:
     """Add what each log is reduced as: by the operator's file, else by the manifests that its id commits to.
 
@@ -41,8 +44,10 @@ def configured(
         found = found.withColumn("carry", F.lit(None).cast("binary"))
     else:
         found = found.join(carries, "namespace", "left")
-    told_of = map_batches(found, kernels.configurations, kernels.CONFIGURATION_SCHEMA, told=told)
-    return logs.join(told_of, "namespace")
+    configurations = map_batches(
+        found, kernels.configurations, kernels.CONFIGURATION_SCHEMA, operator_config=operator_config
+    )
+    return logs.join(configurations, "namespace")
 
 
 def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:

@@ -45,7 +45,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     """Reduce the logs that `changes` (rows of the change feed) touch, or whose configuration is another one.
 
     From their stored state and the news where that is exact; from all of their entries where a log is new, in mode
-    `walk` or turns to it, or is told otherwise than before. After a killed run everything is reduced again: then rows
+    `walk` or turns to it, or has another configuration than before. After a killed run everything is reduced again: then rows
     may be newer than their state.
     """
     if tables.has_partial_run(REDUCED):
@@ -108,14 +108,14 @@ def _check_told(configured: DataFrame, every: RetainedEntries, jobs: Jobs) -> No
 
 
 def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
-    """Logs to reduce: with changes, with another configuration than that of their state, or owed by an earlier run.
+    """Logs to reduce: with changes, with another configuration than that of their state, or refused by an earlier run.
 
     Gives: `states.LOG`, is_known, is_refused, old_blocks, old_groups, whole (whether all entries are needed).
     """
-    told = [log_namespace(log_id) for log_id in scope.reducer_options]
+    configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
     may_differ = (
-        F.col("namespace").startswith(COMMITTED) | F.col("namespace").isin(told)
+        F.col("namespace").startswith(COMMITTED) | F.col("namespace").isin(configured_logs)
         | (F.col("configuration") != LogConfiguration().as_json)
     )  # fmt: skip
     arrived = logs.counted(changes).withColumnRenamed("record_count", "new_count")
@@ -130,16 +130,16 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
     )
     counted = candidates.withColumn(
         "record_count", F.coalesce("old_count", zero) + F.coalesce("new_count", zero)
-    ).withColumn("owed", F.lit(False))
+    ).withColumn("is_retried", F.lit(False))
     again = _again(changes, every, scope)
     if again is not None:
-        retry_namespaces = every.of(again).counted().withColumn("owed", F.lit(True))
+        retry_namespaces = every.of(again).counted().withColumn("is_retried", F.lit(True))
         counted = counted.join(F.broadcast(again), "namespace", "left_anti").unionByName(
             retry_namespaces, allowMissingColumns=True
         )
     configured = _configured(counted, every, tables, scope)
     differs = (
-        F.col("owed") | F.col("old_count").isNull()
+        F.col("is_retried") | F.col("old_count").isNull()
         | (F.col("old_configuration") != F.col("configuration"))
         | ~F.col("old_depends_on").eqNullSafe(states.depends_on(F.col("depends_on")))
     )  # fmt: skip
@@ -147,7 +147,7 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
         tables.read(VIEW).where((F.col("position") == 1) & (F.col("mode") == "walk"))
         .select("namespace", F.lit(True).alias("walks"))
     )  # fmt: skip
-    is_known = F.col("owed") | F.col("old_count").isNotNull()
+    is_known = F.col("is_retried") | F.col("old_count").isNotNull()
     whole = differs | F.coalesce("walks", F.lit(False))
     return (
         configured.join(walks, "namespace", "left").withColumn("whole", whole)
@@ -157,7 +157,7 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
 
 
 def _again(changes: DataFrame, every: RetainedEntries, scope: ReduceScope) -> DataFrame | None:
-    """Logs of which the stored state tells nothing: owed by an earlier run, or with news that are pruned by now."""
+    """Logs whose stored state cannot be continued: refused by an earlier run, or with changes that are pruned by now."""
     retry_namespaces = every.entries.where(F.col("namespace").isin(*scope.retry_namespaces)).select(
         "namespace"
     )

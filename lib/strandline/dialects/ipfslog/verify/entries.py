@@ -180,13 +180,13 @@ def _verdict(
 ) -> Verdict:
     reasons = reasons_of(findings)
     is_accepted = not reasons and shaped is not None
-    told = tuple(sorted(flags))
+    sorted_flags = tuple(sorted(flags))
     writer = None if identity is None else identity.id
-    entry = entry_of(checked, shaped, writer, told) if is_accepted and shaped is not None else None
+    entry = entry_of(checked, shaped, writer, sorted_flags) if is_accepted and shaped is not None else None
     return Verdict(
         "accepted" if is_accepted else "rejected",
         reasons,
-        told,
+        sorted_flags,
         (),
         entry,
         checked.block,

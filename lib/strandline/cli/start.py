@@ -7,6 +7,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
+from strandline.dialect_api.info import DialectInfo
 from strandline.pipelines.report import Report
 
 _PANEL = "Start"
@@ -100,8 +101,9 @@ def _init(
 
 
 def _config(call: Invocation) -> Result:
-    """Print the settings in force and where each comes from."""
+    """Print the settings in force and where each comes from, and the options that dialects add to commands."""
     from strandline.config.settings import keys
+    from strandline.dialects import infos
 
     effective = call.effective
     values = effective.settings.model_dump()
@@ -113,6 +115,25 @@ def _config(call: Invocation) -> Result:
         command="config",
         run_id=call.run_id,
         seconds=call.elapsed(),
-        members={"settings": {key: {"value": value, "from": place} for key, value, place in rows}},
+        members={
+            "settings": {key: {"value": value, "from": place} for key, value, place in rows},
+            "dialect_options": [row for info in infos().values() for row in _options(info)],
+        },
     )
-    return Result(report, lambda console: show.table(console, ("setting", "value", "from"), rows))
+    return Result(report, lambda console: show.config(console, report))
+
+
+def _options(info: DialectInfo) -> list[dict[str, str]]:
+    """Return what a dialect adds to commands: option, dialect, the commands, and how long a value holds."""
+    of_lake = [
+        (option.name, "init", f"the lake, as {option.table_property} of {option.table}")
+        for option in info.lake_options
+    ]
+    of_runs = [
+        (option.name, ", ".join(option.commands), "this run and later ones" if option.sticky else "this run")
+        for option in info.run_options
+    ]
+    return [
+        {"option": f"--{name}", "dialect": info.name, "commands": commands, "holds_for": holds_for}
+        for name, commands, holds_for in (*of_lake, *of_runs)
+    ]

@@ -1,5 +1,6 @@
 """Options are declared once, by dialects: every command shows, parses and passes on what is declared, nothing else."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,23 @@ def test_an_option_of_a_new_dialect_is_shown_without_a_change_to_the_commands(mo
     declare(monkeypatch, DialectInfo("toy", "x:y", ("toy",), "ipfs_log_entry", run_options=(pins,)))
     assert "toy: Pins of toys." in help_of("reduce")
     assert "--toy-pins" not in help_of("ingest")
+
+
+def test_config_lists_each_option_of_each_dialect_and_how_long_it_holds(capsys):
+    from strandline.cli import main
+
+    assert main(["config", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["dialect_options"]
+    declared = [
+        (f"--{option.name}", info.name)
+        for info in infos().values()
+        for option in (*info.lake_options, *info.run_options)
+    ]
+    assert [(each["option"], each["dialect"]) for each in listed] == declared
+    holds = {each["option"]: each["holds_for"] for each in listed}
+    assert holds["--strict"] == "the lake, as strandline.sdmp.reading of node_journal_line"
+    assert holds["--log-config"] == "this run and later ones"
+    assert holds["--nodes"] == "this run"
+    assert main(["config"]) == 0
+    shown = capsys.readouterr().out.split()
+    assert [option for option, _ in declared if option not in shown] == []

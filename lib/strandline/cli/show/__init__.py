@@ -15,9 +15,10 @@ from strandline.cli.show.reports import (
     sync_lakes,
     unpack,
 )
-from strandline.cli.show.rows import sql, table, write_rows
+from strandline.cli.show.rows import config, sql, write_rows
 
 __all__ = [
+    "config",
     "demo",
     "doctor",
     "explain",
@@ -31,7 +32,6 @@ __all__ = [
     "stream",
     "sync",
     "sync_lakes",
-    "table",
     "unpack",
     "write_rows",
 ]

@@ -29,6 +29,20 @@ def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[obje
         console.print(text)
 
 
+def config(console: Console, report: Report) -> None:
+    """Print the settings in force, then the options that dialects add to commands."""
+    settings = report.members["settings"]
+    table(
+        console,
+        ("setting", "value", "from"),
+        [(key, each["value"], each["from"]) for key, each in settings.items()],
+    )
+    console.print()
+    columns = ("option", "dialect", "commands", "holds_for")
+    rows = [[option[name] for name in columns] for option in report.members["dialect_options"]]
+    table(console, ("option", "dialect", "commands", "holds for"), rows)
+
+
 def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
     """Print the rows of a query in the form asked for, or where they were written."""
     rows = report.members.get("rows", ())

@@ -44,9 +44,9 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
 def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the logs that `changes` (rows of the change feed) touch, or whose configuration is another one.
 
-    From their stored state and the news where that is exact; from all of their entries where a log is new, in mode
-    `walk` or turns to it, or has another configuration than before. After a killed run everything is reduced again: then rows
-    may be newer than their state.
+    From their stored state and the changes where that is exact; from all of their entries where a log is new, is in
+    mode `walk` or turns to it, or has another configuration than before. After a killed run everything is reduced
+    again, since rows may be newer than their state.
     """
     if tables.has_partial_run(REDUCED):
         return _of_all(tables, jobs, scope)
@@ -157,7 +157,7 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
 
 
 def _again(changes: DataFrame, every: RetainedEntries, scope: ReduceScope) -> DataFrame | None:
-    """Logs whose stored state cannot be continued: refused by an earlier run, or with changes that are pruned by now."""
+    """Logs whose stored state cannot be continued: refused by an earlier run, or with changes that are pruned."""
     retry_namespaces = every.entries.where(F.col("namespace").isin(*scope.retry_namespaces)).select(
         "namespace"
     )

@@ -122,6 +122,11 @@ class TableReads:
         light = self._light(table)
         return dict(self._detail(table, "properties") if light is None else light.metadata().configuration)
 
+    def has_files(self, table: str) -> bool:
+        """Return False if the log of a local folder names no live data file; elsewhere True."""
+        light = self._light(table)
+        return light is None or bool(light.get_add_actions().num_rows)
+
     def stored_bytes(self, table: str) -> int:
         """Return the bytes of the table's live data files."""
         light = self._light(table)

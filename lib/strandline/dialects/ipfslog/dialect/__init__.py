@@ -61,9 +61,9 @@ class Logs(Dialect):
         """Write logs as a CAR, with the identities and manifests that they need."""
         return export_files.export(lake, jobs, namespaces)
 
-    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write blocks as CARs."""
-        return transfer.to_files(rows, tables, jobs)
+        return transfer.to_files(rows, there, jobs)
 
     def demo(self) -> Demo:
         """Return the entries of the OrbitDB field manual, and a shop of which one entry is forged."""

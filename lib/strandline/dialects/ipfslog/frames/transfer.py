@@ -1,4 +1,4 @@
-"""Stored blocks as CARs, so that another lake judges them like any that come."""
+"""Stored blocks as documents, so that another lake judges them like any that come."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from strandline.dialects.ipfslog import kernels
 
 
-def cars_of(tables: Iterable[DataFrame]) -> DataFrame:
-    """Write blocks as CARs.
+def documents_of(tables: Iterable[DataFrame]) -> DataFrame:
+    """Write blocks as lines of JSON.
 
-    Reads:  cid, block, of each frame.
+    Reads:  block, of each frame.
     Gives:  format, content (BINARY).
     Rows:   as few as hold all blocks; each block is in one.
     """
-    blocks = reduce(DataFrame.unionByName, (rows.select("cid", "block") for rows in tables))
-    packed = blocks.mapInArrow(kernels.packed, from_arrow_schema(kernels.CAR_SCHEMA))
-    return packed.select(F.lit("car").alias("format"), "content")
+    blocks = reduce(DataFrame.unionByName, (rows.select("block") for rows in tables))
+    packed = blocks.mapInArrow(kernels.packed, from_arrow_schema(kernels.FILE_SCHEMA))
+    return packed.select(F.lit("lines").alias("format"), "content")

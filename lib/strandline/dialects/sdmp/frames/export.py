@@ -10,6 +10,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.frames import reduction as rd
+from strandline.dialects.sdmp.frames.transfer import frame_text
 
 LINES_A_PAGE: Final = 10_000
 """Lines of a frame, or of a piece of a text: far below the limits of a frame."""
@@ -82,11 +83,7 @@ def frames(found: DataFrame, lines: DataFrame) -> DataFrame:
     )
     node = F.substring_index("namespace", ":", -1)
     since = F.coalesce("number_before", node)
-    quoted = F.concat(F.lit('"'), F.array_join("entries", '","'), F.lit('"'))
-    frame = F.concat(
-        F.lit('{"node":"'), node, F.lit('","journal":{"since":"'), since, F.lit('","entries":['), quoted,
-        F.lit("]}}\n"),
-    )  # fmt: skip
+    frame = F.concat(frame_text(node, since, F.col("entries")), F.lit("\n"))
     return found.join(before, ["namespace", "number"], "left").select(
         *ORDER, frame.cast("binary").alias("content"), "records"
     )

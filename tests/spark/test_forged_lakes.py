@@ -10,14 +10,12 @@ from strandline.core.errors import UsageError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import announce, render
 from support.forged_lakes import (
-    MARKUP,
     declare,
     forged,
     forgeries,
     put,
     put_file,
     rows_of,
-    set_property,
 )
 from support.lakes import Lake, write_files
 from support.own_cases import node_of, own_node, pair_of
@@ -150,13 +148,3 @@ def test_a_table_of_other_columns_is_refused_before_anything_moves(
         here.bring(there)
     assert refused.value.code == "TABLE_DIFFERS"
     assert (table in refused.value.message, column in refused.value.message) == (True, True)
-
-
-@pytest.mark.parametrize("buckets", ["abc", "-1", "0", "65537", "1e3", "", MARKUP])
-def test_a_lake_whose_number_of_buckets_is_none_is_refused(new_lake, tmp_path, buckets):
-    there, here = copied(new_lake("there"), tmp_path / "other"), new_lake("here")
-    set_property(there.path, "namespace_state", "strandline.buckets", buckets)
-    with pytest.raises(UsageError) as refused:
-        here.bring(there)
-    assert refused.value.code == "TABLE_DIFFERS"
-    assert MARKUP not in refused.value.message

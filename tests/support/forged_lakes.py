@@ -72,15 +72,6 @@ def declare(lake: Path, table: str, changed: Mapping[str, Mapping[str, object] |
     )
 
 
-def set_property(lake: Path, table: str, name: str, value: str) -> None:
-    """Give a table a property."""
-    metadata = _metadata(lake / table)
-    commit(
-        lake / table,
-        [{"metaData": {**metadata, "configuration": {**metadata["configuration"], name: value}}}],
-    )
-
-
 def commit(table: Path, actions: Iterable[Mapping[str, object]]) -> None:
     """Add a commit of these actions to the log."""
     version = DeltaTable(str(table)).version() + 1

@@ -19,6 +19,17 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
 
 
+class RowsLost(FaultError):  # noqa: N818 - the product's own word
+    """Not every row of another lake arrived: its files have other rows than its log tells. Exit code 3."""
+
+    def __init__(self, records: int, read: int) -> None:
+        super().__init__(
+            "ROWS_LOST",
+            f"{records:,} rows of the other lake were to be read as records, {read:,} were, and none was written",
+            "have the log of that lake mended, or ingest a file that it exported",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class MovedRows:
     """Rows of another lake on their way into this one.
@@ -33,14 +44,10 @@ class MovedRows:
     refused: int
 
     def check(self, admission: Admission) -> None:
-        """See that every row that was moved was read. Raises: FaultError ROWS_LOST, before anything is written."""
+        """See that every row that was moved was read. Raises: RowsLost, before anything is written."""
         read = admission.counts["read"]
         if read != self.records:
-            raise FaultError(
-                "ROWS_LOST",
-                f"{self.records:,} rows of the other lake were to be read as records, {read:,} were",
-                "report this as a bug of Strandline: nothing of these rows was written",
-            )
+            raise RowsLost(self.records, read)
 
 
 def moved_rows(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJobs) -> MovedRows | None:

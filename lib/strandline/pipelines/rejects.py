@@ -132,7 +132,7 @@ class Rejects:
 
 
 def _without_content() -> Column:
-    """Return the reasons of rows whose bytes are a path: there is nothing to judge again."""
+    """Return the reasons of rows whose bytes are no record: there is nothing to judge again."""
     return F.array(F.lit("PATH_REFUSED"), F.lit(FILE_UNREADABLE), F.lit(BREAKS_CONTRACT))
 
 

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
-from strandline.core.errors import FaultError, UsageError
+from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
@@ -18,7 +18,7 @@ from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admitting import Admitting, Merged, counts_of
 from strandline.pipelines.comparison import Comparison, compare
 from strandline.pipelines.local_journals import write_local_journals
-from strandline.pipelines.moved_rows import moved_rows
+from strandline.pipelines.moved_rows import RowsLost, moved_rows
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.rejects import QUARANTINE
 from strandline.pipelines.report import Report
@@ -92,14 +92,14 @@ def run(
                 if not request.dry_run:
                     options = request.options.get(dialect.info.name)
                     _bring(store, other, dialect, found, options, settings, context, jobs, brought)
-        except (Py4JJavaError, PySparkException) as error:
-            file = other.unreadable_file(error)
-            if file is None:
+        except (Py4JJavaError, PySparkException, RowsLost) as error:
+            damage = error if isinstance(error, RowsLost) else other.damage(error)
+            if damage is None:
                 raise
-            brought.unreadable.append(file)
+            brought.damages.append(damage)
     if request.dry_run:
-        if (damage := brought.error()) is not None:
-            raise FaultError(damage.code, damage.message, damage.next)
+        for damage in brought.damages:
+            raise damage
         return context.report(
             store.location.describe(), counts=dict(brought.counts), namespaces=brought.namespaces,
             members=brought.members() | {"dry_run": True},

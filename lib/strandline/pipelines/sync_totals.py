@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from strandline.core.errors import FaultError
 from strandline.pipelines.comparison import Comparison
 from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.report import Outcome, ReportError
@@ -25,7 +26,7 @@ class SyncTotals:
     examples: dict[str, dict[str, str]] = field(default_factory=dict)
     namespaces: int = 0
     faults: int = 0
-    unreadable: list[str] = field(default_factory=list)
+    damages: list[FaultError] = field(default_factory=list)
 
     def compared(self, found: Comparison) -> None:
         """Add what one dialect's comparison found."""
@@ -54,14 +55,11 @@ class SyncTotals:
         }  # fmt: skip
 
     def error(self) -> ReportError | None:
-        """Return the error of a run that could not read files of the other lake, or None."""
-        if not self.unreadable:
+        """Return the error of a run that could not bring the records of some dialect, or None."""
+        if not self.damages:
             return None
-        return ReportError(
-            "TABLE_DAMAGED",
-            f"a file of the lake {self.source} cannot be read: {', '.join(self.unreadable)}",
-            "have that lake mended and run the command again: the records of its other dialects are here",
-        )
+        first = self.damages[0]
+        return ReportError(first.code, "; ".join(damage.message for damage in self.damages), first.next)
 
     def outcome(self, error: ReportError | None) -> Outcome:
         """Return how the run ended."""

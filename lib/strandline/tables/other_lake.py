@@ -15,7 +15,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.model import Contract
 from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.contracts.rules import row_rules
-from strandline.core.errors import UsageError
+from strandline.core.errors import FaultError, UsageError
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
 
 if TYPE_CHECKING:
@@ -84,13 +84,19 @@ class OtherLake:
             )
         return int(said)
 
-    def unreadable_file(self, error: BaseException) -> str | None:
-        """Return the file of this lake that Spark could not read, if that is what `error` says."""
+    def damage(self, error: BaseException) -> FaultError | None:
+        """Return the fault of a file of this lake that Spark could not read, if that is what `error` says."""
         named = _UNREADABLE.search(str(error))
         if named is None:
             return None
         file = unquote(named.group(1))
-        return file if any(self._reads.location.table_path(table) in file for table in self._rows) else None
+        if not any(self._reads.location.table_path(table) in file for table in self._rows):
+            return None
+        return FaultError(
+            "TABLE_DAMAGED",
+            f"a file of the lake {self.name} cannot be read: {file}",
+            "have that lake mended and run the command again: the records of its other dialects are here",
+        )
 
     @staticmethod
     def _differs(message: str) -> UsageError:

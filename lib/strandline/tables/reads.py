@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COMMITS_LOOKED_AT: Final = 20
 """Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
+RESTORED: Final = "RESTORE"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 """Of a list of more values Spark tells Parquet the least and the greatest alone, which skips nothing."""
@@ -98,6 +99,14 @@ class TableReads:
             if FORGOTTEN.search(str(error)) is None:
                 raise
             return None
+
+    def was_restored(self, table: str, previous: int, version: int) -> bool:
+        """Return whether a commit after the version `previous` put an older version of the table back."""
+        light, commits = self._light(table), version - previous
+        if light is None:
+            asked = self.spark.sql(history_sql(self.target(table), commits)).select("operation").collect()
+            return any(row["operation"] == RESTORED for row in asked)
+        return any(each["operation"] == RESTORED for each in light.history(commits))
 
     def version(self, table: str) -> int:
         """Return the table's version."""

@@ -1,4 +1,4 @@
-"""Two processes that bring overlapping records into one lake at the same moment end with the exact union."""
+"""Processes that bring overlapping records into one lake at the same moment end with the exact union."""
 
 import json
 
@@ -10,8 +10,9 @@ from support.lakes import write_files
 from support.packaged import SECONDS
 
 SHARED, OWN, LINES = 20, 4, 100
-# The command as it is, but that it waits before its union merge until the other one is there too.
+# The command as it is, but that it waits before its union merge until the others are there too.
 WRITER = """\
+WRITERS = 2
 import sys, time
 from pathlib import Path
 from strandline.cli import main
@@ -20,7 +21,7 @@ from strandline.pipelines.faults import Faults
 def meet():
     Path(f"ready-{sys.argv[1]}").touch()
     until = time.monotonic() + 120
-    while len(list(Path().glob("ready-*"))) < 2 and time.monotonic() < until:
+    while len(list(Path().glob("ready-*"))) < WRITERS and time.monotonic() < until:
         time.sleep(0.005)
 
 Faults.parse = staticmethod(lambda text: Faults("ingest.read", fire=meet))
@@ -28,35 +29,38 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-def test_two_processes_that_merge_at_once_end_with_the_union(new_lake, program, tmp_path):
+@pytest.mark.parametrize("writers", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_processes_that_merge_at_once_end_with_the_union(new_lake, program, tmp_path, writers):
     def files(*numbers: int, lines: int = LINES) -> dict[str, bytes]:
         return {f"{number}.journal": render(synthetic(number, lines)) for number in numbers}
 
     damaged = {"damaged.journal": render(list(synthetic(99, 9))[1:]), "none.journal": b"no journal\n"}
     shared = files(*range(SHARED)) | damaged
-    ours = shared | files(*range(100, 100 + OWN))
-    theirs = shared | files(0, 1, lines=LINES + 7) | files(*range(200, 200 + OWN))
-    sources = {"a": write_files(tmp_path / "a", ours), "b": write_files(tmp_path / "b", theirs)}
+    given = {
+        name: shared | files(*range(100 * at, 100 * at + OWN)) for at, name in enumerate("abcd"[:writers], 1)
+    }
+    given["b"] |= files(0, 1, lines=LINES + 7)
+    sources = {name: write_files(tmp_path / name, each) for name, each in given.items()}
     raced, calm = new_lake("raced"), new_lake("calm")
-    writers = [
+    started = [
         program.start(
             name, "ingest", str(source), "--dialect", "sdmp", "--lake", str(raced.path), "--json",
-            cwd=tmp_path, script=WRITER,
+            cwd=tmp_path, script=WRITER.replace("WRITERS = 2", f"WRITERS = {writers}"),
         )
         for name, source in sources.items()
     ]  # fmt: skip
-    told = [writer.communicate(timeout=SECONDS) for writer in writers]
-    assert [writer.returncode for writer in writers] == [0, 0], told
-    assert sorted(path.name for path in tmp_path.glob("ready-*")) == ["ready-a", "ready-b"]
+    told = [writer.communicate(timeout=SECONDS) for writer in started]
+    assert [writer.returncode for writer in started] == [0] * writers, told
+    assert sorted(path.name for path in tmp_path.glob("ready-*")) == [f"ready-{name}" for name in sources]
     reports = [json.loads(out) for out, _ in told]
 
     calm.ingest(*sources.values())
     assert raced.tables() == calm.tables()
     keys = raced.rows("node_journal_line", "namespace", "record_id")
-    assert len(keys) == len(set(keys)) == (SHARED + 2 * OWN) * LINES + 2 * 7
-    # What both brought is new for one of them and known to the other: both had judged it before either wrote.
+    assert len(keys) == len(set(keys)) == (SHARED + writers * OWN) * LINES + 2 * 7
+    # What several brought is new for one of them and known to the others: all had judged it before any wrote.
     assert sum(report["counts"]["new"] for report in reports) == len(keys)
-    assert sum(report["counts"]["known"] for report in reports) == SHARED * LINES
+    assert sum(report["counts"]["known"] for report in reports) == (writers - 1) * SHARED * LINES
     assert min(report["tables"]["node_journal_line"]["version"] for report in reports) == 1
 
 

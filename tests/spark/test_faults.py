@@ -4,17 +4,21 @@ import json
 import resource
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 
 from strandline.cli import main
+from strandline.cli.failures import as_fault
+from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.pipelines.faults import Faults
 from support.lakes import Lake, write_files
 
 LINES = "node_journal_line"
@@ -119,6 +123,45 @@ def test_a_full_disk_and_a_place_that_takes_no_file_end_in_a_fault_and_nothing_i
     assert str(lake.path / "node_journal") in refused.error["message"]
     assert strandline("reduce", "--lake", lake.path, "--quiet").exit == 0
     assert lake.tables() == undisturbed
+
+
+PHASES = {
+    "ingest.read": "ingest", "ingest.records": "ingest", "ingest.quarantine": "ingest", "reduce.before_state": "reduce",
+    "stream.landed": "stream", "sync.compared": "sync",
+}  # fmt: skip
+
+
+def test_a_disk_that_fills_up_in_any_phase_costs_that_run_alone(spark, new_lake, tmp_path):
+    lake, calm, there = new_lake("lake"), new_lake("calm"), new_lake("there")
+    there.ingest(write_files(tmp_path / "there", {"there.journal": render(synthetic(90, 9))}))
+    for number, (point, command) in enumerate(PHASES.items()):
+        files = {
+            f"{number}.journal": render(synthetic(number, 9)),
+            f"{number}.bad": b"no journal %d\n" % number,
+        }
+        source = write_files(tmp_path / "landing" / str(number), files)
+        if command == "reduce":
+            lake.ingest(source)
+        run = {
+            "ingest": lambda faults, source=source: lake.ingest(source, faults=faults),
+            "reduce": lambda faults: lake.reduce(faults=faults),
+            "stream": lambda faults, source=source: lake.stream(source, faults=faults),
+            "sync": lambda faults: lake.bring(there, faults=faults),
+        }[command]
+        with ExitStack() as stack:
+            filled = Faults(point, fire=lambda stack=stack: stack.enter_context(full_disk(spark, 1000)))
+            with pytest.raises((Py4JJavaError, PySparkException, FaultError)) as failed:
+                run(filled)
+        fault = as_fault(failed.value, None, str(lake.path))
+        assert fault is not None, point
+        assert (fault.code, fault.exit_code) == ("DISK_FULL", 3), point
+        run(None)
+        calm.ingest(source)
+    lake.ingest(tmp_path / "landing")
+    calm.ingest(tmp_path / "there")
+    lake.reduce()
+    calm.reduce()
+    assert lake.tables() == calm.tables()
 
 
 def test_a_lake_where_nothing_can_be_made_is_named(spark, strandline, tmp_path):

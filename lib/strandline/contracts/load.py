@@ -70,6 +70,7 @@ def parse_contract(source: str, table: str) -> Contract:
         columns=tuple(_column(each) for each in described["properties"]),
         merge=custom["merge"],
         checks=_frozen(custom.get("checks", {})),
+        sync_checks=_frozen(custom.get("syncChecks", {})),
         properties=_frozen(custom.get("tableProperties", {})),
         write_order=tuple(custom.get("writeOrder", ())),
         layout_column=custom.get("layoutColumn"),
@@ -92,7 +93,10 @@ def _conditions(found: Contract, table: str) -> tuple[tuple[bool, str], ...]:
     layout = () if found.layout_column is None else (found.layout_column,)
     return (
         (found.table == table, "it describes the table that its file is named for"),
-        (all(map(is_legal_name, (found.table, *names, *found.checks))), "names are plain identifiers"),
+        (
+            all(map(is_legal_name, (found.table, *names, *found.checks, *found.sync_checks))),
+            "names are plain identifiers",
+        ),
         (len(set(names)) == len(names), "no column comes twice"),
         (all(column.description.strip() for column in found.columns), "every column is described"),
         (keyed == list(range(1, len(keyed) + 1)) and bool(keyed), "the key's positions count from 1"),

@@ -37,6 +37,8 @@ class Contract:
     merge: Merge
     checks: Mapping[str, str]
     """CHECK constraint by name, the text `{buckets}` standing for the lake's number of buckets."""
+    sync_checks: Mapping[str, str]
+    """What `sync --from` asks of each row of another lake beside the checks, by name."""
     properties: Mapping[str, str]
     """Delta table properties, ascending by name; without those that depend on the lake."""
     write_order: tuple[str, ...]

@@ -56,10 +56,12 @@ class AdmitRequest:
     """What decides an admission besides the input.
 
     `replay` are rejected rows of `quarantine` that are judged again like new input, or None. `options` is what the
-    dialect's `parse_options` returned, or None if no option was given.
+    dialect's `parse_options` returned, or None if no option was given. With `records_alone` the input is
+    rows of another lake: nothing of it is an announcement of a local node.
     """
 
     run_id: str
     deferred_per_namespace: int
     replay: DataFrame | None = None
     options: object | None = None
+    records_alone: bool = False

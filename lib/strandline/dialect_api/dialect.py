@@ -65,9 +65,10 @@ class Dialect(ABC):
         """Write accepted records of these namespaces in `info.export_format`."""
 
     @abstractmethod
-    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
-        """Write rows, given by table, as files that another lake judges.
+    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
+        """Write rows of another lake, given by table, as files to judge; `there` is all that it holds.
 
+        Rows that break the contract of their table are left out of both. Each row is one record of one file.
         Gives: format, content (BINARY, a few MiB at most).
         """
 

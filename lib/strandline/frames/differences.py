@@ -13,14 +13,17 @@ ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 def compared(theirs: DataFrame, ours: DataFrame) -> DataFrame:
     """Count what each side holds of the namespaces that they hold.
 
-    Reads:  ID_COLUMNS, of both sides.
-    Gives:  namespace, there BIGINT, here BIGINT (0: we hold nothing of it).
+    Reads:  ID_COLUMNS, of both sides; is_comparable of theirs.
+    Gives:  namespace (null: of rows that do not tell), there BIGINT, here BIGINT (0: we hold nothing of it),
+            incomparable BIGINT: rows of theirs beside `there`, that cannot be compared.
     Rows:   one per namespace of `theirs`.
     """
-    there = theirs.groupBy("namespace").agg(F.count(F.lit(1)).alias("there"))
+    there = theirs.groupBy("namespace").agg(
+        F.count_if("is_comparable").alias("there"), F.count_if(~F.col("is_comparable")).alias("incomparable")
+    )
     here = ours.groupBy("namespace").agg(F.count(F.lit(1)).alias("here"))
     return there.join(here, "namespace", "left").select(
-        "namespace", "there", F.coalesce("here", F.lit(0)).cast("bigint").alias("here")
+        "namespace", "there", F.coalesce("here", F.lit(0)).cast("bigint").alias("here"), "incomparable"
     )
 
 

@@ -56,14 +56,21 @@ class Admitting:
             tally=None if self._read is None else self._read.add,
         )
 
-    def admit(self, scan: InputScan, options: object | None, replay: DataFrame | None = None) -> Admission:
+    def admit(
+        self,
+        scan: InputScan,
+        options: object | None,
+        replay: DataFrame | None = None,
+        *,
+        records_alone: bool = False,
+    ) -> Admission:
         """Return the verdicts on all that is read, and on the rejected rows of `replay`."""
         read = self._read
         self._context.progress.stage(
             "reading and verifying", None if read is None else lambda: int(read.value)
         )
         limit = self._settings.limits.deferred_per_namespace
-        request = AdmitRequest(self._context.run_id, limit, replay, options)
+        request = AdmitRequest(self._context.run_id, limit, replay, options, records_alone)
         return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:

@@ -61,6 +61,7 @@ class MicroBatchRun:
         self._at_work = Lock()
         self._is_closed = False
         self.failed: BaseException | None = None
+        self.has_begun = False
 
     def apply_options(self) -> None:
         """Reduce as the given files say, whether anything lands or not; what they say holds from then on."""
@@ -68,6 +69,7 @@ class MicroBatchRun:
 
     def process_batch(self, batch: MicroBatch) -> None:
         """Land and reduce one micro-batch; what goes wrong is kept, since Spark tells no more than its text."""
+        self.has_begun = True
         with self._at_work:
             if self._is_closed:
                 raise _Closed

@@ -158,6 +158,12 @@ def _reduce(
     if previous is None:
         _write(store, dialect.reduce(None, store, jobs, scope), context, jobs, done)
     elif version > previous or dialect.info.sticky_options:
+        if version > previous and store.was_restored(dialect.info.record_table, previous, version):
+            context.progress.note(
+                f"{dialect.info.record_table} was restored to an older version: everything is reduced"
+            )
+            _write_all(store, dialect, dialect.reduce(None, store, jobs, scope), context, jobs, done)
+            return
         changes, count = _changes(store, dialect, previous, version, stored["records"], context, jobs)
         done.counts["new_records"] += count
         context.progress.stage(f"reducing {count:,} new records of {dialect.info.record_table}")
@@ -168,8 +174,7 @@ def _reduce(
         differing = differences(store, dialect, again)
         if differing:
             done.differences.update(differing)
-            _write(store, again, context, jobs, done)
-            delete_strays(store, dialect, again, jobs)
+            _write_all(store, dialect, again, context, jobs, done)
 
 
 def _changes(
@@ -197,6 +202,14 @@ def _changes(
         return changes, count
     context.progress.note(f"{count:,} new records outnumber those before them: everything is reduced")
     return None, count
+
+
+def _write_all(
+    store: TableStore, dialect: Dialect, again: Reduction, context: RunContext, jobs: SparkJobs, done: Done
+) -> None:
+    """Write what all records give, and delete what none of them gives."""
+    _write(store, again, context, jobs, done)
+    delete_strays(store, dialect, again, jobs)
 
 
 def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: Done) -> None:

@@ -14,6 +14,7 @@ from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.dialect_api.dialect import Dialect
 from strandline.frames.namespaces import begins_with, first_namespaces
 from strandline.frames.quarantine import as_quarantine, identified
+from strandline.frames.row_rules import BREAKS_CONTRACT
 from strandline.kernels.codecs import FILE_UNREADABLE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -51,7 +52,9 @@ class Rejects:
                 seen_at=F.lit(self._context.started_at),
             )  # fmt: skip
             self._context.progress.stage("writing rejected and waiting records to quarantine")
-            self.written = self._store.upsert(QUARANTINE, shaped, buckets)
+            before = 0 if self.written is None else self.written.inserted
+            upserted = self._store.upsert(QUARANTINE, shaped, buckets)
+            self.written = Written(upserted.version, before + upserted.inserted, upserted.updated)
         frequent = sorted(told, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
         examples = {row["reason"]: row["example"].asDict() for row in frequent}
         return rows, {row["reason"]: row["rows"] for row in told}, examples
@@ -129,8 +132,8 @@ class Rejects:
 
 
 def _without_content() -> Column:
-    """Return the reasons of rows whose bytes are a path: there is nothing to judge again."""
-    return F.array(F.lit("PATH_REFUSED"), F.lit(FILE_UNREADABLE))
+    """Return the reasons of rows whose bytes are no record: there is nothing to judge again."""
+    return F.array(F.lit("PATH_REFUSED"), F.lit(FILE_UNREADABLE), F.lit(BREAKS_CONTRACT))
 
 
 def _told_by_reason(rows: DataFrame) -> list[Row]:

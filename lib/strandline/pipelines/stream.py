@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException, StreamingQueryException
 
 from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, StrandlineError, UsageError
@@ -21,7 +22,7 @@ from strandline.pipelines.stream_source import Followed, FollowedFolder, Followe
 from strandline.tables import lake
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
-from strandline.tables.stream import bind, landing_folder
+from strandline.tables.stream import bind, checkpoint_damaged, landing_folder
 from strandline.tables.topics import Topic, topic_of
 
 WATCH_SECONDS: Final = 2
@@ -96,8 +97,8 @@ def run(
     Each micro-batch is one run of `ingest` and one of `reduce`, named by `runs`, which makes the context of a run of
     a command. Killed anywhere, the stream takes up the same batch again: its records are then known.
     Raises: UsageError (a source that is no folder and no topic, a lake that is not ours, no place for the checkpoint),
-    FaultError CHECKPOINT_FOREIGN, SOURCE_GONE, SOURCE_UNREACHABLE, KAFKA_MISSING, MESSAGES_GONE, STREAM_STOPPED, and
-    what `ingest` and `reduce` raise.
+    FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE, SOURCE_UNREACHABLE, KAFKA_MISSING, MESSAGES_GONE,
+    STREAM_STOPPED, and what `ingest` and `reduce` raise.
     """
     reducer_options.check((dialect,), request.files)
     followed = _followed(store, request, settings)
@@ -126,7 +127,10 @@ def _follow(
         batches.apply_options()
     # Who follows a source without end ends that by Ctrl-C: after the batch of the moment.
     signals = no_signals if request.every is None else context.deferred_signals
-    query = followed.start(checkpoint, batches.process_batch)
+    try:
+        query = followed.start(checkpoint, batches.process_batch)
+    except (Py4JJavaError, PySparkException) as stopped:
+        raise _why(stopped, batches, followed, checkpoint) from None
     try:
         with signals() as is_asked_to_stop:
             while not query.awaitTermination(WATCH_SECONDS):
@@ -137,7 +141,7 @@ def _follow(
                     batches.close()
                     break
     except StreamingQueryException as stopped:
-        raise _why(stopped, batches.failed, followed) from None
+        raise _why(stopped, batches, followed, checkpoint) from None
     finally:
         query.stop()
     return batches.report(checkpoint)
@@ -168,8 +172,11 @@ def _check_room(location: Location) -> None:
         )
 
 
-def _why(stopped: StreamingQueryException, failed: BaseException | None, followed: Followed) -> BaseException:
+def _why(
+    stopped: BaseException, batches: MicroBatchRun, followed: Followed, checkpoint: str
+) -> BaseException:
     """Return what ended the stream: what one of our runs told, if it did, else what there is to see."""
+    failed = batches.failed
     if isinstance(failed, StrandlineError):
         return failed
     if not followed.is_there():
@@ -183,6 +190,8 @@ def _why(stopped: StreamingQueryException, failed: BaseException | None, followe
     if failed is not None:
         return failed
     first = next((line for line in str(stopped).splitlines() if line.strip()), "no message")
+    if not batches.has_begun:
+        return checkpoint_damaged(checkpoint, first[:300])
     return FaultError(
         "STREAM_STOPPED",
         f"Spark ended the stream: {first[:300]}",

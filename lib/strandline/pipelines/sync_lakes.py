@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
@@ -13,22 +14,24 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
-from strandline.frames.differences import numbered
 from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admitting import Admitting, Merged, counts_of
-from strandline.pipelines.comparison import Comparison, compare, rows_of
-from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
+from strandline.pipelines.comparison import Comparison, compare
+from strandline.pipelines.local_journals import write_local_journals
+from strandline.pipelines.moved_rows import RowsLost, moved_rows
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.rejects import QUARANTINE
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.pipelines.sync_totals import SyncTotals
 from strandline.tables import lake
 from strandline.tables.contents import ContentScan
 from strandline.tables.location import Location
+from strandline.tables.other_lake import OtherLake
 from strandline.tables.refusals import lake_not_found, table_missing
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
 
 PRUNED = "pruned_record"
 """What it says of records that are gone, this version does not bring along."""
@@ -55,12 +58,15 @@ def run(
 
     Writes this lake alone. Killed anywhere and run again it ends with the same tables: what came is no longer
     missing, and what that run had left waiting though it is held, waits no longer.
-    Raises: UsageError (one lake on both sides, a lake that is not there or not ours, one that has pruned), FaultError
-    WRITE_CONFLICT.
+    Files of that lake that cannot be read cost the records of their dialect, and the run ends as a fault.
+    Raises: UsageError (one lake on both sides, a lake that is not there or not ours, one with other columns, one that
+    has pruned), FaultError WRITE_CONFLICT, ROWS_LOST.
     """
     dialects = tuple(dialects)
     reducer_options.check(dialects, request.files)
     _check(store, there)
+    other = OtherLake(there)
+    other.check(table for dialect in dialects for table in dialect.info.ingest_tables)
     if request.dry_run:
         state = lake.inspect(store)
         lake.check_ours(store, state)
@@ -72,20 +78,28 @@ def run(
         here = store
     if here is not None:
         _check_unpruned(here)
-    brought = _Brought(there.location.describe())
+    brought = SyncTotals(there.location.describe())
     if not request.dry_run:
-        brought.counts.update(counts_of(None, Merged()))
+        brought.counts.update(counts_of(None, Merged()), refused=0)
     for dialect in dialects:
         held = sum(there.stored_bytes(table) for table in dialect.info.ingest_tables)
-        with store.sized(held), SparkJobs(context.progress) as jobs:
-            context.progress.stage(f"comparing {dialect.info.record_table}")
-            found = compare(here, there, dialect, jobs)
-            brought.compared(found)
-            context.faults.reach("sync.compared")
-            if not request.dry_run:
-                options = request.options.get(dialect.info.name)
-                _bring(store, there, dialect, found, options, settings, context, jobs, brought)
+        try:
+            with store.sized(held), SparkJobs(context.progress) as jobs:
+                context.progress.stage(f"comparing {dialect.info.record_table}")
+                found = compare(here, other, dialect, jobs)
+                brought.compared(found)
+                context.faults.reach("sync.compared")
+                if not request.dry_run:
+                    options = request.options.get(dialect.info.name)
+                    _bring(store, other, dialect, found, options, settings, context, jobs, brought)
+        except (Py4JJavaError, PySparkException, RowsLost) as error:
+            damage = error if isinstance(error, RowsLost) else other.damage(error)
+            if damage is None:
+                raise
+            brought.damages.append(damage)
     if request.dry_run:
+        for damage in brought.damages:
+            raise damage
         return context.report(
             store.location.describe(), counts=dict(brought.counts), namespaces=brought.namespaces,
             members=brought.members() | {"dry_run": True},
@@ -100,53 +114,13 @@ def run(
     done = reduce.reduce_tables(store, dialects, asked, context)
     brought.add(done.written)
     brought.counts["reduced"] = done.counts["reduced"]
-    error = reduce.refusal_of(done)
+    ended = brought.error() or reduce.refusal_of(done)
     return record_run(
-        store, context, outcome="fault" if brought.faults or error else "found" if brought.stopped else "ok",
+        store, context, outcome=brought.outcome(ended),
         counts=dict(brought.counts), reasons=dict(brought.reasons), namespaces=brought.namespaces,
-        read_versions=done.read_versions, written=brought.written, error=error,
+        read_versions=done.read_versions, written=brought.written, error=ended,
         members={**done.members, **brought.members(), "dry_run": False},
     )  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Brought:
-    """What one run found and did, all dialects together."""
-
-    source: str
-    counts: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    written: dict[str, Written] = field(default_factory=dict)
-    plan: list[Mapping[str, object]] = field(default_factory=list)
-    stopped: dict[str, list[str]] = field(default_factory=dict)
-    examples: dict[str, dict[str, str]] = field(default_factory=dict)
-    namespaces: int = 0
-    faults: int = 0
-
-    def compared(self, found: Comparison) -> None:
-        """Add what one dialect's comparison found."""
-        self.counts.update(equal=found.equal, behind=found.behind, missing=found.records)
-        self.namespaces += found.namespaces
-        self.plan += found.plan
-
-    def authored(self, table: str, done: WrittenJournals) -> None:
-        """Add what the writer of own journals did."""
-        self.counts["authored"] += done.authored
-        self.stopped |= {node: list(codes) for node, codes in done.stopped.items()}
-        if done.written is not None:
-            self.add({table: done.written})
-
-    def add(self, written: Mapping[str, Written]) -> None:
-        """Add what was written."""
-        for table, each in written.items():
-            before = self.written.get(table, Written(0))
-            self.written[table] = Written(each.version, before.inserted + each.inserted)
-
-    def members(self) -> dict[str, object]:
-        """Return what the report of this command has beside that of others."""
-        return {
-            "from": self.source, "plan": self.plan, "examples": self.examples, "stopped": self.stopped
-        }  # fmt: skip
 
 
 def check_two(here: Location, there: Location) -> None:
@@ -181,31 +155,34 @@ def _check_unpruned(store: TableStore) -> None:
 
 
 def _bring(
-    store: TableStore, there: TableStore, dialect: Dialect, found: Comparison, options: object | None,
-    settings: Settings, context: RunContext, jobs: SparkJobs, brought: _Brought,
+    store: TableStore, there: OtherLake, dialect: Dialect, found: Comparison, options: object | None,
+    settings: Settings, context: RunContext, jobs: SparkJobs, brought: SyncTotals,
 ) -> None:  # fmt: skip
     admitting = Admitting(store, dialect, settings, context, jobs)
     torn = _mend(store, dialect, admitting, jobs)
-    if found.missing is not None:
-        rows = rows_of(found.missing, there)
-        context.progress.stage(f"bringing {found.records:,} missing records")
-        files = jobs.checkpoint(numbered(dialect.to_files(rows, there, jobs)), "files")
+    moved = moved_rows(found, there, dialect, jobs)
+    if moved is not None:
+        context.progress.stage(f"bringing {moved.records:,} missing records")
+        files = moved.files
     elif torn:
-        files = numbered(store.spark.createDataFrame([], "format STRING, content BINARY"))
+        files = store.spark.createDataFrame([], "file_no BIGINT, format STRING, content BINARY")
     else:
         brought.add(admitting.written())
         return
-    named = files.withColumn("source", F.lit(there.location.describe()))
-    admission = admitting.admit(ContentScan(named, admitting.options()), options)
+    named = files.withColumn("source", F.lit(there.name))
+    admission = admitting.admit(ContentScan(named, admitting.options()), options, records_alone=True)
+    if moved is not None:
+        moved.check(admission)
     context.faults.reach("ingest.read")
     merged = admitting.merge(admission)
     context.faults.reach("ingest.records")
-    _, reasons, examples = admitting.rejects.add([] if admission.findings is None else [admission.findings])
+    for findings in (admission.findings, moved.findings if moved is not None and moved.refused else None):
+        _, reasons, examples = admitting.rejects.add([] if findings is None else [findings])
+        brought.reasons.update(reasons)
+        brought.examples |= examples
     admitting.rejects.delete(admission.resolved)
     context.faults.reach("ingest.quarantine")
-    brought.counts.update(counts_of(admission, merged))
-    brought.reasons.update(reasons)
-    brought.examples |= examples
+    brought.counts.update(counts_of(admission, merged), refused=0 if moved is None else moved.refused)
     brought.faults += admission.faults
     brought.add(admitting.written())
 

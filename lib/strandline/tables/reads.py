@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COMMITS_LOOKED_AT: Final = 20
 """Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
+RESTORED: Final = "RESTORE"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 """Of a list of more values Spark tells Parquet the least and the greatest alone, which skips nothing."""
@@ -99,6 +100,14 @@ class TableReads:
                 raise
             return None
 
+    def was_restored(self, table: str, previous: int, version: int) -> bool:
+        """Return whether a commit after the version `previous` put an older version of the table back."""
+        light, commits = self._light(table), version - previous
+        if light is None:
+            asked = self.spark.sql(history_sql(self.target(table), commits)).select("operation").collect()
+            return any(row["operation"] == RESTORED for row in asked)
+        return any(each["operation"] == RESTORED for each in light.history(commits))
+
     def version(self, table: str) -> int:
         """Return the table's version."""
         light = self._light(table)
@@ -121,6 +130,11 @@ class TableReads:
         """Return the table's properties."""
         light = self._light(table)
         return dict(self._detail(table, "properties") if light is None else light.metadata().configuration)
+
+    def has_files(self, table: str) -> bool:
+        """Return False if the log of a local folder names no live data file; elsewhere True."""
+        light = self._light(table)
+        return light is None or bool(light.get_add_actions().num_rows)
 
     def stored_bytes(self, table: str) -> int:
         """Return the bytes of the table's live data files."""

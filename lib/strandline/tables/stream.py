@@ -89,7 +89,7 @@ def bind(spark: SparkSession, checkpoint: str, owner: Mapping[str, str]) -> None
     """Make a new checkpoint that of `owner` (lake, source, dialect); see that one that is there is theirs.
 
     A checkpoint knows which files were seen. With another lake behind it those would be missing there without a word.
-    Raises: FaultError CHECKPOINT_FOREIGN.
+    Raises: FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED.
     """
     binding = f"{checkpoint}/{BINDING}"
     text = _text(spark, binding)
@@ -98,14 +98,26 @@ def bind(spark: SparkSession, checkpoint: str, owner: Mapping[str, str]) -> None
         # Overwritten, since a kill may have left half of one.
         told.coalesce(1).write.mode("overwrite").text(binding)
         return
-    found = json.loads(text or "{}")
-    differing = sorted(name for name in owner if found.get(name) != owner[name])
+    try:
+        found = json.loads(text or "{}")
+        differing = sorted(name for name in owner if found.get(name) != owner[name])
+    except (ValueError, AttributeError):
+        raise checkpoint_damaged(checkpoint, f"the folder {BINDING} in it does not say whose it is") from None
     if differing:
         raise FaultError(
             "CHECKPOINT_FOREIGN",
             f"The checkpoint {checkpoint} belongs to another stream: it differs in {', '.join(differing)}",
             "name another with --checkpoint, or delete it: then all is landed again, and records are known",
         )
+
+
+def checkpoint_damaged(checkpoint: str, what: str) -> FaultError:
+    """Return the error of a checkpoint that no stream can go on from."""
+    return FaultError(
+        "CHECKPOINT_DAMAGED",
+        f"The stream cannot go on from the checkpoint {checkpoint}: {what}",
+        "name another with --checkpoint, or delete it: then all is landed again, and records are known",
+    )
 
 
 def is_bound(spark: SparkSession, checkpoint: str) -> bool:

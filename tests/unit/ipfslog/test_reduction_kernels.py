@@ -141,7 +141,11 @@ def test_configurations_follow_the_manifests_that_are_held_and_the_file_goes_fir
 
     def configured(rows):
         batches = pa.Table.from_pylist(rows, schema=types).to_batches(max_chunksize=3)
-        return [row for batch in kernels.configurations(batches, operator_config=told) for row in batch.to_pylist()]
+        return [
+            row
+            for batch in kernels.configurations(batches, operator_config=told)
+            for row in batch.to_pylist()
+        ]
 
     found = configured(rows)
     expected = [configuration_of(each.log_id, told, each.manifests) for each in logs]

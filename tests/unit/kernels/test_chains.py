@@ -1,4 +1,4 @@
-"""Stored lines become frames that are chains, whatever branches their journals have, and blocks become CARs."""
+"""Stored lines become frames that are chains, whatever branches their journals have, and blocks become documents."""
 
 import itertools
 import json
@@ -7,9 +7,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from strandline.dialects.ipfslog.codec import canonical_cid, read_documents
-from strandline.dialects.ipfslog.kernels import packed
-from strandline.dialects.ipfslog.kernels import packing as car_packing
+from strandline.dialects.ipfslog.codec import dag_cbor, dag_pb_block, parse_cid, read_documents
+from strandline.dialects.ipfslog.kernels import packed, packing
 from strandline.dialects.ipfslog.types import BlockDocument, record_id
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import line_hash, profile_of
@@ -17,9 +16,9 @@ from strandline.dialects.sdmp.kernels import CHAIN_SCHEMA, chains
 from support.random_journals import tree
 
 LINES = pa.schema(
-    [("namespace", pa.string()), ("n", pa.int64()), ("line_number", pa.string()), ("line_hash", pa.string()),
-     ("text", pa.string())]
-)  # fmt: skip
+    [("namespace", pa.string()), ("n", pa.int64()), ("line_number", pa.string()), ("text", pa.string())]
+)
+BLOCKS = pa.schema([("block", pa.binary())])
 
 
 def rows_of(lines):
@@ -32,7 +31,7 @@ def rows_of(lines):
         number = None if raw == lines[0] else raw.partition(b"@")[0].decode()
         hashed = line_hash(raw, profile)
         n[hashed] = 1 if number is None else n[number] + 1
-        found.append((f"node:{node}", n[hashed], number, hashed, raw.decode()))
+        found.append((f"node:{node}", n[hashed], number, raw.decode()))
     return sorted(found, key=lambda row: (row[0], row[1]))
 
 
@@ -57,7 +56,7 @@ def test_each_line_is_in_one_chain_and_each_line_of_a_chain_follows_the_one_befo
     seen = {node: [] for node in journals}
     for chain in found:
         node = chain["namespace"].removeprefix("node:")
-        lines = [line.encode() for line in json.loads(f"[{chain['entries']}]")]
+        lines = [line.encode() for line in chain["entries"]]
         first = lines[0]
         assert chain["number"] == (None if first == node.encode() else first.partition(b"@")[0].decode())
         for before, line in itertools.pairwise(lines):
@@ -75,21 +74,42 @@ def test_a_long_journal_is_cut_where_it_is_as_much_as_a_frame_should_hold(monkey
     rows = rows_of(list(synthetic(0, 12)))
     found = chained(rows)
     assert [chain["n"] for chain in found] == [1, 5, 8, 11]
-    assert sum(len(json.loads(f"[{chain['entries']}]")) for chain in found) == 12
+    assert sum(len(chain["entries"]) for chain in found) == 12
+
+
+def test_lines_that_come_again_or_at_forged_places_are_in_chains_as_often_as_they_came():
+    rows = rows_of(list(synthetic(0, 6)))
+    twice = sorted([*rows, *rows[2:4]], key=lambda row: row[1])
+    forged = [(namespace, 9 - n, number, text) for namespace, n, number, text in reversed(rows)]
+    for given in (twice, forged, [*twice, *forged]):
+        found = chained(given)
+        lines = sorted(line for chain in found for line in chain["entries"])
+        assert lines == sorted(text for *_, text in given)
+        for chain in found:
+            for before, line in itertools.pairwise(chain["entries"]):
+                assert line.partition("@")[0] == line_hash(before.encode(), "0.9")
 
 
 @pytest.mark.parametrize("most", [1, 30, 10**6])
-def test_every_block_is_in_one_car_under_its_address(monkeypatch, most):
-    monkeypatch.setattr(car_packing, "MAX_CAR_BYTES", most)
-    blocks = [b"%d" % number * (number % 5) for number in range(40)]
-    addressed = [
-        {"cid": canonical_cid(record_id(block), "v0" if len(block) % 2 else "core2"), "block": block}
-        for block in blocks
+def test_every_block_is_a_document_of_one_file_under_its_own_address(monkeypatch, most):
+    monkeypatch.setattr(packing, "MAX_FILE_BYTES", most)
+    blocks = [dag_cbor([number] * (number % 5)) for number in range(40)]
+    made = [
+        pa.RecordBatch.from_pylist([{"block": each} for each in blocks[at : at + 9]], BLOCKS)
+        for at in range(0, 40, 9)
     ]
-    schema = pa.schema([("cid", pa.string()), ("block", pa.binary())])
-    made = [pa.RecordBatch.from_pylist(addressed[at : at + 9], schema) for at in range(0, 40, 9)]
-    cars = [row["content"] for batch in packed(made) for row in batch.to_pylist()]
-    read = [each for content in cars for each in read_documents(content, "car")]
+    files = [row["content"] for batch in packed(made) for row in batch.to_pylist()]
+    read = [each for content in files for each in read_documents(content, "lines")]
     assert all(isinstance(each, BlockDocument) for each in read)
     assert [each.block for each in read] == blocks
-    assert (len(cars) == 1) == (most == 10**6)
+    assert [parse_cid(each.claimed).digest for each in read] == [record_id(each) for each in blocks]
+    assert (len(files) == 1) == (most == 10**6)
+
+
+def test_a_block_that_no_log_can_hold_is_a_document_that_is_refused():
+    nobodys = dag_pb_block(b"a file of somebody")
+    entry = dag_pb_block(json.dumps({"v": 0, "payload": "x"}).encode())
+    made = pa.RecordBatch.from_pylist([{"block": nobodys}, {"block": entry}], BLOCKS)
+    [file] = [row["content"] for batch in packed([made]) for row in batch.to_pylist()]
+    refused, kept = read_documents(file, "lines")
+    assert (refused.reasons, kept.block) == (("NOT_AN_ENTRY",), entry)

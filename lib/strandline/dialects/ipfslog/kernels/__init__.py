@@ -12,7 +12,7 @@ from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumn
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_SCHEMA, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
-from strandline.dialects.ipfslog.kernels.packing import CAR_SCHEMA, packed
+from strandline.dialects.ipfslog.kernels.packing import FILE_SCHEMA, packed
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
 from strandline.dialects.ipfslog.kernels.replay import replay
 from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
@@ -22,10 +22,10 @@ from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_SCHE
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_SCHEMA, walk_positions
 
 __all__ = [
-    "CAR_SCHEMA",
     "CONFIGURATION_SCHEMA",
     "DOCUMENT_FIELDS",
     "ENTRY_FACTS",
+    "FILE_SCHEMA",
     "IDENTITY",
     "JUDGED",
     "MANIFEST_COLUMNS",

@@ -1,36 +1,48 @@
-"""Stored blocks to CARs, as many in one as a task may hold."""
+"""Stored blocks to files of JSON lines, as many blocks in one as a task may hold."""
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from strandline.dialects.ipfslog.codec import car, parse_cid
-from strandline.dialects.ipfslog.types import Cid
+from strandline.dialects.ipfslog.codec import canonical_cid, is_dag_pb
+from strandline.dialects.ipfslog.types import BlockDocument, record_id
+from strandline.dialects.ipfslog.verify import Foreign, read_element
 from strandline.kernels.batches import as_batch
 
-CAR_SCHEMA = pa.schema([pa.field("content", pa.binary())])
-MAX_CAR_BYTES = 2 * 1024 * 1024
+FILE_SCHEMA = pa.schema([pa.field("content", pa.binary())])
+MAX_FILE_BYTES = 2 * 1024 * 1024
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield CARs without roots that hold the blocks, in their order.
+    """Yield files that hold the blocks, a line each, in their order.
 
-    Reads: cid (text), block (BINARY).  Gives: CAR_SCHEMA.  A stored address is one: it was verified.
+    Reads: block (BINARY).  Gives: FILE_SCHEMA.  The address of a block is computed from it.
     """
-    held: list[tuple[bytes, bytes]] = []
+    lines: list[bytes] = []
     size = 0
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("cid", "block"))
-        for text, block in zip(*columns, strict=True):
-            cid = parse_cid(text)
-            if not isinstance(cid, Cid):
-                raise ValueError(f"{text} is stored as a content address and is none")
-            held.append((cid.raw, block))
-            size += len(block)
-            if size >= MAX_CAR_BYTES:
-                yield as_batch([(car((), held),)], CAR_SCHEMA)
-                held, size = [], 0
-    if held:
-        yield as_batch([(car((), held),)], CAR_SCHEMA)
+        for block in batch.column("block").to_pylist():
+            line = _document(block)
+            lines.append(line)
+            size += len(line)
+            if size >= MAX_FILE_BYTES:
+                yield as_batch([(b"".join(lines),)], FILE_SCHEMA)
+                lines, size = [], 0
+    if lines:
+        yield as_batch([(b"".join(lines),)], FILE_SCHEMA)
+
+
+def _document(block: bytes) -> bytes:
+    """Return the line of a block. One that no log can hold gets no address: as a document of no shape it is refused."""
+    document = {"data": b64encode(block).decode("ascii")}
+    if not _is_nobodys(block):
+        document["cid"] = canonical_cid(record_id(block), "v0" if is_dag_pb(block) else "core2")
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def _is_nobodys(block: bytes) -> bool:
+    return is_dag_pb(block) and isinstance(read_element(BlockDocument(block, None, 0), "compat"), Foreign)

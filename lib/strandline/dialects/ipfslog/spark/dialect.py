@@ -56,9 +56,9 @@ class Logs(LogAdmission):
         """Write logs as a CAR, with the identities and manifests that they need."""
         return export_files.export(lake, jobs, namespaces)
 
-    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write blocks as CARs."""
-        return export_files.to_files(rows, tables, jobs)
+        return export_files.to_files(rows, there, jobs)
 
     def demo(self) -> Demo:
         """Return the entries of the OrbitDB field manual, and a shop of which one entry is forged."""

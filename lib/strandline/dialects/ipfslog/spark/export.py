@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.export import ExportFile
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import MAX_ROOTS_WRITTEN, car_header, parse_cid
 from strandline.dialects.ipfslog.spark import dag, logs
@@ -66,16 +66,16 @@ def _roots(heads: DataFrame, jobs: Jobs) -> list[bytes]:
     return [cid.raw for cid in cids if isinstance(cid, Cid)]
 
 
-def to_files(rows: Mapping[str, DataFrame], _tables: Tables, _jobs: Jobs) -> DataFrame:
-    """Return the blocks as CARs: a CAR carries any block, with the address that it has.
+def to_files(rows: Mapping[str, DataFrame], _there: LakeSnapshot, _jobs: Jobs) -> DataFrame:
+    """Write blocks as lines of JSON, a document each: a bad block costs itself.
 
-    Reads:  cid, block, of each frame.
+    Reads:  block, of each frame.
     Gives:  format, content (BINARY).
     Rows:   as few as hold all blocks; each block is in one.
     """
-    blocks = reduce(DataFrame.unionByName, (each.select("cid", "block") for each in rows.values()))
-    packed = map_batches(blocks, kernels.packed, kernels.CAR_SCHEMA)
-    return packed.select(F.lit("car").alias("format"), "content")
+    blocks = reduce(DataFrame.unionByName, (each.select("block") for each in rows.values()))
+    packed = map_batches(blocks, kernels.packed, kernels.FILE_SCHEMA)
+    return packed.select(F.lit("lines").alias("format"), "content")
 
 
 def _heads(entries: DataFrame) -> DataFrame:

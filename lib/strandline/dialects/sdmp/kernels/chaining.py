@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from strandline.dialects.sdmp.codec import profile_of
+from strandline.dialects.sdmp.types import line_hash
 from strandline.kernels.batches import as_batch
 
 CHAIN_SCHEMA = pa.schema(
@@ -13,7 +15,7 @@ CHAIN_SCHEMA = pa.schema(
         pa.field("namespace", pa.string()),
         pa.field("number", pa.string()),
         pa.field("n", pa.int64()),
-        pa.field("entries", pa.string()),
+        pa.field("entries", pa.list_(pa.string())),
     ]
 )
 MAX_CHAIN_BYTES = 2 * 1024 * 1024
@@ -21,45 +23,47 @@ MAX_CHAIN_BYTES = 2 * 1024 * 1024
 
 
 def chains(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the chains that lines make, each line in one of them.
+    """Yield the chains that lines make, each row in one of them, repeated lines too.
 
-    Reads: namespace, n, line_number (null: line 1), line_hash, text (the line), sorted by namespace and n.
-    Gives: CHAIN_SCHEMA: `number` and `n` of the first line of a chain, `entries` its lines as members of a JSON array.
-    Of two lines that follow one line the first goes on with its chain, the other begins one.
+    Reads: namespace, n, line_number (null: line 1), text (the line), sorted by namespace and n.
+    Gives: CHAIN_SCHEMA: `number` and `n` of the first line of a chain, `entries` its lines.
+    Of two lines that follow one line the first goes on with its chain, the other begins one. What a line is followed by
+    is computed from its text.
     """
     chained = _Chains()
-    names = ("namespace", "n", "line_number", "line_hash", "text")
+    names = ("namespace", "n", "line_number", "text")
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in names)
-        for namespace, n, number, line_hash, text in zip(*columns, strict=True):
+        for namespace, n, number, text in zip(*columns, strict=True):
             if chained.size >= MAX_CHAIN_BYTES:
                 yield chained.out()
-            chained.add(namespace, n, number, line_hash, text)
+            chained.add(namespace, n, number, text)
     if chained.size:
         yield chained.out()
 
 
 class _Chains:
-    """Chains by the hash that their next line carries: it commits to all above, so that it names one journal."""
+    """Chains, and where they may go on: by journal and the hash that the next line carries."""
 
     def __init__(self) -> None:
-        self._chains: dict[str, tuple[str, str | None, int, list[str]]] = {}
+        self._chains: list[tuple[str, str | None, int, list[str]]] = []
+        self._open: dict[tuple[str, str], list[str]] = {}
         self.size = 0
 
-    def add(self, namespace: str, n: int, number: str | None, line_hash: str, text: str) -> None:
+    def add(self, namespace: str, n: int, number: str | None, text: str) -> None:
         """Add a line to the chain whose last line it follows, or begin a chain with it."""
-        chain = None if number is None else self._chains.pop(number, None)
-        if chain is None:
-            chain = (namespace, number, n, [])
-        chain[3].append(text)
+        lines = None if number is None else self._open.pop((namespace, number), None)
+        if lines is None:
+            lines = []
+            self._chains.append((namespace, number, n, lines))
+        lines.append(text)
         self.size += len(text)
-        self._chains[line_hash] = chain
+        profile = profile_of(namespace.rpartition(":")[2])
+        if profile is not None:
+            self._open[namespace, line_hash(text.encode(), profile)] = lines
 
     def out(self) -> pa.RecordBatch:
         """End all chains and return them."""
-        rows = [
-            (namespace, number, n, ",".join(f'"{text}"' for text in texts))
-            for namespace, number, n, texts in self._chains.values()
-        ]
-        self._chains, self.size = {}, 0
-        return as_batch(rows, CHAIN_SCHEMA)
+        chains = self._chains
+        self._chains, self._open, self.size = [], {}, 0
+        return as_batch(chains, CHAIN_SCHEMA)

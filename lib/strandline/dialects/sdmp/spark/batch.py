@@ -60,7 +60,9 @@ def _facts(
         # Lines that Spark reads itself come by here alone, pieces were counted when they were read.
         tally = scan.options.tally if scan.has_text else None
         kept = jobs.persist(
-            elements.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally),
+            elements.with_line_facts(
+                _elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally
+            ),
             "lines",
         )
         facts = _guarded(kept, tables, jobs, request)
@@ -105,7 +107,7 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     if scan.has_text:
         found.append(elements.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
-    announcing = frozenset(local_nodes(request.options).nodes)
+    announcing = frozenset(() if request.records_alone else local_nodes(request.options).nodes)
     pieces = scan.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*elements.ELEMENT_COLUMNS))

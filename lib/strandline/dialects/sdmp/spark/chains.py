@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
@@ -17,12 +17,12 @@ def chains(lines: DataFrame) -> DataFrame:
     """Put lines together to chains.
 
     Reads:  the columns of `node_journal_line`.
-    Gives:  namespace, number and n of a chain's first line, entries (its lines, members of a JSON array).
+    Gives:  namespace, number and n of a chain's first line, entries (its lines, ARRAY<STRING>).
     Rows:   one per chain; each line is in one.
     """
     span = F.floor((F.col("n") - 1) / SPAN_LINES)
     ready = lines.select(
-        "namespace", "n", "record_id", "line_number", "line_hash", journal_rows.exact_line().alias("text")
+        "namespace", "n", "record_id", "line_number", journal_rows.exact_line().alias("text")
     )
     placed = ready.repartition(F.col("namespace"), span).sortWithinPartitions("namespace", "n", "record_id")
     return map_batches(placed, kernels.chains, kernels.CHAIN_SCHEMA)
@@ -33,13 +33,14 @@ def lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
 
     Reads:  chains; the columns of `node_journal_line`, of their namespaces.
     Gives:  namespace, number, since.
-    Rows:   one per line that chains follow.
+    Rows:   one per number that chains follow.
     """
     followed = chained.where("n > 2").select("namespace", "number").distinct()
     stored = lines.where("n > 1").select(
         "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("since")
     )
-    return stored.join(followed, ["namespace", "number"])
+    found = stored.join(followed, ["namespace", "number"])
+    return found.groupBy("namespace", "number").agg(F.min("since").alias("since"))
 
 
 def frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
@@ -50,11 +51,12 @@ def frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
     Rows:   one per chain. Before line 1, and before line 2, the fingerprint stands in for the number.
     """
     node = F.substring_index("namespace", ":", -1)
-    content = F.concat(
-        F.lit('{"node":"'), node, F.lit('","journal":{"since":"'), F.coalesce("since", node),
-        F.lit('","entries":['), F.col("entries"), F.lit("]}}"),
-    )  # fmt: skip
     followed = chained.join(before, ["namespace", "number"], "left")
-    return followed.select(
-        F.lit(None).cast("string").alias("format"), content.cast("binary").alias("content")
-    )
+    frame = frame_text(node, F.coalesce("since", node), F.col("entries"))
+    return followed.select(F.lit(None).cast("string").alias("format"), frame.cast("binary").alias("content"))
+
+
+def frame_text(node: Column, since: Column, entries: Column) -> Column:
+    """Return the frame that carries lines (ARRAY<STRING>) of a node, as `codec.batch` writes it: compact JSON."""
+    journal = F.struct(since.alias("since"), entries.alias("entries"))
+    return F.to_json(F.struct(node.alias("node"), journal.alias("journal")))

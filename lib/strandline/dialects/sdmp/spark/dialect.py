@@ -74,9 +74,9 @@ class NodeJournals(Dialect, WritesJournals):
         """Write one journal without a fork as its text, others as frames."""
         return export_files.export(lake, jobs, namespaces)
 
-    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write lines as frames."""
-        return to_files.to_files(rows, tables, jobs)
+        return to_files.to_files(rows, there, jobs)
 
     def demo(self) -> Demo:
         """Return published journals with their real faults, and synthetic ones."""

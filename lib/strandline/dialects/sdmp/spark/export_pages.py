@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
+from strandline.dialects.sdmp.spark.chains import frame_text
 from strandline.frames.lift import map_batches
 
 LINES_A_PAGE: Final = 10_000
@@ -82,11 +83,7 @@ def frames(found: DataFrame, lines: DataFrame) -> DataFrame:
     )
     node = F.substring_index("namespace", ":", -1)
     since = F.coalesce("number_before", node)
-    quoted = F.concat(F.lit('"'), F.array_join("entries", '","'), F.lit('"'))
-    frame = F.concat(
-        F.lit('{"node":"'), node, F.lit('","journal":{"since":"'), since, F.lit('","entries":['), quoted,
-        F.lit("]}}\n"),
-    )  # fmt: skip
+    frame = F.concat(frame_text(node, since, F.col("entries")), F.lit("\n"))
     return found.join(before, ["namespace", "number"], "left").select(
         *ORDER, frame.cast("binary").alias("content"), "records"
     )

@@ -1,0 +1,68 @@
+"""What one `sync --from` found and did, all dialects together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from strandline.core.errors import FaultError
+from strandline.pipelines.comparison import Comparison
+from strandline.pipelines.local_journals import WrittenJournals
+from strandline.pipelines.report import Outcome, ReportError
+from strandline.tables.store import Written
+
+
+@dataclass(slots=True)
+class SyncTotals:
+    """What one run found and did, all dialects together."""
+
+    source: str
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    written: dict[str, Written] = field(default_factory=dict)
+    plan: list[Mapping[str, object]] = field(default_factory=list)
+    stopped: dict[str, list[str]] = field(default_factory=dict)
+    examples: dict[str, dict[str, str]] = field(default_factory=dict)
+    namespaces: int = 0
+    faults: int = 0
+    damages: list[FaultError] = field(default_factory=list)
+
+    def compared(self, found: Comparison) -> None:
+        """Add what one dialect's comparison found."""
+        missing = found.records + found.incomparable
+        self.counts.update(equal=found.equal, behind=found.behind, missing=missing)
+        self.namespaces += found.namespaces
+        self.plan += found.plan
+
+    def authored(self, table: str, done: WrittenJournals) -> None:
+        """Add what the writer of own journals did."""
+        self.counts["authored"] += done.authored
+        self.stopped |= {node: list(codes) for node, codes in done.stopped.items()}
+        if done.written is not None:
+            self.add({table: done.written})
+
+    def add(self, written: Mapping[str, Written]) -> None:
+        """Add what was written."""
+        for table, each in written.items():
+            before = self.written.get(table, Written(0))
+            self.written[table] = Written(each.version, before.inserted + each.inserted)
+
+    def members(self) -> dict[str, object]:
+        """Return what the report of this command has beside that of others."""
+        return {
+            "from": self.source, "plan": self.plan, "examples": self.examples, "stopped": self.stopped
+        }  # fmt: skip
+
+    def error(self) -> ReportError | None:
+        """Return the error of a run that could not bring the records of some dialect, or None."""
+        if not self.damages:
+            return None
+        first = self.damages[0]
+        return ReportError(first.code, "; ".join(damage.message for damage in self.damages), first.next)
+
+    def outcome(self, error: ReportError | None) -> Outcome:
+        """Return how the run ended."""
+        if self.faults or error is not None:
+            return "fault"
+        return "found" if self.stopped or self.counts["refused"] else "ok"

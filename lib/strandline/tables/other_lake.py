@@ -1,0 +1,144 @@
+"""Another lake as input: its rows are read as its files have them, and believed as far as their contracts hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.ddl import BUCKETS_PROPERTY
+from strandline.contracts.load import contract
+from strandline.contracts.model import Contract
+from strandline.contracts.quoting import MAX_BUCKETS
+from strandline.contracts.rules import row_rules
+from strandline.core.errors import FaultError, UsageError
+from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
+
+if TYPE_CHECKING:
+    from strandline.tables.reads import TableReads
+
+_UNREADABLE: Final = re.compile(r"\[FAILED_READ_FILE[.\w]*\][^\n]*? file (\S+?)\.?(?:\s|$)")
+
+
+class OtherLake:
+    """The tables of another lake, each at the version at which it is first read (`exporting.LakeSnapshot`)."""
+
+    def __init__(self, reads: TableReads) -> None:
+        """Raises: UsageError TABLE_DIFFERS where that lake says no number of buckets."""
+        self.name = reads.location.describe()
+        self._reads = reads
+        self._rows: dict[str, DataFrame] = {}
+        self._buckets = self._number_of_buckets()
+
+    @property
+    def buckets(self) -> int:
+        """N of that lake."""
+        return self._buckets
+
+    def read(self, table: str) -> DataFrame:
+        """Return the rows that keep the contract of their table, with its columns."""
+        return self.marked(table).where(keeps_contract()).drop(BROKEN)
+
+    def marked(self, table: str) -> DataFrame:
+        """Return all rows with the contract's columns, and the rules that each breaks."""
+        return with_broken_rules(self._all(table), row_rules(contract(table), buckets=self.buckets))
+
+    def ids(self, table: str) -> DataFrame:
+        """Return bucket, namespace and record_id of all rows, and whether records can be compared by them."""
+        ids = self._all(table).select("bucket", "namespace", "record_id")
+        return ids.withColumn("is_comparable", is_comparable())
+
+    def incomparable(self, table: str) -> DataFrame:
+        """Return, as `marked` does, the rows that no record can be compared with."""
+        return self.marked(table).where(~is_comparable())
+
+    def check(self, tables: Iterable[str]) -> None:
+        """See that tables have the columns of their contracts, in their types; others are passed over.
+
+        Raises: UsageError TABLE_DIFFERS. A column that may be null may be absent: an older lake does not have it.
+        """
+        for table in tables:
+            self._check_columns(table, contract(table))
+
+    def _check_columns(self, table: str, described: Contract) -> None:
+        there = {field.name: field.dataType.simpleString() for field in self._reads.read(table).schema}
+        required = {column.name for column in described.columns if column.required}
+        for field in self._reads.schema(table):
+            expected, found = field.dataType.simpleString(), there.get(field.name)
+            if found == expected or (found is None and field.name not in required):
+                continue
+            has = f"has the type {found}" if found else "is missing"
+            raise self._differs(
+                f"the column {table}.{field.name} of {self.name} {has}, its contract says {expected}"
+            )
+
+    def _number_of_buckets(self) -> int:
+        said = self._reads.properties("namespace_state").get(BUCKETS_PROPERTY, "")
+        if re.fullmatch("[1-9][0-9]{0,4}", said) is None or int(said) > MAX_BUCKETS:
+            raise self._differs(
+                f"the table namespace_state of {self.name} says no number in {BUCKETS_PROPERTY}"
+            )
+        return int(said)
+
+    def damage(self, error: BaseException) -> FaultError | None:
+        """Return the fault of a file of this lake that Spark could not read, if that is what `error` says."""
+        named = _UNREADABLE.search(str(error))
+        if named is None:
+            return None
+        file = unquote(named.group(1))
+        if not any(self._reads.location.table_path(table) in file for table in self._rows):
+            return None
+        return FaultError(
+            "TABLE_DAMAGED",
+            f"a file of the lake {self.name} cannot be read: {file}",
+            "have that lake mended and run the command again: the records of its other dialects are here",
+        )
+
+    @staticmethod
+    def _differs(message: str) -> UsageError:
+        return UsageError(
+            "TABLE_DIFFERS", message, "have that lake mended, or ingest a file that it exported"
+        )
+
+    def _all(self, table: str) -> DataFrame:
+        if table not in self._rows:
+            self._rows[table] = self._with_columns(table)
+        return self._rows[table]
+
+    def _with_columns(self, table: str) -> DataFrame:
+        rows = _nullable(self._reads.read_version(table, self._reads.version(table)))
+        # Of what is known to be empty Spark leaves whole plans out.
+        rows = rows if self._reads.has_files(table) else rows.limit(0)
+        there = set(rows.columns)
+        return rows.select(
+            *(
+                F.col(field.name)
+                if field.name in there
+                else F.lit(None).cast(field.dataType).alias(field.name)
+                for field in self._reads.schema(table)
+            )
+        )
+
+
+def _nullable(rows: DataFrame) -> DataFrame:
+    """Return the same rows of a table, every column of which may be null, whatever the table says of it.
+
+    Spark does not look for nulls in a column that a table declares to have none: one in a file ends the job.
+    """
+    plan: Any = getattr(rows, "_jdf", None)
+    leaf = None if plan is None else plan.queryExecution().analyzed().collectLeaves().head()
+    if leaf is None or leaf.getClass().getSimpleName() != "LogicalRelation":
+        return rows
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+    files, spark = leaf.relation(), rows.sparkSession
+    nullable = files.copy(
+        files.location(), files.partitionSchema().asNullable(), files.dataSchema().asNullable(), files.bucketSpec(),
+        files.fileFormat(), files.options(), files.sparkSession(),
+    )  # fmt: skip
+    session = spark._jsparkSession  # noqa: SLF001 - pyspark has no other way to a relation's own schema
+    return ClassicDataFrame(session.baseRelationToDataFrame(nullable), spark)

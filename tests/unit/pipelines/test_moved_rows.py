@@ -1,0 +1,45 @@
+"""No row of another lake gets lost on its way: the counts are compared before anything is written."""
+
+import pytest
+
+from strandline.core.errors import FaultError
+from strandline.dialect_api.admission import Admission
+from strandline.pipelines.moved_rows import MovedRows, RowsLost
+from strandline.pipelines.report import ReportError
+from strandline.pipelines.sync_totals import SyncTotals
+
+ERROR = ReportError("CODE", "message", "next")
+
+
+@pytest.mark.parametrize(
+    ("moved", "read", "is_lost"), [(301, 299, True), (3, 4, True), (0, 0, False), (7, 7, False)]
+)
+def test_rows_that_were_moved_and_not_read_end_the_run(moved, read, is_lost):
+    rows = MovedRows(None, moved, None, 2)  # type: ignore[arg-type]
+    admission = Admission((), {"read": read}, None, 0)
+    if not is_lost:
+        rows.check(admission)
+        return
+    with pytest.raises(FaultError) as lost:
+        rows.check(admission)
+    assert lost.value.code == "ROWS_LOST"
+    assert (str(moved) in lost.value.message, str(read) in lost.value.message) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("refused", "stopped", "faults", "error", "outcome"),
+    [(0, {}, 0, None, "ok"), (1, {}, 0, None, "found"), (0, {"x": ["OWN_JOURNAL_BEHIND"]}, 0, None, "found"),
+     (1, {}, 1, None, "fault"), (1, {}, 0, ERROR, "fault")],
+)  # fmt: skip
+def test_a_refused_row_makes_the_exit_code_1(refused, stopped, faults, error, outcome):
+    totals = SyncTotals("other", stopped=stopped, faults=faults)
+    totals.counts.update(refused=refused)
+    assert totals.outcome(error) == outcome
+
+
+def test_dialects_whose_records_did_not_come_are_told_together():
+    totals = SyncTotals("other", damages=[RowsLost(3, 2), FaultError("TABLE_DAMAGED", "a file", "mend it")])
+    error = totals.error()
+    assert error is not None
+    assert (error.code, error.message.endswith("; a file")) == ("ROWS_LOST", True)
+    assert SyncTotals("other").error() is None

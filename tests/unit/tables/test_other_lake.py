@@ -1,0 +1,48 @@
+"""What Spark says of a file that it cannot read: it is the other lake's, or it is none of it."""
+
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import UsageError
+from strandline.tables.location import Location
+from strandline.tables.other_lake import OtherLake
+
+
+class Reads:
+    """The properties of a lake, and no tables."""
+
+    def __init__(self, path: Path, buckets: str | None = "16") -> None:
+        self.location = Location.lake(str(path))
+        self._buckets = buckets
+
+    def properties(self, _table: str) -> dict[str, str]:
+        return {} if self._buckets is None else {"strandline.buckets": self._buckets}
+
+
+def said(path: Path, condition: str = "PARQUET_COLUMN_DATA_TYPE_MISMATCH") -> Exception:
+    return RuntimeError(
+        f"An error occurred.\n: org.apache.spark.SparkException: [FAILED_READ_FILE.{condition}] Encountered error "
+        f"while reading file file:{str(path).replace(' ', '%20')}/node_journal_line/bucket=0/x.parquet. Data type\n\tat"
+    )
+
+
+@pytest.mark.parametrize("condition", ["PARQUET_COLUMN_DATA_TYPE_MISMATCH", "NO_HINT", "FILE_NOT_EXIST"])
+def test_a_file_of_the_other_lake_is_named(tmp_path, condition):
+    there = tmp_path / "the other"
+    lake = OtherLake(Reads(there))  # type: ignore[arg-type]
+    lake._rows["node_journal_line"] = None  # type: ignore[assignment]
+    damage = lake.damage(said(there, condition))
+    assert damage is not None
+    assert damage.code == "TABLE_DAMAGED"
+    assert f"file:{there}/node_journal_line/bucket=0/x.parquet" in damage.message
+    assert lake.damage(said(tmp_path / "ours", condition)) is None
+    assert lake.damage(RuntimeError("java.lang.NullPointerException")) is None
+
+
+@pytest.mark.parametrize("buckets", [None, "", "0", "-1", "65537", "abc", "1e3", " 16", "١٦"])
+def test_a_lake_that_says_no_number_of_buckets_is_refused(tmp_path, buckets):
+    with pytest.raises(UsageError) as refused:
+        OtherLake(Reads(tmp_path, buckets))  # type: ignore[arg-type]
+    assert refused.value.code == "TABLE_DIFFERS"
+    assert OtherLake(Reads(tmp_path, "65536")).buckets == 65_536  # type: ignore[arg-type]

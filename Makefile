@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sync quick test lint fmt check bench lock clean contracts soak mutants java tools
+.PHONY: help demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,6 +35,9 @@ soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6: the second
 
 mutants: $(MUTANTS_VENV)/.ready ## Judge a sample of mutants by the quick tests, write docs/mutants.md (20 minutes; N=300 SEED=1)
 	PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS_VENV)/bin/mutmut --count $(or $(N),300) --seed $(or $(SEED),1)
+
+fuzz: $(VENV)/.test ## Fuzz every parser for SECONDS=30 each; TARGET=cids: one of them
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET)
 
 lint: $(VENV)/.test ## Check style, types and who imports whom
 	$(BIN)/ruff check

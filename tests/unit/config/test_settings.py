@@ -205,7 +205,9 @@ def test_a_settings_file_that_is_larger_than_it_looks_is_refused(name: str) -> N
     assert "mine.yaml" in error.message
 
 
-@pytest.mark.parametrize("text", ["2001-99-99", "[" * 5_000, "1" + ":00" * 5_000, "*a", "\x00", "{", "9" * 5_000])
+@pytest.mark.parametrize(
+    "text", ["2001-99-99", "[" * 5_000, "1" + ":00" * 5_000, "*a", "\x00", "{", "9" * 5_000]
+)
 def test_a_value_from_a_shell_that_yaml_does_not_spell_is_a_text(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         effective((options_layer([f"limits.files={text}"]),))

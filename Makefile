@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help golden demo demo-sync quick test lint fmt check bench lock clean contracts soak mutants java tools
+.PHONY: help golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +38,10 @@ mutants: $(MUTANTS_VENV)/.ready ## Judge a sample of mutants by the quick tests,
 
 golden: java $(VENV)/.test ## Write tests/vectors/golden anew: rows and costs that tests compare (minutes)
 	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py tests/spark/test_conformance.py tests/spark/test_toy_dialect.py -k "stored"
+
+
+fuzz: $(VENV)/.test ## Fuzz every parser for SECONDS=30 each; TARGET=cids: one of them
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET)
 
 lint: $(VENV)/.test ## Check style, types and who imports whom
 	$(BIN)/ruff check

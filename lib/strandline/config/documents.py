@@ -10,9 +10,11 @@ from typing import Any
 import yaml
 
 from strandline.core.errors import UsageError
+from strandline.core.limits import MAX_SETTING_VALUES
 from strandline.core.safe_files import open_file
 
 MAX_FILE_BYTES = 1 << 20
+MAX_SCALAR_CHARS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,29 @@ def read(path: Path) -> str:
     return text
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML in which nothing is larger than it looks: no aliases, few nodes, short scalars.
+
+    Aliases in merge keys would multiply, and numbers in base 60 take the square of their length.
+    """
+
+    _composed = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]  # types-PyYAML leaves it out
+        self._composed += 1
+        problem = None
+        if isinstance(event, yaml.AliasEvent):
+            problem = "an alias has no place here"
+        elif self._composed > MAX_SETTING_VALUES:
+            problem = f"over {MAX_SETTING_VALUES} values"
+        elif isinstance(event, yaml.ScalarEvent) and len(event.value) > MAX_SCALAR_CHARS:
+            problem = f"a value of over {MAX_SCALAR_CHARS} characters"
+        if problem is not None:
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+        return super().compose_node(parent, index)
+
+
 def _invalid(name: str, mark: yaml.Mark | None, what: str) -> UsageError:
     place = f"{name}:{mark.line + 1}" if mark is not None else name
     return UsageError(
@@ -96,9 +121,10 @@ def entries(text: str, name: str) -> tuple[Entry, ...]:
 
     Raises: UsageError `CONF_INVALID` with file and line for what is no mapping of mappings in YAML.
     """
-    loader = yaml.SafeLoader(text)
     found: list[Entry] = []
+    loader: _Loader | None = None
     try:
+        loader = _Loader(text)
         root = loader.get_single_node()
         if root is None:
             return ()
@@ -115,5 +141,14 @@ def entries(text: str, name: str) -> tuple[Entry, ...]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _invalid(name, None, f"this is no YAML: {type(error).__name__}") from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return tuple(found)
+
+
+def value_of(text: str) -> Any:
+    """Return the value that a text from a shell spells in YAML, the text itself if it spells none."""
+    try:
+        return _Loader(text).get_single_data()
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return text

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from strandline.config import documents
@@ -88,12 +87,7 @@ def file_layer(path: Path | None, environment: str | None) -> Layer:
 
 def _from_text(key: str, text: str) -> Any:
     """Return what `text` means for the setting `key`: itself for texts, else the YAML scalar it spells."""
-    if is_text(key):
-        return text
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
+    return text if is_text(key) else documents.value_of(text)
 
 
 def environment_layer(environ: Mapping[str, str]) -> Layer:

@@ -184,3 +184,31 @@ def test_what_a_setting_takes_is_said_of_every_one() -> None:
     assert all(
         expected(key).startswith(("a whole number ", "a number ", "true or ", "a text ")) for key in keys()
     )
+
+
+BOMBS = {
+    "aliases in merge keys": "a: &a {x: 1}\nb: &b\n  <<: [*a, *a, *a]\nlimits:\n  <<: [*b, *b]\n",
+    "an alias": "limits: &a\n  files: 1\nread: *a\n",
+    "a list of many values": "limits: {files: [" + "0," * 20_000 + "]}\n",
+    "a number in base 60": "limits: {files: 1" + ":00" * 5_000 + "}\n",
+    "a number of many digits": "limits: {files: " + "9" * 5_000 + "}\n",
+    "brackets without an end": "limits: " + "[" * 5_000,
+    "a day that no month has": "limits: {files: 2001-99-99}\n",
+    "a character that YAML does not have": "limits: {files: \x00}\n",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_settings_file_that_is_larger_than_it_looks_is_refused(name: str) -> None:
+    error = refused(BOMBS[name])
+    assert error.code == "CONF_INVALID"
+    assert "mine.yaml" in error.message
+
+
+@pytest.mark.parametrize(
+    "text", ["2001-99-99", "[" * 5_000, "1" + ":00" * 5_000, "*a", "\x00", "{", "9" * 5_000]
+)
+def test_a_value_from_a_shell_that_yaml_does_not_spell_is_a_text(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        effective((options_layer([f"limits.files={text}"]),))
+    assert caught.value.code == "SETTING_INVALID"

@@ -49,6 +49,8 @@ WRONG = {
     "base16 in upper case behind f": "f" + F[1:].upper(),
     "base16 with half a byte": F[:-1],
     "base16 with blanks": "f" + V1.hex(" "),
+    "a megabyte of base32": "b" + "a" * 1_000_000,
+    "a megabyte of base16": "f" + "00" * 500_000,
     "base64": "mAXESIA",
     "base64url": "uAXESIA",
     "identity": "\x00" + "a",
@@ -76,3 +78,10 @@ def test_bytes_of_an_address_have_a_text_that_is_read_as_the_same() -> None:
     for raw in (V0, V1, PB):
         assert parse_cid(address_text(raw)) == parse_cid_bytes(raw) == Cid(raw)
     assert cid_bytes(address_text(b"\x01\x55\x12\x20" + DIGEST)) == b"\x01\x55\x12\x20" + DIGEST
+
+
+def test_a_text_that_is_too_long_for_an_address_is_not_decoded(monkeypatch) -> None:
+    for parse in ("parse_base58", "parse_base32", "parse_base16"):
+        monkeypatch.setattr(f"strandline.dialects.ipfslog.codec.cids.{parse}", None)
+    for base in "zbBfQ":
+        assert parse_cid(base + "a" * 10_000) == "CID_MALFORMED"

@@ -20,6 +20,9 @@ CANONICAL_CHARS: Final = 49
 _MIN_CID_BYTES: Final = 4
 _CIDV0_BYTES: Final = 34
 _CID_FIELDS: Final = 4
+MAX_CID_CHARS: Final = 256
+"""Longest text that is looked at: twice what any hash in use takes. Base32 is decoded digit by digit."""
+
 _MAX_CACHED_CHARS: Final = 128
 
 
@@ -39,7 +42,7 @@ def parse_cid_bytes(raw: bytes) -> Cid | CidReason:
 
 def cid_bytes(text: str) -> bytes | None:
     """Return the bytes of the content address that `text` spells, of any codec and hash, or None."""
-    raw = _bytes_of(text) if len(text) <= _MAX_CACHED_CHARS else None
+    raw = _bytes_of(text)
     return raw if raw is not None and after_cid(raw, 0, len(raw)) == len(raw) else None
 
 
@@ -76,6 +79,8 @@ _parsed = lru_cache(maxsize=16_384)(_parse)
 
 
 def _bytes_of(text: str) -> bytes | None:
+    if len(text) > MAX_CID_CHARS:
+        return None
     if len(text) == CIDV0_CHARS and text.startswith("Qm"):
         return parse_base58(text)
     raw = _of_multibase(text[:1], text[1:])

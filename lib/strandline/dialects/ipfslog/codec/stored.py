@@ -10,7 +10,7 @@ from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.encoding.varint import parse_varint
 from strandline.dialect_api.unpacking import Unpacking
 from strandline.dialects.ipfslog.codec.car import MAX_ROOTS_WRITTEN, car_header, section
-from strandline.dialects.ipfslog.codec.cids import CID_V0, cid_bytes
+from strandline.dialects.ipfslog.codec.cids import CID_V0, MAX_CID_CHARS, cid_bytes
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
 from strandline.dialects.ipfslog.types import DIALECT, MAX_BLOCK_BYTES
@@ -27,7 +27,7 @@ _INDEXED: Final = b"true"
 
 def multihash_of(name: str) -> bytes | None:
     """Return the multihash that a name spells in base32 of one case, the multibase prefix before it or not, or None."""
-    if not _NAME.fullmatch(name):
+    if len(name) > MAX_CID_CHARS or not _NAME.fullmatch(name):
         return None
     spelled = name.lower()
     for digits in (spelled, spelled.removeprefix("b")):

@@ -19,6 +19,7 @@ from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines.faults import Faults
+from support.damage import DATA
 from support.lakes import Lake, write_files
 
 LINES = "node_journal_line"
@@ -186,6 +187,46 @@ def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new
         assert first == f"error: a file that must be read is missing: {lost}."
         assert then.startswith("next: put it back")
     kept.rename(lost)
+    # What else becomes of one. Hadoop keeps a checksum beside a file; a copy of a lake may lack it.
+    beside = lost.with_name(f".{lost.name}.crc")
+    content, checksum = lost.read_bytes(), beside.read_bytes()
+    for checked in (True, False):
+        for name, damage in DATA.items():
+            if not checked:
+                beside.unlink()
+            damage(lost)
+            told = strandline(
+                "sql", f"SELECT max(struct(*)) FROM {LINES}", "--lake", lake.path, "--quiet", "--json"
+            )
+            assert (name, told.exit, told.err) == (name, 3, "")
+            assert (told.error["code"], lost.name in told.error["message"]) == ("TABLE_DAMAGED", True)
+            if lost.is_dir():
+                lost.rmdir()
+            lost.write_bytes(content)
+            beside.write_bytes(checksum)
+
+
+def test_a_last_commit_that_is_empty_or_gone_ends_the_commands_that_would_go_on_without_it(
+    new_lake, strandline, sources, tmp_path
+):
+    lake = new_lake()
+    lake.ingest(sources)
+    lake.reduce()
+    log = lake.path / LINES / "_delta_log"
+    last = max(log.glob("*.json"))
+    content = last.read_bytes()
+    for damage in (lambda: last.write_bytes(b""), last.unlink):
+        damage()
+        for words in (
+            ("reduce",),
+            ("ingest", sources, "--dialect", "sdmp"),
+            ("sql", f"SELECT count(*) FROM {LINES}"),
+        ):
+            told = strandline(*words, "--lake", lake.path, "--quiet", "--json")
+            assert (told.exit, told.error["code"], told.err) == (3, "TABLE_DAMAGED", "")
+            assert str(last) in told.error["message"]
+        last.write_bytes(content)
+    assert strandline("reduce", "--lake", lake.path, "--quiet").exit == 0
 
 
 def test_a_query_that_fails_is_told_once_and_in_our_words(empty_lakes, strandline):

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -46,10 +46,13 @@ class Lake:
         return TableStore(self.spark, location, Retry(self.settings.merge), run_id=uuid.uuid4().hex)
 
     @staticmethod
-    def context(store, command: str, faults: Faults | None = None) -> RunContext:
+    def context(
+        store, command: str, faults: Faults | None = None, clock: timedelta = timedelta(0)
+    ) -> RunContext:
+        """`clock` is how far the clock of the machine that runs is ahead."""
         began = time.monotonic()
         return RunContext(
-            store.run_id, command, "0.0.0", datetime.now(UTC), faults=faults or Faults(),
+            store.run_id, command, "0.0.0", datetime.now(UTC) + clock, faults=faults or Faults(),
             elapsed=lambda: time.monotonic() - began,
         )  # fmt: skip
 
@@ -70,13 +73,13 @@ class Lake:
             store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults), found
         )
 
-    def reduce(self, *, options=None, faults: Faults | None = None, **request):
+    def reduce(self, *, options=None, faults: Faults | None = None, clock=timedelta(0), **request):
         from strandline.dialects import every
         from strandline.pipelines import reduce
 
         store = self.store()
         asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
-        return reduce.run(store, every(), asked, self.context(store, "reduce", faults))
+        return reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock))
 
     def stream(self, folder: Path, *, faults: Faults | None = None, signals=no_signals, **request):
         from strandline.dialects import dialect

@@ -16,6 +16,10 @@ WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 _TYPES = {
     "STRING": pa.string(), "BINARY": pa.binary(), "BIGINT": pa.int64(), "INT": pa.int32(), "BOOLEAN": pa.bool_(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"), "DOUBLE": pa.float64(), "ARRAY<STRING>": pa.list_(pa.string()),
+    "MAP<STRING, BIGINT>": pa.map_(pa.string(), pa.int64()),
+    "MAP<STRING, STRUCT<version: BIGINT, inserted: BIGINT>>": pa.map_(
+        pa.string(), pa.struct([("version", pa.int64()), ("inserted", pa.int64())])
+    ),
 }  # fmt: skip
 _DEFAULTS: Mapping[str, Any] = {
     "STRING": "", "BINARY": b"", "BIGINT": 0, "INT": 0, "BOOLEAN": False, "TIMESTAMP": WHEN, "DOUBLE": 0.0,
@@ -34,7 +38,8 @@ def write(lake: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
     schema = pa.schema([(column.name, _TYPES[column.physical_type]) for column in columns])
     data = pa.Table.from_pylist(filled, schema=schema)
     if not (lake / table / "_delta_log").exists():
-        DeltaTable.create(str(lake / table), Schema.from_arrow(schema))
+        partition = list(contract(table).partition)
+        DeltaTable.create(str(lake / table), Schema.from_arrow(schema), partition_by=partition)
         set_properties(
             lake, table, {"strandline.contract": contract(table).version, "strandline.buckets": "16"}
         )
@@ -97,3 +102,31 @@ def held(
         "source_offset": 130, "evidence": '{"LINE_NUMBER_MISMATCH":{"expected":"aa","actual":"bb"}}',
         "first_run": "r", "last_run": "r",
     } | more  # fmt: skip
+
+
+def rejected_namespaces(lake: Path, count: int, *, at_once: int = 250_000) -> None:
+    """Fill quarantine with one rejected record of each of so many namespaces, by whole columns."""
+    pattern = held(b"x", namespace="", status="rejected", reasons=["LINE_NUMBER_MISMATCH"])
+    schema = pa.schema(DeltaTable(str(lake / "quarantine")).schema().to_arrow())
+    for first in range(0, count, at_once):
+        digests = [sha256(b"%d" % at).digest() for at in range(first, min(first + at_once, count))]
+        names = [f"node:{digest.hex()}" for digest in digests]
+        made = {
+            "namespace": names, "quarantine_id": digests, "raw_sha256": digests,
+            "bucket": [int.from_bytes(sha256(name.encode()).digest()[:2]) % 16 for name in names],
+        }  # fmt: skip
+        same = {name: value for name, value in (_filled("quarantine") | pattern).items() if name not in made}
+        columns = [
+            pa.array(made[field.name], field.type) if field.name in made
+            else pa.repeat(pa.scalar(same.get(field.name), field.type), len(names))
+            for field in schema
+        ]  # fmt: skip
+        write_deltalake(str(lake / "quarantine"), pa.table(columns, schema=schema), mode="append")
+
+
+def _filled(table: str) -> dict[str, Any]:
+    return {
+        column.name: _DEFAULTS[column.physical_type]
+        for column in contract(table).columns
+        if column.required and column.physical_type in _DEFAULTS
+    }

@@ -91,6 +91,7 @@ def _sync(
 
 
 def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> Result:
+    from strandline.tables.delta_rs import check_logs
     from strandline.tables.location import Location
     from strandline.tables.refusals import check_place
 
@@ -102,6 +103,7 @@ def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> 
 
     sync_lakes.check_two(call.location, other)
     check_place(other, makes=False)
+    check_logs(other)
     with call.progress() as progress:
         settings, store = call.settings, call.store()
         request = sync_lakes.BringRequest(

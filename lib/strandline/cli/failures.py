@@ -9,6 +9,7 @@ from pathlib import Path
 
 from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError
+from strandline.tables.damage import RESTORE
 
 # What the system and Spark say of trouble around us, with the code and the way out.
 _AROUND_US = (
@@ -35,6 +36,16 @@ _AROUND_US = (
         "put it back from a copy of the lake, or give an input file again, and run the command again",
     ),
     (
+        re.compile(
+            r"FAILED_READ_FILE|ChecksumException|Checksum error|is not a Parquet file|ParquetDecodingException"
+            r"|DELTA_(?:STATE_RECOVER_ERROR|TRUNCATED_TRANSACTION_LOG|VERSIONS_NOT_CONTIGUOUS|LOG_FILE_NOT_FOUND"
+            r"|MISSING_PART_FILES|TXN_LOG_FAILED_INTEGRITY|CHECKSUM_MISMATCH\w*|UNRECOGNIZED_LOGFILE)"
+        ),
+        "TABLE_DAMAGED",
+        "a file that must be read is cut or altered",
+        RESTORE,
+    ),
+    (
         re.compile(r"Java heap space|GC overhead limit exceeded|OutOfMemoryError", re.IGNORECASE),
         "MEMORY_SHORT",
         "Spark's memory did not suffice",
@@ -49,7 +60,7 @@ _AROUND_US = (
 )
 # Spark writes to the lake and to its folder for temporary files.
 _OF_PLACES = frozenset({"DISK_FULL", "NOT_WRITABLE"})
-_PATH = re.compile(r"(/[^\s:'\"()]+[^\s:'\"().,;])")
+_PATH = re.compile(r"(?<!/)/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 _SPARKS = ("pyspark", "py4j")

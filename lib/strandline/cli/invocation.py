@@ -15,6 +15,7 @@ from strandline.cli.interrupts import interrupts
 from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
+from strandline.tables.delta_rs import check_tables
 from strandline.tables.location import DEFAULT_LAKE, Location
 from strandline.tables.refusals import check_place
 
@@ -158,10 +159,11 @@ class Invocation:
         """Return the lake's tables through Spark; wrong usage is refused before Spark starts.
 
         `makes` says whether the command makes a lake that is not there.
-        Raises: UsageError, FaultError, see `refusals.check_place` and `session`.
+        Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables` and `session`.
         """
         location, _ = self.location, self.settings
         check_place(location, makes=makes)
+        check_tables(location)
         spark = self.session(with_kafka=with_kafka)
         from strandline.tables.commits import Retry
         from strandline.tables.store import TableStore

@@ -50,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _print(result: Result, as_json: bool) -> int:
     """Print a result on standard output and return its exit code."""
     if as_json:
-        sys.stdout.write(result.report.to_json() + "\n")
+        sys.stdout.writelines(result.report.json_parts())
+        sys.stdout.write("\n")
     else:
         result.show(Console(soft_wrap=True, highlight=False, markup=False))
     sys.stdout.flush()

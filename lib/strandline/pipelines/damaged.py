@@ -14,27 +14,37 @@ SHOWN: Final = 20
 """So many damaged sources a report names; it says how many there are."""
 TABLES: Final = ("quarantine",)
 # Rows of the view `damaged_source`, in SQL that delta-rs reads too; a test compares the two.
+# A row is looked for by its place and id, not by a window: a source may have brought a million.
 _SQL: Final = """
-SELECT source, dialect, rejected, source_offset, codes, quarantine_id, seen_last
-FROM (
-  SELECT
-    source,
-    dialect,
-    source_offset,
-    codes,
-    quarantine_id,
-    row_number() OVER (PARTITION BY dialect, source ORDER BY coalesce(source_offset, 0), quarantine_id) AS place,
-    count(*) OVER (PARTITION BY dialect, source) AS rejected,
-    max(last_seen) OVER (PARTITION BY dialect, source) AS seen_last
-  FROM (
-    SELECT source, dialect, source_offset, CAST(reasons AS STRING) AS codes, quarantine_id, last_seen
-    FROM quarantine
-    WHERE status = 'rejected' AND scope = 'record' AND source IS NOT NULL
-  ) AS spelled
-) AS placed
-WHERE place = 1
+WITH held AS (
+  SELECT source, dialect, coalesce(source_offset, 0) AS place, quarantine_id, last_seen
+  FROM quarantine
+  WHERE status = 'rejected' AND scope = 'record' AND source IS NOT NULL
+),
+shown AS (
+  SELECT source, dialect, count(*) AS rejected, min(place) AS place, max(last_seen) AS seen_last
+  FROM held
+  GROUP BY source, dialect
+  ORDER BY seen_last DESC, source, dialect
+  LIMIT {shown}
+),
+first AS (
+  SELECT s.source, s.dialect, s.rejected, s.seen_last, min(h.quarantine_id) AS quarantine_id
+  FROM shown AS s
+  JOIN held AS h ON h.source = s.source AND h.dialect = s.dialect AND h.place = s.place
+  GROUP BY s.source, s.dialect, s.rejected, s.seen_last
+)
+SELECT
+  f.source,
+  f.dialect,
+  f.rejected,
+  q.source_offset,
+  CAST(q.reasons AS STRING) AS codes,
+  f.quarantine_id,
+  f.seen_last
+FROM first AS f
+JOIN quarantine AS q ON q.quarantine_id = f.quarantine_id
 ORDER BY seen_last DESC, source, dialect
-LIMIT {shown}
 """
 _TOTAL_SQL: Final = """
 SELECT count(*) AS sources

@@ -26,6 +26,7 @@ from strandline.tables.as_of import TablesAsOf, versions_read
 from strandline.tables.manifests import check_name, write_manifest_of
 from strandline.tables.newfile import NewFile, check_free
 from strandline.tables.outfile import write_contents
+from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
 HEADS_STATED: Final = 10_000
@@ -118,7 +119,7 @@ def _versions(
     runs = store.read("run")
     rows = runs.where(F.col("run_id") == as_of).select("command", "read_versions").limit(1).collect()
     if not rows:
-        newest = runs.where(F.size("read_versions") > 0).orderBy(F.desc("started_at")).select("run_id")
+        newest = runs.where(F.size("read_versions") > 0).orderBy(run_order().desc()).select("run_id")
         ids = [row["run_id"] for row in newest.limit(RUNS_OFFERED).collect()]
         best = nearest(as_of, ids)
         raise UsageError(

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
+from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
 MEMBER: Final = "told"
@@ -79,7 +80,7 @@ def _stored(file: GivenOption | None) -> Mapping[str, str | None]:
 
 def _newest(store: TableStore, paths: Mapping[str, str]) -> Mapping[str, tuple[str, Any]]:
     """Return, by name, of the newest run whose `detail` has something at a JSON path its id and that: one scan."""
-    when, columns = F.struct("started_at", "run_id"), []
+    when, columns = run_order(), []
     for name, path in paths.items():
         kept = F.get_json_object("detail", path)
         of_run = F.struct("run_id", kept.alias("kept"))

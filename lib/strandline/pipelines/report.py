@@ -1,12 +1,13 @@
 """What a command found: the one object that is printed and that becomes the row of the table `run`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from strandline.core.errors import StrandlineError
+from strandline.pipelines.spooled import SpooledRows
 
 Outcome = Literal["ok", "found", "usage", "fault"]
 EXIT_CODES: Mapping[Outcome, int] = {"ok": 0, "found": 1, "usage": 2, "fault": 3}
@@ -96,9 +97,28 @@ class Report:
             raise ValueError(f"a command's own members hide shared ones: {hidden}")
         return shared | dict(self.members)
 
+    def json_parts(self) -> Iterator[str]:
+        """Yield the pieces of the report as one JSON object on one line, in ASCII (nothing in it moves a terminal)."""
+        between = "{"
+        for name, value in self.as_object().items():
+            yield f"{between}{_json(name)}:"
+            between = ","
+            if isinstance(value, SpooledRows):
+                yield "["
+                for at, text in enumerate(value.json_texts()):
+                    yield f",{text}" if at else text
+                yield "]"
+            else:
+                yield _json(value)
+        yield "}"
+
     def to_json(self) -> str:
-        """Return the report as one JSON object on one line, in ASCII (nothing in it moves a terminal)."""
-        return json.dumps(self.as_object(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        """Return the report as `json_parts` gives it, whole."""
+        return "".join(self.json_parts())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def utc_text(at: datetime) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
+from strandline.tables.run_order import RUN_VERSION
 from strandline.tables.store import TableStore, Written
 
 
@@ -59,7 +60,9 @@ def record_run(
         "read_versions": dict(read_versions or {}),
         "tables": {name: (change.version, change.inserted) for name, change in changes.items()},
         "error": None if error is None else asdict(error),
-        "detail": json.dumps(report.members, sort_keys=True, default=str),
+        "detail": json.dumps(
+            {**report.members, RUN_VERSION: store.version("run")}, sort_keys=True, default=str
+        ),
     }
     store.append_rows("run", [row])
     return report

@@ -3,87 +3,29 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strandline.core.errors import UsageError
 from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.pipelines.damaged import damaged_files
-from strandline.pipelines.report import Report, utc_text
+from strandline.pipelines.health_rows import (
+    HEALTHS,
+    NOTHING_BEHIND,
+    ROWS,
+    TABLES,
+    as_json,
+    every_row,
+    rows_sql,
+)
+from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.spooled import SpooledRows
 
 if TYPE_CHECKING:
     from strandline.dialect_api.health import HealthSql, Part
-    from strandline.tables.read_lake import ReadLake
+    from strandline.tables.read_lake import ReadLake, Row
 
-ROWS = 50
-HEALTHS = ("forked", "behind", "waiting", "rejected", "ok")
-COLUMNS = (
-    "namespace", "dialect", "health", "records", "waiting", "rejected", "forks", "behind",
-    "state_hash", "reducer_version", "reduced_at",
-)  # fmt: skip
-
-
-TABLES = ("namespace_state", "quarantine", "equivocation")
 REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
-# The rows of the view `namespace_health`, in SQL that delta-rs reads too; a test compares the two.
-_HEALTH_SQL = """
-WITH lacking AS (
-  SELECT namespace, CAST(sum(behind) AS BIGINT) AS behind FROM ({behind}) AS parts GROUP BY namespace
-),
-held AS (
-  SELECT
-    namespace,
-    min(dialect) AS dialect,
-    sum(CASE WHEN status = 'deferred' THEN 1 ELSE 0 END) AS waiting,
-    sum(CASE WHEN status = 'rejected' THEN 1 ELSE 0 END) AS rejected
-  FROM quarantine
-  WHERE namespace IS NOT NULL AND scope = 'record'
-  GROUP BY namespace
-),
-forked AS (
-  SELECT namespace, count(*) AS forks FROM equivocation GROUP BY namespace
-),
-counted AS (
-  SELECT
-    coalesce(s.namespace, h.namespace) AS namespace,
-    coalesce(s.dialect, h.dialect) AS dialect,
-    coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
-    coalesce(h.waiting, CAST(0 AS BIGINT)) AS waiting,
-    coalesce(h.rejected, CAST(0 AS BIGINT)) AS rejected,
-    s.state_hash,
-    s.reducer_version,
-    s.reduced_at
-  FROM namespace_state AS s
-  FULL OUTER JOIN held AS h ON s.namespace = h.namespace
-),
-joined AS (
-  SELECT
-    c.*,
-    coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
-    coalesce(b.behind, CAST(0 AS BIGINT)) AS behind
-  FROM counted AS c
-  LEFT JOIN forked AS f ON c.namespace = f.namespace
-  LEFT JOIN lacking AS b ON c.namespace = b.namespace
-),
-rated AS (
-  SELECT
-    *,
-    CASE
-      WHEN forks > 0 THEN 0 WHEN behind > 0 THEN 1 WHEN waiting > 0 THEN 2 WHEN rejected > 0 THEN 3 ELSE 4
-    END AS place
-  FROM joined
-),
-health AS (
-  SELECT
-    *,
-    CASE place
-      WHEN 0 THEN 'forked' WHEN 1 THEN 'behind' WHEN 2 THEN 'waiting' WHEN 3 THEN 'rejected' ELSE 'ok'
-    END AS health
-  FROM rated
-)
-"""
-NOTHING_BEHIND = "SELECT namespace, CAST(0 AS BIGINT) AS behind FROM namespace_state WHERE false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +61,7 @@ def run(
     tables = tuple(dict.fromkeys((*TABLES, *(table for each in health for table in each.tables))))
     parts = [part for each in health for part in _asked(lake, each.behind, each.tables)]
     behind_sql = "\nUNION ALL\n".join(parts) or NOTHING_BEHIND
+    shown: list[Row] | SpooledRows
     if request.namespaces:
         every = lake.query(rows_sql(None, behind_sql), tables)
         wanted = set(resolve(request.namespaces, [row["namespace"] for row in every]))
@@ -126,9 +69,7 @@ def run(
         tally = Counter(row["health"] for row in rows)
         shown = rows if request.all else rows[:ROWS]
     else:
-        told = lake.query(tally_sql(behind_sql), tables)
-        tally = Counter({row["health"]: row["namespaces"] for row in told})
-        shown = lake.query(rows_sql(None if request.all else ROWS, behind_sql), tables)
+        tally, shown = every_row(lake, behind_sql, tables, is_all=request.all)
     behind = unreduced(lake, record_tables)
     stopped = stopped_writers(lake, health)
     found = request.check and (
@@ -140,7 +81,7 @@ def run(
         counts={name: tally[name] for name in HEALTHS},
         namespaces=tally.total(),
         members={
-            "rows": [_as_json(row) for row in shown],
+            "rows": shown if isinstance(shown, SpooledRows) else [as_json(row) for row in shown],
             "unreduced": [asdict(one) for one in behind],
             "stopped": stopped,
             **damaged_files(lake),
@@ -165,22 +106,6 @@ def stopped_writers(lake: "ReadLake", health: Sequence["HealthSql"]) -> dict[str
             for row in lake.query(select, each.tables):
                 found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
     return {node: sorted(codes) for node, codes in sorted(found.items())}
-
-
-def tally_sql(behind: str = NOTHING_BEHIND) -> str:
-    """Return the query of the number of namespaces by health; `behind` selects what own nodes lack."""
-    return _health(behind) + "SELECT health, count(*) AS namespaces FROM health GROUP BY health"
-
-
-def _health(behind: str) -> str:
-    return _HEALTH_SQL.replace("{behind}", behind)
-
-
-def rows_sql(limit: int | None, behind: str = NOTHING_BEHIND) -> str:
-    """Return the query of the rows, by health, then by forks, missing, waiting and rejected records, then by name."""
-    worst_first = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
-    cut = "" if limit is None else f" LIMIT {int(limit)}"
-    return f"{_health(behind)}SELECT {', '.join(COLUMNS)} FROM health {worst_first}{cut}"
 
 
 def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:
@@ -213,12 +138,3 @@ def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unred
         if newest is not None:
             found.append(Unreduced(table, newest, seen.get(dialect)))
     return tuple(found)
-
-
-def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: row[name] for name in COLUMNS}
-    if isinstance(row["reduced_at"], datetime):
-        values["reduced_at"] = utc_text(row["reduced_at"])
-    if row["state_hash"] is not None:
-        values["state_hash"] = bytes(row["state_hash"]).hex()
-    return values

@@ -1,22 +1,27 @@
 """Reads tables of a lake path with delta-rs: no JVM, no Spark, an answer in about a second."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from strandline.contracts.ddl import CONTRACT_PROPERTY
 from strandline.contracts.load import tables
 from strandline.core.errors import FaultError, UsageError
+from strandline.tables.damage import check_log, check_versions, culprit, is_there, table_damaged
 from strandline.tables.location import Location
 from strandline.tables.read_lake import Row, newest_addition
-from strandline.tables.refusals import check_contract, lake_not_found, table_missing
+from strandline.tables.refusals import check_properties, lake_not_found, table_missing
+from strandline.tables.slices import slices_of
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 # Schemes that delta-rs opens; what only Hadoop knows (hdfs, ..) is read through Spark.
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
 _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
 
 
@@ -44,15 +49,40 @@ class DeltaRsLake:
 
         Raises: FaultError `TABLE_DAMAGED` if a data file is missing or cannot be read.
         """
+        return [row for rows in self.batches(text, tables) for row in rows]
+
+    def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
+        """Yield the rows of the SELECT `text` over `tables`, some thousands at a time.
+
+        Raises: FaultError `TABLE_DAMAGED` if a data file is missing or cannot be read.
+        """
         from deltalake import QueryBuilder
 
         engine = QueryBuilder()
         for table in tables:
             engine = engine.register(table, self.tables[table])
-        with _Reading(self.location, " or ".join(tables)):
-            found = engine.execute(text).read_all()
-        columns = [(name, found.column(name).to_pylist()) for name in found.column_names]
-        return [{name: values[at] for name, values in columns} for at in range(found.num_rows)]
+        with _Reading(self.location, *tables):
+            for batch in engine.execute(text):
+                names = batch.schema.names
+                columns = [batch.column(name).to_pylist() for name in names]
+                yield [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+    def slices(self, tables: Sequence[str]) -> list[str | None]:
+        """Return conditions on `bucket` and `namespace` that cut the tables into parts, see `slices.slices_of`.
+
+        The numbers of rows are those of the log.
+        """
+        held: Counter[int] = Counter()
+        for table in tables:
+            added = self.tables[table].get_add_actions(flatten=True)
+            if not added.num_rows:
+                continue
+            if not {"partition.bucket", "num_records"} <= set(added.column_names):
+                return [None]
+            buckets, counts = (added.column(name).to_pylist() for name in ("partition.bucket", "num_records"))
+            for bucket, rows in zip(buckets, counts, strict=True):
+                held[int(bucket)] += int(rows or 0)
+        return slices_of(held)
 
     def version(self, table: str) -> int:
         """Return the Delta version of `table`."""
@@ -78,25 +108,68 @@ def open_light(location: Location) -> DeltaRsLake:
     Raises: UsageError `LAKE_NOT_FOUND` (nothing there), `LAKE_FOREIGN` (other things there), `TABLE_MISSING`,
     `CONTRACT_NEWER`; FaultError `TABLE_DAMAGED`.
     """
-    from deltalake import DeltaTable
-    from deltalake.exceptions import TableNotFoundError
-
-    found: dict[str, DeltaTable] = {}
-    for table in tables():
-        if location.is_local() and not (location.local_path() / table / "_delta_log").is_dir():
-            continue
-        try:
-            with _Reading(location, table):
-                found[table] = DeltaTable(location.table_path(table))
-        except TableNotFoundError:
-            continue
+    found = open_tables(location)
     if not found:
         raise _no_lake(location)
     for table in tables():
         if table not in found:
             raise table_missing(location, table)
-        check_contract(location, table, found[table].metadata().configuration.get(CONTRACT_PROPERTY))
+    check_properties(location, {table: opened.metadata().configuration for table, opened in found.items()})
     return DeltaRsLake(location, found)
+
+
+def open_tables(location: Location) -> dict[str, "DeltaTable"]:
+    """Return the tables of a lake that are there, each as it stands now; of a local lake, as far as it is whole.
+
+    Raises: FaultError `TABLE_DAMAGED`.
+    """
+    from deltalake.exceptions import TableNotFoundError
+
+    if location.is_local() and not location.local_path().is_dir():
+        return {}
+    found: dict[str, DeltaTable] = {}
+    # `run` first: the versions that it names are none that other tables reach only later.
+    for table in sorted(tables(), key=lambda name: name != "run"):
+        if location.is_local() and not is_there(location, table):
+            continue
+        if location.is_local():
+            check_log(location, table)
+        try:
+            found[table] = open_table(location, table)
+        except TableNotFoundError:
+            continue
+    if location.is_local() and "run" in found:
+        check_versions(location, {table: int(opened.version()) for table, opened in found.items()})
+    return {table: found[table] for table in tables() if table in found}
+
+
+def check_tables(location: Location) -> None:
+    """See that no table of a local lake is damaged and that each is one that this version knows; it may lack some.
+
+    Raises: UsageError `CONTRACT_NEWER`, `PROPERTY_INVALID`; FaultError `TABLE_DAMAGED`.
+    """
+    if location.is_local():
+        opened = open_tables(location)
+        check_properties(location, {name: table.metadata().configuration for name, table in opened.items()})
+
+
+def check_logs(location: Location) -> None:
+    """See that no table of another local lake is damaged, as far as the files of its log show.
+
+    What its rows and properties say is another question: whoever reads them asks it.
+    Raises: FaultError `TABLE_DAMAGED`.
+    """
+    for table in tables() if location.is_local() else ():
+        if is_there(location, table):
+            check_log(location, table)
+
+
+def open_table(location: Location, table: str) -> "DeltaTable":
+    """Return one table as it stands now. Raises: FaultError `TABLE_DAMAGED`; `TableNotFoundError` of delta-rs."""
+    from deltalake import DeltaTable
+
+    with _Reading(location, table):
+        return DeltaTable(location.table_path(table))
 
 
 class _Reading:
@@ -106,9 +179,9 @@ class _Reading:
     class is taken, none that derives from it but the documented ones.
     """
 
-    def __init__(self, location: Location, table: str) -> None:
+    def __init__(self, location: Location, *tables: str) -> None:
         self._location = location
-        self._table = table
+        self._tables = tables
 
     def __enter__(self) -> None:
         """Begin."""
@@ -121,13 +194,22 @@ class _Reading:
 
         if error is None or isinstance(error, TableNotFoundError):
             return
-        if kind is Exception or isinstance(error, DeltaError | OSError):
-            first = (str(error).splitlines() or [type(error).__name__])[0]
-            raise FaultError(
-                "TABLE_DAMAGED",
-                f"the table {self._table} of {self._location.describe()} cannot be read: {first}",
-                "run the command again if somebody writes there; else restore the table's folder from a copy",
-            ) from error
+        if kind is Exception or isinstance(error, DeltaError | OSError | ValueError):
+            raise self._damage(str(error)) from error
+
+    def _damage(self, said: str) -> FaultError:
+        """Return the fault: the file that is wrong with a log, else what was said, with the table that it names."""
+        named = [table for table in self._tables if f"/{table}/" in said] or list(self._tables)
+        if self._location.is_local():
+            for table in named:
+                found = culprit(self._location, table)
+                if found is not None:
+                    return found
+        first = _STYLE.sub("", (said.splitlines() or [""])[0])
+        file = _DATA_FILE.search(said)
+        return table_damaged(
+            self._location, " or ".join(named), f"{file[0] if file else 'it'} cannot be read: {first}"
+        )
 
 
 def _no_lake(location: Location) -> UsageError:

@@ -10,13 +10,20 @@ from typing import Final
 
 from pyspark.errors import AnalysisException
 
-from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY, create_table_sql
+from strandline.contracts.ddl import BUCKETS_PROPERTY, create_table_sql
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, views
 from strandline.dialect_api.info import DialectInfo
 from strandline.tables.commits import current_schema
-from strandline.tables.refusals import check_contract, lake_foreign, lake_not_found, no_folder, table_missing
+from strandline.tables.delta_rs import open_tables
+from strandline.tables.refusals import (
+    check_properties,
+    lake_foreign,
+    lake_not_found,
+    no_folder,
+    table_missing,
+)
 from strandline.tables.store import TableStore
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
@@ -65,28 +72,21 @@ def inspect(store: TableStore) -> LakeState:
 
 
 def _inspect_folder(store: TableStore) -> LakeState:
-    from deltalake import DeltaTable
-    from deltalake.exceptions import TableNotFoundError
-
     root = store.location.local_path()
     if not root.exists():
         return LakeState({}, {}, ())
     if not root.is_dir():
         raise no_folder(store.location)
-    found: dict[str, Mapping[str, str]] = {}
-    versions: dict[str, int] = {}
-    for table in tables():
-        try:
-            opened = DeltaTable(str(root / table))
-        except (TableNotFoundError, OSError):
-            continue
-        found[table] = dict(opened.metadata().configuration)
-        versions[table] = opened.version()
+    opened = open_tables(store.location)
     ours = {*tables(), *_OURS_BESIDE_TABLES}
     foreign = tuple(
         sorted(name for name in os.listdir(root) if name not in ours and not name.startswith("."))
     )
-    return LakeState(found, versions, foreign)
+    return LakeState(
+        {name: dict(table.metadata().configuration) for name, table in opened.items()},
+        {name: int(table.version()) for name, table in opened.items()},
+        foreign,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,8 @@ def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
 def check_there(store: TableStore) -> None:
     """See that a lake is there to be read; one in a schema tells by itself which table it lacks.
 
-    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING.
+    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, PROPERTY_INVALID, TABLE_MISSING; FaultError
+        TABLE_DAMAGED.
     """
     if not store.location.is_path():
         return
@@ -133,8 +134,7 @@ def check_ours(store: TableStore, state: LakeState) -> None:
     """
     if state.foreign and not state.tables:
         raise lake_foreign(store.location, state.foreign[0])
-    for table, properties in state.tables.items():
-        check_contract(store.location, table, properties.get(CONTRACT_PROPERTY))
+    check_properties(store.location, state.tables)
 
 
 def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
@@ -173,8 +173,8 @@ def make_views(store: TableStore) -> tuple[str, ...]:
 
 def design_of(state: LakeState) -> LakeDesign:
     """Return what the lake that is there was made with."""
-    buckets = next((int(p[BUCKETS_PROPERTY]) for p in state.tables.values() if BUCKETS_PROPERTY in p), 0)
-    return LakeDesign(buckets, state.tables)
+    stated = (int(each[BUCKETS_PROPERTY]) for each in state.tables.values() if BUCKETS_PROPERTY in each)
+    return LakeDesign(next(stated, 0), state.tables)
 
 
 def _create_schema(schema: str) -> str:

@@ -4,7 +4,7 @@ A query is one text of constants over bare table names, in the SQL that both eng
 spell hex or how to unfold an array. Rows come back as Python values, so that neither Arrow nor pandas is loaded.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -37,6 +37,15 @@ class ReadLake(Protocol):
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`."""
 
+    def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
+        """Yield the rows of the SELECT `text` over `tables`, some at a time."""
+
+    def slices(self, tables: Sequence[str]) -> list[str | None]:
+        """Return conditions on `bucket` and `namespace` that cut the tables into parts which fit into memory.
+
+        Each namespace is in one part. None alone: the tables are small, or the engine takes care of it.
+        """
+
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` beyond `after` that may have added rows, or None."""
 
@@ -66,15 +75,23 @@ class SparkLake:
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`, temporary views of their bare names while it runs."""
+        return [row for rows in self.batches(text, tables) for row in rows]
+
+    def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
+        """Yield the rows of the SELECT `text` over `tables`, a partition of Spark's at a time in this process."""
         spark = self.store.spark
         try:
             for table in tables:
                 self.store.read(table).createOrReplaceTempView(table)
-            rows = [row.asDict() for row in spark.sql(text).collect()]
+            for row in spark.sql(text).toLocalIterator():
+                yield [{name: _in_utc(value) for name, value in row.asDict().items()}]
         finally:
             for table in tables:
                 spark.catalog.dropTempView(table)
-        return [{name: _in_utc(value) for name, value in row.items()} for row in rows]
+
+    def slices(self, tables: Sequence[str]) -> list[str | None]:  # noqa: ARG002 - the port's
+        """Return that there is one part: Spark keeps on disk what memory has no room for."""
+        return [None]
 
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` beyond `after` that may have added rows, or None."""

@@ -15,11 +15,12 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from strandline.contracts.ddl import BUCKETS_PROPERTY, columns_ddl
+from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.tables.commits import session_settings
 from strandline.tables.location import Location
+from strandline.tables.refusals import buckets_of
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -164,9 +165,9 @@ class TableReads:
         """
         if not self.location.is_local():
             return None
-        from deltalake import DeltaTable
+        from strandline.tables.delta_rs import open_table
 
-        return DeltaTable(self.location.table_path(table))
+        return open_table(self.location, table)
 
     def _detail(self, table: str, column: str) -> Any:
         [row] = self.spark.sql(_detail_sql(self.target(table))).select(column).collect()
@@ -187,7 +188,7 @@ class TableReads:
     @cached_property
     def buckets(self) -> int:
         """N of the lake, from the table property."""
-        return int(self.properties("namespace_state")[BUCKETS_PROPERTY])
+        return buckets_of(self.location, "namespace_state", self.properties("namespace_state"))
 
     def schema(self, table: str) -> StructType:
         """Return the columns that the contract states, as Spark's types."""

@@ -1,11 +1,19 @@
 """Why a lake is not worked on: errors that every way of opening one shares. Spark is not needed."""
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
+from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY
 from strandline.contracts.load import contract, tables
+from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.core.errors import FaultError, UsageError
 from strandline.tables.location import Location
+
+_VERSION: Final = re.compile(r"(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}")
+_BUCKETS: Final = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def lake_not_found(location: Location) -> UsageError:
@@ -81,25 +89,59 @@ def table_missing(location: Location, table: str) -> UsageError:
     )
 
 
-def check_contract(location: Location, table: str, stored: str | None) -> None:
-    """See that the version `stored` with a table is none that a newer Strandline made.
+def check_properties(location: Location, properties: Mapping[str, Mapping[str, str]]) -> None:
+    """See that what the tables of a lake say of themselves is what this version wrote, or an older one.
 
-    Raises: UsageError CONTRACT_NEWER for a greater major version than ours.
+    These hold:
+    - `strandline.contract` of each table is a version, three numbers, of a major version that this one knows;
+    - `strandline.buckets` of each table with buckets is a whole number from 1 to 65,536, the same for all.
+
+    Raises: UsageError CONTRACT_NEWER, PROPERTY_INVALID.
     """
+    counts: dict[int, str] = {}
+    for table, stated in properties.items():
+        _check_contract(location, table, stated.get(CONTRACT_PROPERTY, ""))
+        if contract(table).is_bucketed:
+            counts.setdefault(buckets_of(location, table, stated), table)
+    if len(counts) > 1:
+        (first, one), (second, other), *_ = counts.items()
+        raise UsageError(
+            "PROPERTY_INVALID",
+            f"in {location.describe()} the table {one} has {first} buckets and {other} has {second}",
+            "restore the lake's folder from a copy: all tables of a lake have the same number of buckets",
+        )
+
+
+def buckets_of(location: Location, table: str, properties: Mapping[str, str]) -> int:
+    """Return the number of buckets that a table states. Raises: UsageError PROPERTY_INVALID."""
+    stated = properties.get(BUCKETS_PROPERTY, "")
+    if _BUCKETS.fullmatch(stated) is None or int(stated) > MAX_BUCKETS:
+        raise _property_invalid(
+            location, table, BUCKETS_PROPERTY, stated, f"a number from 1 to {MAX_BUCKETS:,}"
+        )
+    return int(stated)
+
+
+def _check_contract(location: Location, table: str, stated: str) -> None:
+    if _VERSION.fullmatch(stated) is None:
+        raise _property_invalid(location, table, CONTRACT_PROPERTY, stated, "a version, as 1.0.0")
     ours = contract(table).version
-    if _major(stored or "0") > _major(ours):
+    if int(stated.partition(".")[0]) > int(ours.partition(".")[0]):
         raise UsageError(
             "CONTRACT_NEWER",
-            f"the table {table} of {location.describe()} follows contract {stored}, this Strandline knows {ours}",
+            f"the table {table} of {location.describe()} follows contract {stated}, this Strandline knows {ours}",
             "use the newer Strandline that made it",
         )
+
+
+def _property_invalid(location: Location, table: str, name: str, stated: str, wanted: str) -> UsageError:
+    return UsageError(
+        "PROPERTY_INVALID",
+        f"the property {name} of the table {table} of {location.describe()} is {stated!r}, not {wanted}",
+        "restore this table's folder from a copy of the lake, or name another lake",
+    )
 
 
 def option_of(location: Location) -> str:
     """Return the option that names the location on a command line."""
     return f"{'--lake' if location.is_path() else '--schema'} {location.describe()}"
-
-
-def _major(version: str) -> int:
-    head = version.partition(".")[0]
-    return int(head) if head.isascii() and head.isdecimal() else 0

@@ -18,7 +18,9 @@ from strandline.tables.store import TableStore
 SCHEMA: Final = "strandline"
 """Schema of the session's own catalog in which a lake that is a folder or URI shows its tables and views."""
 
-_CATALOG: Final = "spark_catalog"
+CATALOG: Final = "spark_catalog"
+"""Name of the session's own catalog."""
+
 _SHOWN: Final = "spark.strandline.lake"
 """Setting of the session that says which lake the schema shows."""
 
@@ -51,7 +53,7 @@ def bare_names(store: TableStore) -> Iterator[None]:
             yield
     else:
         _show(store)
-        with current_schema(store.spark, _CATALOG, SCHEMA):
+        with current_schema(store.spark, CATALOG, SCHEMA):
             yield
 
 
@@ -67,20 +69,20 @@ def external_table_sql(name: str, path: str) -> str:
 
 def create_schema_sql(name: str, folder: str) -> str:
     """Return the statement that makes a schema whose own folder, where nothing is ever put, is `folder`."""
-    return f"CREATE SCHEMA IF NOT EXISTS {quote_name(_CATALOG, name)} LOCATION {quote_text(folder)}"
+    return f"CREATE SCHEMA IF NOT EXISTS {quote_name(CATALOG, name)} LOCATION {quote_text(folder)}"
 
 
 def _show(store: TableStore) -> None:
     """Put the lake's tables and views into the schema `strandline`, unless they are there."""
     spark, path = store.spark, store.location.describe()
-    if not spark.catalog.databaseExists(quote_name(_CATALOG, SCHEMA)):
+    if not spark.catalog.databaseExists(quote_name(CATALOG, SCHEMA)):
         # Spark makes the folder of a schema. It stays empty. It must not be the lake: dropping the schema deletes it.
         with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
             spark.sql(create_schema_sql(SCHEMA, folder))
     elif spark.conf.get(_SHOWN, "") == path:
         return
     spark.conf.set(_SHOWN, "")
-    with current_schema(store.spark, _CATALOG, SCHEMA):
+    with current_schema(store.spark, CATALOG, SCHEMA):
         for name in views():
             spark.sql(_drop_view(name))
         for table in tables():

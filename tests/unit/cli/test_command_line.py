@@ -430,11 +430,10 @@ def test_a_contract_of_a_newer_major_version_is_refused(
     assert "quarantine" in error["message"]
 
 
-@pytest.mark.parametrize("version", ["", "x", "1.9.9", "²"])
 def test_a_contract_of_no_newer_major_version_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    set_properties(empty_lake(tmp_path / "lake"), "quarantine", {"strandline.contract": version})
+    set_properties(empty_lake(tmp_path / "lake"), "quarantine", {"strandline.contract": "1.9.9"})
     assert main(["status", "--json"]) == 0
     assert printed_json(capsys)["rows"] == []
 

@@ -1,6 +1,8 @@
 """The reports of single commands."""
 
 from collections.abc import Sequence
+from itertools import islice
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
@@ -17,6 +19,9 @@ from strandline.cli.show.parts import (
 from strandline.cli.show.rows import inline, table
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
+
+ROWS_OF_A_TABLE: Final = 10_000
+"""Rows whose columns are made as wide as their widest cell; more rows are more tables."""
 
 _STATUS = (
     "health", "namespace", "dialect", "records", "waiting", "rejected", "forks", "behind", "state_hash", "reducer",
@@ -126,18 +131,25 @@ def unpack(console: Console, report: Report) -> None:
 def status(console: Console, report: Report) -> None:
     """Print the health of namespaces, worst first, and what is unreduced."""
     rows = report.members["rows"]
-    shown = [
-        [
-            row["health"], row["namespace"], row["dialect"], row["records"], row["waiting"], row["rejected"],
-            row["forks"], row["behind"], (row["state_hash"] or "")[:12], row["reducer_version"],
-            (row["reduced_at"] or "").replace("T", " ")[:19],
-        ]
-        for row in rows
-    ]  # fmt: skip
-    columns: Sequence[str] = _STATUS
-    if console.is_terminal:
-        columns, shown = fitted(_STATUS, shown, console.width, named="namespace", spare=_SPARE)
-    table(console, columns, shown)
+    every = iter(rows)
+    # A table at a time, and at least one: its header says what there would be.
+    block = list(islice(every, ROWS_OF_A_TABLE))
+    while True:
+        shown = [
+            [
+                row["health"], row["namespace"], row["dialect"], row["records"], row["waiting"], row["rejected"],
+                row["forks"], row["behind"], (row["state_hash"] or "")[:12], row["reducer_version"],
+                (row["reduced_at"] or "").replace("T", " ")[:19],
+            ]
+            for row in block
+        ]  # fmt: skip
+        columns: Sequence[str] = _STATUS
+        if console.is_terminal:
+            columns, shown = fitted(_STATUS, shown, console.width, named="namespace", spare=_SPARE)
+        table(console, columns, shown)
+        block = list(islice(every, ROWS_OF_A_TABLE))
+        if not block:
+            break
     tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
     more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
     console.print(Text(f"{report.namespaces:,} namespaces: {tally}{more}"))

@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame
 from strandline.core.errors import FaultError, UsageError
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.sql.query import asked_of_spark, check_changes_nothing
+from strandline.pipelines.sql.check import query_check
+from strandline.pipelines.sql.query import asked_of_spark
 from strandline.pipelines.sql.values import json_rows
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
@@ -53,8 +54,7 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     context.progress.stage("running the query")
     most = ROWS_SHOWN if request.format == "table" else ROWS_GIVEN
     with session_settings(store.spark, _AS_WRITTEN), bare_names(store), asked_of_spark():
-        check_changes_nothing(store.spark, request.query)
-        rows = store.spark.sql(request.query)
+        rows = query_check(store.spark, store.location).frame(request.query)
         members: dict[str, Any] = {"columns": list(rows.columns), "rows": [], "truncated": False}
         if request.format == "parquet" and request.out is not None:
             count = write_parquet(rows, request.out, context.run_id)

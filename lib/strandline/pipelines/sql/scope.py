@@ -1,0 +1,78 @@
+"""What a query may read: the tables and views of one lake, by name and by place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.contracts.load import tables
+from strandline.contracts.views import views
+from strandline.dialects import every
+from strandline.session.plans import items
+from strandline.tables.location import Location
+from strandline.tables.views import CATALOG, SCHEMA, names
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScope:
+    """The relations of one lake, and the table functions of the dialects."""
+
+    location: Location
+
+    @property
+    def schema(self) -> tuple[str, str]:
+        """Catalog and schema in which the bare names are."""
+        if self.location.catalog is None or self.location.schema_name is None:
+            return CATALOG, SCHEMA
+        return self.location.catalog.casefold(), self.location.schema_name.casefold()
+
+    @property
+    def table_functions(self) -> frozenset[str]:
+        """Names of the dialects' table functions."""
+        return frozenset(name for dialect in every() for name in dialect.table_functions)
+
+    def knows(self, parts: Sequence[str]) -> bool:
+        """Return whether a name of one, two or three parts is that of a table or view of the lake."""
+        *where, name = (part.casefold() for part in parts)
+        return name in names() and self._is_schema(where)
+
+    def may_name(self, parts: Sequence[str]) -> bool:
+        """Return whether a name may be tried: the lake's own, or a bare one, which is never a file."""
+        return len(parts) == 1 or self.knows(parts)
+
+    def is_schema(self, parts: Sequence[str]) -> bool:
+        """Return whether a name is that of the lake's schema."""
+        where = [part.casefold() for part in parts]
+        return bool(where) and self._is_schema(where)
+
+    def has_view(self, view: Any) -> bool:
+        """Return whether a resolved view is one of the lake's own; a temporary one of such a name is always ours."""
+        identifier = view.desc().identifier()
+        name = str(identifier.table())
+        if view.isTempView():
+            return name in names()
+        return name in views() and self._is_schema(_where(identifier))
+
+    def has_table(self, relation: Any) -> bool:
+        """Return whether a resolved relation reads a table of the lake."""
+        catalog_table = relation.catalogTable()
+        if catalog_table.isDefined():
+            identifier = catalog_table.get().identifier()
+            return str(identifier.table()) in tables() and self._is_schema(_where(identifier))
+        if not self.location.is_path():
+            return False
+        paths = {self.location.table_path(table) for table in tables()}
+        read = relation.relation()
+        if not str(read.getClass().getName()).endswith(".HadoopFsRelation"):
+            return False
+        return all(str(path).removeprefix("file:") in paths for path in items(read.location().rootPaths()))
+
+    def _is_schema(self, where: Sequence[str]) -> bool:
+        return list(where) == list(self.schema)[len(self.schema) - len(where) :]
+
+
+def _where(identifier: Any) -> list[str]:
+    """Return catalog and schema of a name, as far as it has them."""
+    parts = (identifier.catalog(), identifier.database())
+    return [str(part.get()).casefold() for part in parts if part.isDefined()]

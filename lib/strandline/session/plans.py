@@ -1,0 +1,91 @@
+"""What Spark makes of a query, asked of its JVM: the plan as it is parsed, as it is analysed, and its parts.
+
+A plan is a tree of nodes, and a node has expressions, which are trees. Both are Java objects here; a name of a class is
+the whole one. A question to the JVM takes a tenth of a millisecond: so whole expressions are fetched at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+TOO_DEEP: Final = "java.lang.StackOverflowError"
+
+
+class Plans:
+    """The plans of one session that runs in a JVM of this machine."""
+
+    def __init__(self, spark: SparkSession, state: Any) -> None:
+        self._spark = spark
+        self._state = state
+        # A function of the JVM that gives what it is given: with it `map` lists all nodes of a tree.
+        self._same = getattr(spark._jvm.scala.Predef, "$conforms")()  # type: ignore[union-attr]  # noqa: SLF001
+
+    def parsed(self, text: str) -> Any:
+        """Return the plan of a statement, with nothing resolved. Raises: ParseException."""
+        return self._state.sqlParser().parsePlan(text)
+
+    def analysed(self, frame: DataFrame) -> Any:
+        """Return the plan of a frame, every name resolved."""
+        return frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+
+    def analyse(self, plan: Any) -> Any:
+        """Return a parsed query, every name resolved; nothing is run. Raises: AnalysisException."""
+        mode = self._spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode  # type: ignore[union-attr]  # noqa: SLF001
+        return self._state.executePlan(plan, mode.SKIP()).analyzed()
+
+    def expressions(self, node: Any) -> Iterator[Any]:
+        """Yield the expressions of a node, with all that they hold but the plans of subqueries."""
+        for root in items(node.expressions()):
+            yield from self.all_of(root)
+
+    def all_of(self, expression: Any) -> list[Any]:
+        """Return an expression and all that it holds but the plans of subqueries."""
+        return items(expression.map(self._same))
+
+    def function_class(self, name: str) -> str | None:
+        """Return the class of the function of that name, None for one that the session does not have."""
+        return self._class_in(self._state.functionRegistry(), name)
+
+    def table_function_class(self, name: str) -> str | None:
+        """Return the class of the table function of that name, None for one that the session does not have."""
+        return self._class_in(self._state.tableFunctionRegistry(), name)
+
+    def _class_in(self, registry: Any, name: str) -> str | None:
+        identifier = self._spark._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)  # type: ignore[union-attr]  # noqa: SLF001
+        found = registry.lookupFunction(identifier)
+        return str(found.get().getClassName()) if found.isDefined() else None
+
+
+def plans_of(spark: SparkSession) -> Plans | None:
+    """Return the plans of a session, None where its JVM is not reached: over Spark Connect."""
+    try:
+        return Plans(spark, spark._jsparkSession.sessionState())  # noqa: SLF001
+    except (AttributeError, PySparkException):
+        return None
+
+
+def class_of(part: Any) -> str:
+    """Return the name of a Java object's class."""
+    return str(part.getClass().getName())
+
+
+def items(sequence: Any) -> list[Any]:
+    """Return what a Scala sequence holds."""
+    return [sequence.apply(at) for at in range(sequence.size())]
+
+
+def below(node: Any) -> list[Any]:
+    """Return the plans right below a node: its children, common table expressions, subqueries."""
+    return [
+        plan for more in (node.children(), node.innerChildren(), node.subqueries()) for plan in items(more)
+    ]
+
+
+def is_too_deep(error: Py4JJavaError) -> bool:
+    """Return whether the JVM's stack did not suffice."""
+    return class_of(error.java_exception) == TOO_DEEP

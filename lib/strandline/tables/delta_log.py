@@ -1,0 +1,49 @@
+"""The files of a Delta log on a local disk: which there are, and what a commit does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from strandline.core.safe_files import open_file
+
+NUMBERED: Final = re.compile(
+    r"(?P<version>\d{20})\.(?P<kind>json|crc|checkpoint\..*parquet|checkpoint\..*json)"
+)
+"""Names of the files of a log that belong to a version."""
+
+
+def content_of(file: Path) -> bytes:
+    """Return what a file of a log holds. Raises: OSError, for what is no file, too."""
+    with open_file(file) as stream:
+        return stream.read()
+
+
+def listed(log: Path) -> tuple[dict[int, Path], int]:
+    """Return the commits of a log by version, and the version of its newest checkpoint, -1 without one."""
+    commits, checkpoint = {}, -1
+    for name in os.listdir(log):
+        found = NUMBERED.fullmatch(name)
+        if found is None:
+            continue
+        version = int(found["version"])
+        if found["kind"] == "json":
+            commits[version] = log / name
+        elif found["kind"].startswith("checkpoint"):
+            checkpoint = max(checkpoint, version)
+    return commits, checkpoint
+
+
+def actions_of(commit: Path) -> Iterator[dict[str, Any]]:
+    """Yield the actions of a commit; nothing of what is no action, which whoever opens the table reports."""
+    try:
+        for line in content_of(commit).splitlines():
+            action = json.loads(line)
+            if isinstance(action, dict):
+                yield action
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,59 @@
+"""What the newest runs say of the versions of tables, read from the files of the table `run` alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from strandline.tables.delta_log import actions_of, listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RUNS_LOOKED_AT: Final = 32
+"""Newest runs whose rows are asked for the versions that tables had."""
+
+
+class NamedVersions:
+    """What a run's row says of tables: versions it read and wrote, and tables that it made."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.run_id = str(row["run_id"])
+        self.versions = {str(table): int(version) for table, version in row.get("read_versions") or ()}
+        for table, written in row.get("tables") or ():
+            self.versions[str(table)] = max(int(written["version"]), self.versions.get(str(table), -1))
+        self.created: tuple[str, ...] = ()
+        if row["command"] == "init":
+            self.created = tuple(json.loads(row.get("detail") or "{}").get("created", ()))
+
+
+def newest_runs(table: Path) -> Iterator[NamedVersions]:
+    """Yield what the newest rows of the table `run` in a folder say, newest first by their commits.
+
+    What cannot be read says nothing.
+    """
+    commits, _ = listed(table / "_delta_log")
+    for version in sorted(commits, reverse=True)[:RUNS_LOOKED_AT]:
+        for action in actions_of(commits[version]):
+            path = action.get("add", {}).get("path")
+            if isinstance(path, str):
+                for row in _rows(table / unquote(path)):
+                    yield NamedVersions(row)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    try:
+        schema: pa.Schema = pq.read_schema(path)
+        wanted = {"run_id", "command", "detail", "read_versions", "tables"}.intersection(schema.names)
+        rows: list[dict[str, Any]] = pq.read_table(
+            path, columns=sorted(wanted), partitioning=None
+        ).to_pylist()
+    except (OSError, ValueError):
+        # A data file that is missing or damaged: who reads the table names it.
+        return []
+    return rows

@@ -1,0 +1,79 @@
+"""`sql` answers queries over the lake and refuses everything else, whatever it is called."""
+
+import pytest
+
+from strandline.contracts.views import checks, views
+from strandline.core.errors import UsageError
+from strandline.pipelines import sql
+from strandline.pipelines.sql.check import query_check
+from strandline.pipelines.sql.query import asked_of_spark
+from strandline.tables.commits import session_settings
+from strandline.tables.views import bare_names
+from support.lakes import Lake
+from support.queries import ANSWERED, OF_README, REFUSED
+
+SOMEBODYS = (
+    "CREATE OR REPLACE TEMPORARY VIEW somebodys_view AS SELECT 'secret' AS secret",
+    "CREATE OR REPLACE GLOBAL TEMPORARY VIEW secret AS SELECT 'secret' AS secret",
+    "DECLARE OR REPLACE VARIABLE somebodys_variable STRING DEFAULT 'secret'",
+    "CREATE OR REPLACE TEMPORARY FUNCTION somebodys_sql_function(x INT) RETURNS INT RETURN x + 1",
+)
+
+
+@pytest.fixture(scope="module")
+def lake(spark, settings, empty_lakes):
+    return Lake(spark, settings, empty_lakes[False])
+
+
+@pytest.fixture(scope="module")
+def asked(spark, lake):
+    """Why a query is not answered; None if it would be. Nothing of it is run."""
+    for statement in SOMEBODYS:
+        spark.sql(statement)
+    spark.udf.register("somebodys_function", lambda x: x)
+    store = lake.store()
+    with session_settings(spark, {"spark.sql.variable.substitute": "false"}), bare_names(store):
+        check = query_check(spark, store.location)
+
+        def ask(text: str) -> UsageError | None:
+            try:
+                with asked_of_spark():
+                    check.frame(text.replace("{lake}", str(lake.path)))
+            except UsageError as error:
+                return error
+            return None
+
+        yield ask
+    spark.sql("DROP VIEW somebodys_view")
+    spark.sql("DROP VIEW global_temp.secret")
+    spark.sql("DROP TEMPORARY VARIABLE somebodys_variable")
+    spark.sql("DROP TEMPORARY FUNCTION somebodys_sql_function")
+
+
+def test_nothing_but_queries_over_the_lake_is_answered(asked):
+    codes = {name: getattr(asked(text), "code", None) for name, text in REFUSED.items()}
+    answered = [name for name, code in codes.items() if code not in ("QUERY_REFUSED", "QUERY_INVALID")]
+    assert answered == []
+    for name in ("identifier of a function", "text file", "process", "delete", "view of somebody else"):
+        assert codes[name] == "QUERY_REFUSED"
+    assert codes["3,000 brackets"] == codes["two statements"] == "QUERY_INVALID"
+
+
+def test_queries_over_the_lake_are_answered(asked):
+    queries = {
+        **ANSWERED,
+        **{f"readme: {text}": text for text in OF_README},
+        **{f"example of {name}": view.example for name, view in views().items()},
+        **{name: check.select for name, check in checks(buckets=16).items()},
+    }
+    refused = {name: error for name, text in queries.items() if (error := asked(text))}
+    assert refused == {}
+
+
+def test_a_refused_query_is_told_in_two_lines(lake, spark, capfd):
+    store = lake.store()
+    for name in ("identifier of a function", "3,000 brackets"):
+        with pytest.raises(UsageError) as caught:
+            sql.run(store, sql.SqlRequest(REFUSED[name]), lake.context(store, "sql"))
+        assert caught.value.next
+        assert "\n" not in caught.value.message

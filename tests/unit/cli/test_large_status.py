@@ -1,0 +1,107 @@
+"""`status --all` of a lake with very many namespaces: the same rows in the same order, in the same memory."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from strandline.cli import main
+from strandline.pipelines.report import Report
+from strandline.pipelines.spooled import SpooledRows
+from strandline.tables import delta_rs, slices
+from strandline.tables.location import Location
+from support.light_lake import empty_lake, held, rejected_namespaces, state, write
+
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory) -> Path:
+    """Namespaces of each health in seven buckets, most of them in one."""
+    lake = empty_lake(tmp_path_factory.mktemp("many") / "lake")
+    names = [f"node:{number:03d}é" for number in range(120)]
+    buckets = {name: 3 if at % 4 else at % 7 for at, name in enumerate(names)}
+    write(lake, "namespace_state", [state(name) | {"bucket": buckets[name]} for name in names[::3]])
+    rows = [
+        held(
+            b"%d %d" % (at, more), namespace=name, status="rejected" if at % 3 else "deferred", reasons=["X"]
+        )
+        | {"bucket": buckets[name]}
+        for at, name in enumerate(names)
+        for more in range(at % 5)
+    ]
+    write(lake, "quarantine", rows)
+    forks = [{"namespace": name, "bucket": buckets[name]} for name in names[::17] for _ in range(2)]
+    write(lake, "equivocation", forks)
+    return lake
+
+
+def shown(capsys, *words: str) -> str:
+    """What a command prints, but its own id and seconds."""
+    capsys.readouterr()
+    assert main(list(words)) == 0
+    out = capsys.readouterr().out
+    if "--json" in words:
+        report = json.loads(out)
+        return json.dumps({**report, "run_id": "", "seconds": 0})
+    return out
+
+
+@pytest.mark.parametrize("words", [("--all", "--json"), ("--all",), ()])
+def test_a_lake_that_is_read_in_parts_is_shown_as_one_that_is_read_at_once(lake, capsys, monkeypatch, words):
+    status = ("status", "--lake", str(lake), *words)
+    at_once = shown(capsys, *status)
+    # Some buckets together, and one cut by digests.
+    monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 60)
+    assert len(delta_rs.open_light(Location.lake(str(lake))).slices(("quarantine", "namespace_state"))) > 16
+    assert shown(capsys, *status) == at_once
+
+
+def test_rows_are_cut_by_buckets_and_where_one_is_too_large_by_a_digest(monkeypatch):
+    monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 10)
+    assert slices.slices_of({}) == slices.slices_of({0: 4, 1: 6}) == [None]
+    assert slices.slices_of({0: 4, 1: 6, 2: 5, 9: 5}) == ["bucket IN (0, 1)", "bucket IN (2, 9)"]
+    cut = slices.slices_of({0: 4, 1: 11, 2: 6})
+    assert (len(cut), cut[0], cut[-1]) == (
+        17, "bucket = 1 AND substr(md5(namespace), 1, 1) = '0'", "bucket IN (0, 2)",
+    )  # fmt: skip
+    assert len(slices.slices_of({5: 1_000})) == 256
+    # However large a lake is, its parts are not too many to be merged.
+    assert len(slices.slices_of(dict.fromkeys(range(65_536), 1_000))) <= 2 * slices.MOST_SLICES
+
+
+def test_spooled_rows_come_back_in_order_as_often_as_wanted():
+    rows = SpooledRows()
+    rows.add_part([("a", {"n": 1}), ("c", {"n": 3})])
+    rows.add_part([("b", {"n": 2}), ("d", {"n": "tab\tand\nend"})])
+    for _ in range(2):
+        assert [row["n"] for row in rows] == [1, 2, 3, "tab\tand\nend"]
+    assert len(rows) == 4
+    report = json.loads(Report("status", "r", members={"rows": rows, "more": [1]}).to_json())
+    assert ([row["n"] for row in report["rows"]][:3], report["more"]) == ([1, 2, 3], [1])
+
+
+def peak(tmp_path: Path, *words: str) -> int:
+    """The most memory that a command takes, in bytes."""
+    code = (
+        "import resource, sys; from strandline.cli import main; code = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, file=sys.stderr); sys.exit(code)"
+    )
+    with (tmp_path / "out").open("w") as out:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], stdout=out, stderr=subprocess.PIPE, text=True, check=True,
+            env={**os.environ, "MALLOC_ARENA_MAX": "2"},
+        )  # fmt: skip
+    return int(done.stderr)
+
+
+@pytest.mark.slow
+def test_a_million_rejected_namespaces_are_shown_in_the_memory_of_some_thousands(tmp_path):
+    lake = empty_lake(tmp_path / "lake")
+    rejected_namespaces(lake, 1_000_000)
+    assert peak(tmp_path, "status", "--all", "--json", "--lake", str(lake)) < 300 * MEGABYTE
+    assert (tmp_path / "out").read_bytes().count(b'"namespace":') == 1_000_000
+    assert peak(tmp_path, "status", "--lake", str(lake)) < 300 * MEGABYTE

@@ -1,0 +1,174 @@
+"""A damaged table ends every command with one fault that names it, before Spark starts: nothing goes on silently."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from strandline.cli import main
+from support.damage import DATA, LOGS, data_file, newest
+from support.light_lake import empty_lake, set_properties, state, write
+
+TABLE = "namespace_state"
+COMMANDS = {
+    "status": (),
+    "quarantine": (),
+    "sql": ("SELECT 1",),
+    "init": (),
+    "ingest": ("{in}", "--dialect", "sdmp"),
+    "stream": ("{in}", "--dialect", "sdmp", "--available-now"),
+    "reduce": (),
+    "export": ("node:1", "--out", "{out}"),
+    "sync": ("--from", "{other}"),
+}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory) -> Path:
+    """A lake whose table of states has four commits, and whose newest run names the last of them."""
+    lake = empty_lake(tmp_path_factory.mktemp("whole") / "lake")
+    for number in range(4):
+        write(lake, TABLE, [state(f"node:{number}")])
+    write(lake, "run", [run("first", {TABLE: 2}), run("last", {TABLE: 4}), run("other", {"quarantine": 0})])
+    return lake
+
+
+@pytest.fixture(autouse=True)
+def no_spark(monkeypatch):
+    """To start Spark would be too late."""
+
+    def started(*_, **__):
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr("strandline.session.open_session", started)
+
+
+def run(run_id: str, versions: dict[str, int], **more: object) -> dict[str, object]:
+    """A row of `run` that read the tables at these versions."""
+    return {
+        "run_id": run_id, "command": "reduce", "version": "1", "outcome": "ok", "lake": "lake",
+        "read_versions": list(versions.items()), "tables": [],
+    } | more  # fmt: skip
+
+
+def told(capsys, *words: str) -> tuple[int, dict[str, str], str]:
+    capsys.readouterr()
+    code = main([*words, "--json", "--quiet"])
+    printed = capsys.readouterr()
+    return code, json.loads(printed.out).get("error") or {}, printed.err
+
+
+def copied(lake: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(lake, tmp_path / "lake"))
+
+
+def words(command: str, tmp_path: Path, lake: Path, other: Path) -> list[str]:
+    (tmp_path / "in").mkdir(exist_ok=True)
+    (tmp_path / "in" / "a.journal").write_bytes(b"x\n")
+    places = {"{in}": tmp_path / "in", "{out}": tmp_path / "out.journal", "{other}": other}
+    return [command, *(str(places.get(each, each)) for each in COMMANDS[command]), "--lake", str(lake)]
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_damaged_log_is_named_with_its_file(lake, tmp_path, capsys, name):
+    damage, said = LOGS[name]
+    there = copied(lake, tmp_path)
+    damage(there / TABLE)
+    for command in ("status", "reduce"):
+        code, error, err = told(capsys, *words(command, tmp_path, there, lake))
+        assert (code, error["code"], err) == (3, "TABLE_DAMAGED", "")
+        assert f"the table {TABLE} of {there} is damaged: " in error["message"]
+        assert said in error["message"]
+        assert str(there / TABLE) in error["message"]
+        assert error["next"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "name", ["the last commit is empty", "half of the last commit", "the table is a file"]
+)
+def test_every_command_refuses_a_damaged_table(lake, tmp_path, capsys, command, name):
+    there = copied(lake, tmp_path)
+    LOGS[name][0](there / TABLE)
+    code, error, err = told(capsys, *words(command, tmp_path, there, lake))
+    assert (code, error["code"], err) == (3, "TABLE_DAMAGED", "")
+
+
+def test_a_damaged_lake_is_no_source_either(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    LOGS["the last commit is empty"][0](there / TABLE)
+    code, error, _ = told(capsys, *words("sync", tmp_path, lake, there))
+    assert (code, error["code"]) == (3, "TABLE_DAMAGED")
+    assert str(there) in error["message"]
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name):
+    there = copied(lake, tmp_path)
+    file = data_file(there / TABLE)
+    DATA[name](file)
+    code, error, err = told(capsys, *words("status", tmp_path, there, lake))
+    assert (code, error["code"], err) == (3, "TABLE_DAMAGED", "")
+    assert TABLE in error["message"]
+    assert file.name in error["message"] or name == "has bits flipped"
+
+
+def test_a_hint_of_noise_is_no_damage(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    (there / TABLE / "_delta_log" / "_last_checkpoint").write_bytes(b"\xff noise")
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
+
+
+def test_a_table_that_init_made_anew_begins_anew(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    shutil.rmtree(there / TABLE)
+    write(there, TABLE, [])
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 3
+    made = run("init", {}, command="init", detail=json.dumps({"created": [TABLE]}))
+    write(there, "run", [made])
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
+    write(there, "run", [run("newer", {TABLE: 5})])
+    assert told(capsys, *words("status", tmp_path, there, lake))[1]["code"] == "TABLE_DAMAGED"
+
+
+def test_a_run_that_was_killed_at_its_first_table_left_no_damage(lake, tmp_path, capsys):
+    there = tmp_path / "lake"
+    (there / TABLE / "_delta_log").mkdir(parents=True)
+    (there / TABLE / "_delta_log" / ".0.json.tmp").write_bytes(b"half")
+    code, error, _ = told(capsys, *words("status", tmp_path, there, lake))
+    assert (code, error["code"]) == (2, "LAKE_FOREIGN")
+
+
+WRONG_PROPERTIES = [
+    *(("strandline.contract", value) for value in ("x", "", "-1", "1", "²", "1.0.0\n")),
+    *(
+        ("strandline.buckets", value)
+        for value in ("abc", "", "0", "-1", "65537", "9" * 30, "16.0", "²", "32")
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "value"),
+    [
+        *(("status", *wrong) for wrong in WRONG_PROPERTIES),
+        *(("reduce", *wrong) for wrong in WRONG_PROPERTIES),
+        *((command, *wrong) for command in COMMANDS for wrong in (WRONG_PROPERTIES[0], WRONG_PROPERTIES[6])),
+    ],
+)
+def test_every_command_refuses_properties_that_this_product_does_not_write(
+    lake, tmp_path, capsys, command, name, value
+):
+    there = copied(lake, tmp_path)
+    set_properties(there, "quarantine", {name: value})
+    code, error, err = told(capsys, *words(command, tmp_path, there, lake))
+    assert (code, error["code"], err) == (2, "PROPERTY_INVALID", "")
+    assert "quarantine" in error["message"]
+
+
+def test_the_version_that_runs_name_is_that_of_the_newest_commits(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    newest(there / TABLE).unlink()
+    _, error, _ = told(capsys, *words("status", tmp_path, there, lake))
+    assert "it is at version 3, and the run last names version 4" in error["message"]

@@ -5,14 +5,14 @@ The comment on top of a file starts with a description, of a view followed by `E
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
 from strandline.contracts import resources
-from strandline.contracts.quoting import quote_text, with_buckets
+from strandline.contracts.quoting import quote_text
 
 EXAMPLE: Final = "Example:"
 
@@ -31,20 +31,7 @@ class Query:
 
 def views() -> Mapping[str, Query]:
     """Return the views by name, ascending. No view reads another, so any order of creation works."""
-    return _queries("views")
-
-
-def checks(*, buckets: int) -> Mapping[str, Query]:
-    """Return the checks by name, ascending, for a lake of so many buckets.
-
-    Each returns the rows that break one invariant: none if all is well.
-    """
-    return MappingProxyType(
-        {
-            name: replace(query, select=with_buckets(query.select, buckets))
-            for name, query in _queries("checks").items()
-        }
-    )
+    return queries("views")
 
 
 def create_view_sql(view: Query, *, target: str, temporary: bool = False) -> str:
@@ -70,7 +57,8 @@ def parse_query(name: str, source: str) -> Query:
 
 
 @cache
-def _queries(folder: str) -> Mapping[str, Query]:
+def queries(folder: str) -> Mapping[str, Query]:
+    """Return the queries of a folder of `schemas` by name, ascending."""
     names = resources.stems("schemas", folder, suffix=".sql")
     return MappingProxyType(
         {name: parse_query(name, resources.text("schemas", folder, name + ".sql")) for name in names}

@@ -216,7 +216,11 @@ class Lake:
         # For ever more parts Spark would run ever more jobs, until there are enough rows.
         with store.sized(0), session_settings(self.spark, {"spark.sql.limit.initialNumPartitions": "1000"}):
             broken = find_broken(
-                self.spark, asked, lambda table: self._values(store, table, table in written), most=3, is_small=True
+                self.spark,
+                asked,
+                lambda table: self._values(store, table, table in written),
+                most=3,
+                is_small=True,
             )
         assert not broken, [(check.name, check.tables, row) for check, row in broken]
 

@@ -1,12 +1,12 @@
 """Checks: the invariants of a lake, each a SELECT of the rows that break it.
 
-What a contract says of its table is rendered from the contract, so that no table is forgotten: its key is unique, its
-rows are in the right bucket, its CHECK constraints hold. What several tables must agree on is a file of `schemas/checks`.
-NOT NULL is not among them: Spark takes a table's word for it and answers without reading.
+What a contract says of its table is rendered from it, so that no table is forgotten: keys are unique, rows are in the
+right bucket, CHECK constraints hold. What several tables must agree on is a file of `schemas/checks`. NOT NULL is not
+checked: Spark takes the table's word for it and answers without reading.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -41,7 +41,7 @@ def checks(*, buckets: int) -> tuple[Check, ...]:
 
 
 def generated_checks(described: Iterable[Contract]) -> tuple[Check, ...]:
-    """Return what the contracts say: a check for each kind and table, `{buckets}` standing for the number of buckets."""
+    """Return what the contracts say, a check for each kind and table; `{buckets}` is the number of buckets to be."""
     described = tuple(described)
     return tuple(
         Check(name, description, (contract.table,), select)
@@ -66,9 +66,8 @@ def tables_read(select: str) -> tuple[str, ...]:
 
 def bucket_sql(contract: Contract) -> str:
     """Return the bucket of a row as SQL: by its namespace, or by its key where the namespace is null."""
-    namespace = next(column for column in contract.columns if column.name == "namespace")
     digest = "sha2(CAST(namespace AS BINARY), 256)"
-    if not namespace.required:
+    if not _always_has_namespace(contract):
         digest = f"CASE WHEN namespace IS NULL THEN hex({contract.key[0]}) ELSE {digest} END"
     return f"CAST(conv(substring({digest}, 1, 4), 16, 10) AS INT) % {{buckets}}"
 
@@ -85,10 +84,10 @@ def buckets_are_derived_sql(contract: Contract) -> str | None:
     """Return the SELECT of the rows in a wrong bucket, by namespace; None for a table without buckets."""
     if not contract.is_bucketed:
         return None
-    return (
-        f"SELECT namespace, bucket, count(*) AS row_count\n"
-        f"FROM {contract.table}\nWHERE bucket <> {bucket_sql(contract)}\nGROUP BY namespace, bucket"
-    )
+    wrong = f"FROM {contract.table}\nWHERE bucket <> {bucket_sql(contract)}"
+    if not _always_has_namespace(contract):
+        return f"SELECT {_shown_key(contract)}, namespace, bucket\n{wrong}"
+    return f"SELECT namespace, bucket, count(*) AS row_count\n{wrong}\nGROUP BY namespace, bucket"
 
 
 def constraints_hold_sql(contract: Contract) -> str | None:
@@ -110,23 +109,23 @@ def constraints_hold_sql(contract: Contract) -> str | None:
     )
 
 
-GENERATED: Final[dict[str, tuple[str, Callable[[Contract], str | None]]]] = {
-    "keys_are_unique": (
-        "Keys that a table holds more than once. A union merge adds a key at most once, whoever writes at the same time.",
-        keys_are_unique_sql,
-    ),
-    "buckets_are_derived": (
-        "Rows in another bucket than the first two bytes of SHA-256 of their namespace (of their key while the namespace "
-        "is null) modulo N say, N being the table property strandline.buckets.",
-        buckets_are_derived_sql,
-    ),
-    "constraints_hold": (
-        "Rows that break a CHECK constraint of their contract. Delta refuses them; a writer that does not know "
-        "constraints may leave them.",
-        constraints_hold_sql,
-    ),
+_KEYS: Final = (
+    "Keys that a table holds more than once. A union merge adds a key once, whoever writes beside it."
+)
+_BUCKETS: Final = (
+    "Rows in a bucket that is not the first two bytes of SHA-256 of their namespace (of their key while that is "
+    "null) modulo N, the table property strandline.buckets."
+)
+_CONSTRAINTS: Final = (
+    "Rows that break a CHECK constraint of their contract. Delta refuses such rows; a writer that does not know "
+    "constraints may leave them."
+)
+GENERATED: Final[Mapping[str, tuple[str, Callable[[Contract], str | None]]]] = {
+    "keys_are_unique": (_KEYS, keys_are_unique_sql),
+    "buckets_are_derived": (_BUCKETS, buckets_are_derived_sql),
+    "constraints_hold": (_CONSTRAINTS, constraints_hold_sql),
 }
-"""What a check by this name says, and its SELECT for a table."""
+"""What a check by this name says, and its SELECT for a table; None where there is nothing to check."""
 
 
 def broken_rows_sql(asked: Sequence[Check], *, most: int) -> str:
@@ -140,6 +139,10 @@ def broken_rows_sql(asked: Sequence[Check], *, most: int) -> str:
         f" ORDER BY broken LIMIT {int(most)})"
         for number, check in enumerate(asked)
     )
+
+
+def _always_has_namespace(contract: Contract) -> bool:
+    return any(column.name == "namespace" and column.required for column in contract.columns)
 
 
 def _shown_key(contract: Contract) -> str:

@@ -4,8 +4,8 @@ The comment on top of a file starts with a description, of a view followed by `E
 `--` ends both; what stands below is for readers of the file.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 from types import MappingProxyType
@@ -15,6 +15,8 @@ from strandline.contracts import resources
 from strandline.contracts.quoting import quote_text
 
 EXAMPLE: Final = "Example:"
+BEHIND: Final = "{behind}"
+NOTHING_BEHIND: Final = "SELECT namespace, CAST(0 AS BIGINT) AS behind FROM namespace_state WHERE false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,24 @@ class Query:
     """The SELECT without header, comments inside kept."""
 
 
-def views() -> Mapping[str, Query]:
-    """Return the views by name, ascending. No view reads another, so any order of creation works."""
-    return queries("views")
+def view_names() -> tuple[str, ...]:
+    """Return the names of the views, ascending."""
+    return tuple(queries("views"))
+
+
+def views(*, behind: Iterable[str]) -> Mapping[str, Query]:
+    """Return the views by name, ascending. No view reads another, so any order of creation works.
+
+    `behind` are the SELECTs of namespace and behind that dialects give (`dialect_api.health`), which `namespace_health`
+    adds up.
+    """
+    parts = "\nUNION ALL\n".join(behind) or NOTHING_BEHIND
+    return MappingProxyType(
+        {
+            name: replace(query, select=query.select.replace(BEHIND, parts))
+            for name, query in queries("views").items()
+        }
+    )
 
 
 def create_view_sql(view: Query, *, target: str, temporary: bool = False) -> str:

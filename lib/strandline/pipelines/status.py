@@ -1,11 +1,12 @@
 """How every namespace fares, worst first, and which record tables `reduce` has not caught up with."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from strandline.contracts.views import views
 from strandline.core.errors import UsageError
 from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.pipelines.damaged import damaged_files
@@ -13,7 +14,7 @@ from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
 
 if TYPE_CHECKING:
-    from strandline.dialect_api.health import HealthSql, Part
+    from strandline.dialect_api.health import HealthPart, HealthSql
     from strandline.tables.read_lake import ReadLake
 
 ROWS = 50
@@ -26,64 +27,9 @@ COLUMNS = (
 
 TABLES = ("namespace_state", "quarantine", "equivocation")
 REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
-# The rows of the view `namespace_health`, in SQL that delta-rs reads too; a test compares the two.
-_HEALTH_SQL = """
-WITH lacking AS (
-  SELECT namespace, CAST(sum(behind) AS BIGINT) AS behind FROM ({behind}) AS parts GROUP BY namespace
-),
-held AS (
-  SELECT
-    namespace,
-    min(dialect) AS dialect,
-    sum(CASE WHEN status = 'deferred' THEN 1 ELSE 0 END) AS waiting,
-    sum(CASE WHEN status = 'rejected' THEN 1 ELSE 0 END) AS rejected
-  FROM quarantine
-  WHERE namespace IS NOT NULL AND scope = 'record'
-  GROUP BY namespace
-),
-forked AS (
-  SELECT namespace, count(*) AS forks FROM equivocation GROUP BY namespace
-),
-counted AS (
-  SELECT
-    coalesce(s.namespace, h.namespace) AS namespace,
-    coalesce(s.dialect, h.dialect) AS dialect,
-    coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
-    coalesce(h.waiting, CAST(0 AS BIGINT)) AS waiting,
-    coalesce(h.rejected, CAST(0 AS BIGINT)) AS rejected,
-    s.state_hash,
-    s.reducer_version,
-    s.reduced_at
-  FROM namespace_state AS s
-  FULL OUTER JOIN held AS h ON s.namespace = h.namespace
-),
-joined AS (
-  SELECT
-    c.*,
-    coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
-    coalesce(b.behind, CAST(0 AS BIGINT)) AS behind
-  FROM counted AS c
-  LEFT JOIN forked AS f ON c.namespace = f.namespace
-  LEFT JOIN lacking AS b ON c.namespace = b.namespace
-),
-rated AS (
-  SELECT
-    *,
-    CASE
-      WHEN forks > 0 THEN 0 WHEN behind > 0 THEN 1 WHEN waiting > 0 THEN 2 WHEN rejected > 0 THEN 3 ELSE 4
-    END AS place
-  FROM joined
-),
-health AS (
-  SELECT
-    *,
-    CASE place
-      WHEN 0 THEN 'forked' WHEN 1 THEN 'behind' WHEN 2 THEN 'waiting' WHEN 3 THEN 'rejected' ELSE 'ok'
-    END AS health
-  FROM rated
-)
-"""
-NOTHING_BEHIND = "SELECT namespace, CAST(0 AS BIGINT) AS behind FROM namespace_state WHERE false"
+_WORST_FIRST = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
+_SPARKS_HEX = "lower(hex(s.state_hash))"
+"""The one expression of the view `namespace_health` that delta-rs does not know: here the hash stays bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,28 +55,27 @@ def run(
     record_tables: Mapping[str, str],
     request: StatusRequest,
     context: RunContext,
-    health: Sequence["HealthSql"] = (),
+    healths: Sequence["HealthSql"] = (),
 ) -> Report:
     """Return the status of the lake from its tables alone, worst first.
 
-    `record_tables` gives the table of accepted records of each dialect, `health` how own nodes stand.
+    `record_tables` gives the table of accepted records of each dialect, `healths` how own nodes fare.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
-    tables = tuple(dict.fromkeys((*TABLES, *(table for each in health for table in each.tables))))
-    parts = [part for each in health for part in _asked(lake, each.behind, each.tables)]
-    behind_sql = "\nUNION ALL\n".join(parts) or NOTHING_BEHIND
+    tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
+    lacking = [select for each in healths for select in _asked(lake, each.behind, each.tables)]
     if request.namespaces:
-        every = lake.query(rows_sql(None, behind_sql), tables)
+        every = lake.query(rows_sql(None, lacking), tables)
         wanted = set(resolve(request.namespaces, [row["namespace"] for row in every]))
         rows = [row for row in every if row["namespace"] in wanted]
         tally = Counter(row["health"] for row in rows)
         shown = rows if request.all else rows[:ROWS]
     else:
-        told = lake.query(tally_sql(behind_sql), tables)
+        told = lake.query(tally_sql(lacking), tables)
         tally = Counter({row["health"]: row["namespaces"] for row in told})
-        shown = lake.query(rows_sql(None if request.all else ROWS, behind_sql), tables)
+        shown = lake.query(rows_sql(None if request.all else ROWS, lacking), tables)
     behind = unreduced(lake, record_tables)
-    stopped = stopped_writers(lake, health)
+    stopped = stopped_writers(lake, healths)
     found = request.check and (
         bool(behind) or bool(stopped) or any(tally[name] for name in ("forked", "waiting", "behind"))
     )
@@ -148,39 +93,44 @@ def run(
     )
 
 
-def _asked(lake: "ReadLake", parts: Sequence["Part"], tables: Sequence[str]) -> list[str]:
+def _asked(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:
     """Return the SELECTs whose gate counts something, or that have none."""
     return [
-        select
-        for gate, select in parts
-        if gate is None or any(row["found"] for row in lake.query(gate, tables))
+        part.select
+        for part in parts
+        if part.gate is None or any(row["found"] for row in lake.query(part.gate, tables))
     ]
 
 
-def stopped_writers(lake: "ReadLake", health: Sequence["HealthSql"]) -> dict[str, list[str]]:
+def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[str, list[str]]:
     """Return the codes of the own nodes on whose journals nothing is written, by node, ascending."""
     found: dict[str, set[str]] = {}
-    for each in health:
-        for select in _asked(lake, each.stopped, each.tables):
-            for row in lake.query(select, each.tables):
+    for health in healths:
+        for select in _asked(lake, health.stopped, health.tables):
+            for row in lake.query(select, health.tables):
                 found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
     return {node: sorted(codes) for node, codes in sorted(found.items())}
 
 
-def tally_sql(behind: str = NOTHING_BEHIND) -> str:
-    """Return the query of the number of namespaces by health; `behind` selects what own nodes lack."""
-    return _health(behind) + "SELECT health, count(*) AS namespaces FROM health GROUP BY health"
+def tally_sql(behind: Iterable[str] = ()) -> str:
+    """Return the query of the number of namespaces by health; `behind` are the SELECTs of what own nodes lack."""
+    return f"SELECT health, count(*) AS namespaces FROM (\n{_health(behind)}\n) AS fleet GROUP BY health"
 
 
-def _health(behind: str) -> str:
-    return _HEALTH_SQL.replace("{behind}", behind)
-
-
-def rows_sql(limit: int | None, behind: str = NOTHING_BEHIND) -> str:
+def rows_sql(limit: int | None, behind: Iterable[str] = ()) -> str:
     """Return the query of the rows, by health, then by forks, missing, waiting and rejected records, then by name."""
-    worst_first = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
+    places = " ".join(f"WHEN '{health}' THEN {place}" for place, health in enumerate(HEALTHS))
     cut = "" if limit is None else f" LIMIT {int(limit)}"
-    return f"{_health(behind)}SELECT {', '.join(COLUMNS)} FROM health {worst_first}{cut}"
+    return (
+        f"SELECT {', '.join(COLUMNS)} FROM (\n"
+        f"SELECT *, CASE health {places} END AS place FROM (\n{_health(behind)}\n) AS fleet\n) AS placed"
+        f" {_WORST_FIRST}{cut}"
+    )
+
+
+def _health(behind: Iterable[str]) -> str:
+    """Return the SELECT of the view `namespace_health`, as delta-rs reads it, too."""
+    return views(behind=behind)["namespace_health"].select.replace(_SPARKS_HEX, "s.state_hash")
 
 
 def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:

@@ -27,7 +27,9 @@ def check(console: Console, report: Report) -> None:
         verdict = Text("ok    ", style="green") if holds else Text("BROKEN", style="bold red")
         console.print(Text.assemble(verdict, f"  {name}  {_tables(asked)}"))
     for broken in report.members["broken"]:
-        console.print(Text(f"\n{broken['check']} is broken in {', '.join(broken['tables'])}", style="bold red"))
+        console.print(
+            Text(f"\n{broken['check']} is broken in {', '.join(broken['tables'])}", style="bold red")
+        )
         console.print(Text(f"  {broken['description']}"))
         for row in broken["rows"]:
             console.print(Text(f"  {_row(row)}"))

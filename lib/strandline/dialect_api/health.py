@@ -17,7 +17,7 @@ class HealthPart:
 
 @dataclass(frozen=True, slots=True)
 class HealthSql:
-    """How local nodes fare, over `tables` with bare names. Both the view `namespace_health` and `status` are made of it.
+    """How local nodes fare, over `tables` with bare names: the view `namespace_health` and `status` are made of it.
 
     `behind` selects namespace and behind (BIGINT): own records and pairs that are missing. `stopped` selects namespace
     and code: why nothing is written on an own journal.

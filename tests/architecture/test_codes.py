@@ -55,12 +55,14 @@ def _spelled(tree: ast.AST) -> Iterator[str]:
 
 
 def texts_of(source: str) -> Iterator[str]:
-    """The strings of a module, docstrings left out."""
+    """The strings of a module and the names of keywords, docstrings left out."""
     tree = ast.parse(source)
     said = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     for each in ast.walk(tree):
         if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in said:
             yield each.value
+        if isinstance(each, ast.keyword) and each.arg is not None:
+            yield each.arg
 
 
 @cache
@@ -108,5 +110,5 @@ def test_codes_are_found_however_they_are_given(source, codes):
 
 
 def test_a_docstring_names_no_code():
-    source = '"""A_B."""\ndef test_x():\n    """C_D."""\n    assert code == "E_F"\n'
-    assert list(texts_of(source)) == ["E_F"]
+    source = '"""A_B."""\ndef test_x():\n    """C_D."""\n    assert code == refused(E_F={}, like="G_H")\n'
+    assert sorted(texts_of(source)) == ["E_F", "G_H", "like"]

@@ -283,12 +283,12 @@ def test_quarantine_counts_by_reason_with_an_example(
     assert "3 rejected, 1 waiting" in capsys.readouterr().out
 
 
-def test_a_prefix_of_two_ids_is_refused_with_both(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_prefix_of_two_ids_is_refused_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty_lake(tmp_path / "lake")
     ids = [bytes([0xAB, last]) + bytes(30) for last in (1, 2)]
-    rows = [held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"], quarantine_id=id_) for id_ in ids]
+    rows = [
+        held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"], quarantine_id=id_) for id_ in ids
+    ]
     write(tmp_path / "lake", "quarantine", rows)
     assert main(["quarantine", "show", "ab", "--json"]) == 2
     error = printed_json(capsys)["error"]

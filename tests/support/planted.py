@@ -9,12 +9,13 @@ from hashlib import sha256
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
+from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
 from support.ipfslog_cases import AUTHORS, entry, who
-from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows
+from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
 from support.pruning import pruned_row, snapshot_row
 from support.reference import ReferenceLake
 
@@ -132,6 +133,15 @@ def identities(number: int) -> Rows:
     return {"ipfs_log_identity": [identity_row(who(name)) for name in AUTHORS.values()]}
 
 
+def manifests(number: int) -> Rows:
+    """A list of writers."""
+    return {
+        "ipfs_log_manifest": [
+            manifest_row(manifest(dag_cbor({"type": "ipfs", "write": [f"planted {number}"]})))
+        ]
+    }
+
+
 def pruned_log(number: int) -> Rows:
     """A log of three entries in a row; the first was overwritten and is pruned."""
     log_id = f"planted {number}"
@@ -157,6 +167,7 @@ def runs(number: int) -> Rows:
         _run(number, "stream", {"batches": 2, **counts}),
         _run(number, "sync", {**counts, "missing": 12, "refused": 2}),
         _run(number, "ingest", counts, outcome="fault"),
+        _run(number, "sync", {**counts, "missing": 20, "refused": 2}, outcome="fault"),
         _run(number, "sync", {"authored": 3}),
         _run(number, "reduce", {"reduced": 3}),
         _run(number, "stream", {"batches": 0, "read": 0, "new": 0}),

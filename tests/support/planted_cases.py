@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from strandline.core.hashing import equivocation_id, quarantine_id
 from strandline.dialects.ipfslog.author import Identity
+from strandline.dialects.sdmp.codec import line_hash
 from support.ipfslog_cases import TYPES, secret
 from support.log_lakes import identity_row
 from support.planted import (
@@ -13,6 +14,7 @@ from support.planted import (
     identities,
     journal,
     log,
+    manifests,
     own_node,
     planted,
     pruned_log,
@@ -29,7 +31,17 @@ def sound(rows: Rows) -> None:
     """Leave rows as they are: no check may find anything."""
 
 
-for make in (journal, forked_journal, waiting_journal, log, identities, pruned_log, runs, own_node):
+for make in (
+    journal,
+    forked_journal,
+    waiting_journal,
+    log,
+    identities,
+    manifests,
+    pruned_log,
+    runs,
+    own_node,
+):
     planted(make)(sound)
 
 
@@ -144,9 +156,10 @@ def a_journal_without_line_1(rows):
 
 @planted(journal, "journals_start_once")
 def a_journal_of_two_profiles(rows):
-    line = rows["node_journal_line"][3]
-    line["profile"] = "0.12"
-    line["line_hash"] = line["line_hash"]
+    line = rows["node_journal_line"][-1]
+    raw = "{line_number}@{author_fp}/{resource_id}".format(**line).encode()
+    line |= {"profile": "0.12", "line_hash": line_hash(raw, "0.12")}
+    rows["namespace_state"] = []
 
 
 @planted(journal, "line_hashes_recompute", AGREE)
@@ -262,7 +275,12 @@ def an_accepted_entry_that_waits(rows):
 
 @planted(log, "log_entries_recompute", LOGS_AGREE)
 def an_entry_with_another_id(rows):
-    rows["ipfs_log_entry"][-1]["record_id"] = sha256(b"another").digest()
+    rows["ipfs_log_entry"][0]["record_id"] = sha256(b"another").digest()
+
+
+@planted(manifests, "log_entries_recompute")
+def a_manifest_with_another_id(rows):
+    rows["ipfs_log_manifest"][0]["record_id"] = sha256(b"another manifest").digest()
 
 
 @planted(log, "log_entries_recompute")
@@ -320,7 +338,7 @@ def a_pruned_entry_without_its_snapshot(rows):
     rows["snapshot"] = []
 
 
-@planted(pruned_log, "pruned_records_are_told", "logs_are_in_order")
+@planted(pruned_log, "pruned_records_are_told")
 def a_pruned_entry_without_its_skeleton(rows):
     rows["pruned_record"][0]["skeleton"] = None
 
@@ -361,6 +379,11 @@ def a_sync_that_lost_a_record(rows):
 @planted(runs, "runs_lose_nothing")
 def a_sync_that_read_less_than_was_missing(rows):
     _count(rows["run"][2], missing=13)
+
+
+@planted(runs, "runs_lose_nothing")
+def a_sync_with_a_fault_that_lost_a_record(rows):
+    _count(rows["run"][4], deferred=9)
 
 
 @planted(runs, "runs_lose_nothing")

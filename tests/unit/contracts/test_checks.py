@@ -20,6 +20,7 @@ from strandline.contracts.checks import (
 )
 from strandline.contracts.ddl import check_sql
 from strandline.contracts.load import contract, contracts, tables
+from support.planted_cases import CASES
 
 EVERY = checks(buckets=16)
 BUCKETED = [each.table for each in contracts() if each.is_bucketed]
@@ -151,3 +152,14 @@ def test_several_checks_are_one_query_each_with_its_least_rows():
         + "\nUNION ALL\n"
         + part.format(1, ROW_CHARACTERS, "SELECT 2 AS two")
     )
+
+
+def test_rows_are_planted_for_every_check_and_in_every_table_of_those_that_read_several():
+    assert {check.name for check in EVERY} == {name for case in CASES for name in case.breaks}
+    filled = {table for case in CASES for table, rows in case.rows.items() if rows}
+    assert {table for check in written_checks() for table in check.tables} <= filled <= set(tables())
+
+
+def test_cases_are_told_apart_by_what_is_wrong():
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)

@@ -1,10 +1,13 @@
-"""Sessions that others started and that cannot be used, and folders that cannot be made, are named."""
+"""Sessions that cannot be used or started, and folders that cannot be made, are named."""
+
+import os
 
 import pytest
 
+from strandline.config import effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session.conf import DELTA_EXTENSION
-from strandline.session.open import _make_folder, check_session
+from strandline.session.open import _make_folder, _start, check_session
 
 USABLE = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
 HOSTED = {"spark.databricks.clusterUsageTags.clusterId": "c"}
@@ -39,3 +42,19 @@ def test_a_folder_below_a_file_cannot_be_made(tmp_path):
         _make_folder(tmp_path / "file" / "state")
     assert refused.value.code == "STATE_NOT_WRITABLE"
     assert str(tmp_path / "file" / "state") in refused.value.message
+
+
+def test_a_java_that_ends_before_it_answers_is_named_with_the_log(tmp_path, monkeypatch):
+    program = tmp_path / "jdk" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho 'Unrecognized VM option' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setattr("strandline.session.open.ready_jars", lambda *_: ())
+    settings = effective([options_layer([f"spark.cache={tmp_path / 'cache'}"])]).settings
+    log = tmp_path / "state" / "spark-1.log"
+    with pytest.raises(FaultError) as refused:
+        _start(settings, dict(os.environ), log, "17.0.1", with_kafka=False)
+    assert refused.value.code == "SPARK_NOT_STARTED"
+    assert str(log) in refused.value.next
+    assert "Unrecognized VM option" in log.read_text()

@@ -42,7 +42,9 @@ def views(*, behind: Iterable[str]) -> Mapping[str, Query]:
     `behind` are the SELECTs of namespace and behind that dialects give (`dialect_api.health`), which `namespace_health`
     adds up.
     """
-    parts = "\nUNION ALL\n".join(behind) or NOTHING_BEHIND
+    # An expression has no comment: delta-rs puts no columns together whose comments differ.
+    each = (f"SELECT concat(namespace, '') AS namespace, behind FROM (\n{part}\n) AS part" for part in behind)
+    parts = "\nUNION ALL\n".join(each) or NOTHING_BEHIND
     return MappingProxyType(
         {
             name: replace(query, select=query.select.replace(BEHIND, parts))

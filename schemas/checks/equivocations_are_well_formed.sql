@@ -13,9 +13,9 @@ WHERE equivocation_id <> unhex(
   )
   OR members <> array_sort(array_distinct(members))
   OR size(members) <> least(member_count, 65536)
-  OR (dialect = 'sdmp' AND members[0] <> unhex(sha2(bytes_a, 256)))
-  OR (dialect = 'sdmp' AND members[1] <> unhex(sha2(bytes_b, 256)))
+  OR (
+    dialect IN ('sdmp', 'ipfslog')
+    AND NOT (get(members, 0) <=> unhex(sha2(bytes_a, 256)) AND get(members, 1) <=> unhex(sha2(bytes_b, 256)))
+  )
   OR (dialect = 'sdmp' AND attributable)
-  OR (dialect = 'ipfslog' AND members[0] <> unhex(sha2(bytes_a, 256)))
-  OR (dialect = 'ipfslog' AND members[1] <> unhex(sha2(bytes_b, 256)))
   OR (dialect = 'ipfslog' AND NOT attributable)

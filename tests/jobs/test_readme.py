@@ -81,6 +81,7 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
     asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
     assert len(asked) >= 5
     assert {words[1] for words in ran} == {
+        "check",
         "demo",
         "doctor",
         "export",

@@ -1,12 +1,15 @@
 """A schema of a catalog holds what a folder holds; and `status` shows what the view does, whoever reads the tables."""
 
 import json
+import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from deltalake import DeltaTable
 
 from strandline.cli import main
+from strandline.contracts.checks import checks
 from support.lakes import Lake
 
 SCHEMA = "spark_catalog.strandline_places"
@@ -60,7 +63,7 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     of_logs = {table for table in undisturbed.tables if table.startswith("ipfs_log_")}
     assert empty == {"node_resource", "peer_status", "wanted_resource", "snapshot", "pruned_record"} | of_logs
     assert lake.tables() == undisturbed.tables
-    lake.assert_sound()
+    assert told("check", "--schema", schema)["counts"]["broken"] == 0
     assert told("init", "--schema", schema)["created"] == []
     assert health(told("sql", ASKED, "--schema", schema)) == by_namespace(told("status", "--schema", schema))
 
@@ -74,6 +77,24 @@ def test_status_shows_without_a_jvm_what_the_view_holds(undisturbed, told):
     damaged = health(told("sql", DAMAGED, *where))
     assert (damaged[:20], len(damaged)) == (status["damaged_files"], status["damaged_files_total"])
     assert damaged
+
+
+def test_a_lake_is_checked_and_a_row_that_is_gone_is_found(undisturbed, tmp_path, told, capsys):
+    sound = told("check", "--lake", str(undisturbed.root / "lake"))
+    assert (sound["counts"]["broken"], sound["broken"]) == (0, [])
+    assert {entry["check"] for entry in sound["checks"]} == {check.name for check in checks(buckets=16)}
+    lake = tmp_path / "lake"
+    shutil.copytree(undisturbed.root / "lake", lake)
+    DeltaTable(lake / "node_journal").delete()
+    assert main(["check", "--lake", str(lake), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["outcome"], report["counts"]["broken"]) == ("found", 1)
+    [broken] = report["broken"]
+    assert broken["check"] == "node_journals_agree_with_lines"
+    assert broken["tables"] == ["node_journal_line", "namespace_state", "node_journal"]
+    assert all(row["namespace"].startswith("node:") and "line_count_found" in row for row in broken["rows"])
+    assert broken["rows"] == sorted(broken["rows"], key=lambda row: row["namespace"])
+    assert len(broken["rows"]) + broken["more"] > 3
 
 
 def health(report: dict) -> list[dict]:

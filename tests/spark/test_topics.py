@@ -161,3 +161,17 @@ def test_brokers_that_do_not_answer_are_named(new_lake, monkeypatch):
     assert (refused.value.code, refused.value.exit_code) == ("SOURCE_UNREACHABLE", 3)
     assert "kafka://127.0.0.1:9/journals" in refused.value.message
     assert lake.rows("run", "run_id") == before
+
+
+def test_a_session_without_the_connector_is_named_with_the_package_that_it_needs(spark):
+    topics.check_connector(spark, "org:kafka:1")
+    thread = spark._jvm.java.lang.Thread.currentThread()
+    with_jars = thread.getContextClassLoader()
+    thread.setContextClassLoader(with_jars.getParent())
+    try:
+        with pytest.raises(FaultError) as refused:
+            topics.check_connector(spark, "org:kafka:1")
+    finally:
+        thread.setContextClassLoader(with_jars)
+    assert refused.value.code == "KAFKA_MISSING"
+    assert "--packages org:kafka:1" in refused.value.next

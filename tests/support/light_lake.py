@@ -35,7 +35,18 @@ def write(lake: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         | dict(row)
         for row in rows
     ]
-    schema = pa.schema([(column.name, _TYPES[column.physical_type]) for column in columns])
+    # As in a real lake: whether delta-rs can put columns together depends on their comments, and on which may be null.
+    schema = pa.schema(
+        [
+            pa.field(
+                column.name,
+                _TYPES[column.physical_type],
+                nullable=not column.required,
+                metadata={"comment": column.description},
+            )
+            for column in columns
+        ]
+    )
     data = pa.Table.from_pylist(filled, schema=schema)
     if not (lake / table / "_delta_log").exists():
         partition = list(contract(table).partition)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from strandline.cli import bring, carry, exchange, follow, look, start
+from strandline.cli import bring, carry, check, exchange, follow, look, start
 from strandline.cli.help import GroupHelp
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ bring.add_to(app)
 follow.add_to(app)
 exchange.add_to(app)
 look.add_to(app)
+check.add_to(app)
 carry.add_to(app)
 
 

@@ -4,7 +4,7 @@ The comment on top of a file starts with a description, of a view followed by `E
 `--` ends both; what stands below is for readers of the file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
@@ -12,9 +12,11 @@ from types import MappingProxyType
 from typing import Final
 
 from strandline.contracts import resources
-from strandline.contracts.quoting import quote_text, with_buckets
+from strandline.contracts.quoting import quote_text
 
 EXAMPLE: Final = "Example:"
+BEHIND: Final = "{behind}"
+NOTHING_BEHIND: Final = "SELECT namespace, CAST(0 AS BIGINT) AS behind FROM namespace_state WHERE false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +31,24 @@ class Query:
     """The SELECT without header, comments inside kept."""
 
 
-def views() -> Mapping[str, Query]:
-    """Return the views by name, ascending. No view reads another, so any order of creation works."""
-    return _queries("views")
+def view_names() -> tuple[str, ...]:
+    """Return the names of the views, ascending."""
+    return tuple(queries("views"))
 
 
-def checks(*, buckets: int) -> Mapping[str, Query]:
-    """Return the checks by name, ascending, for a lake of so many buckets.
+def views(*, behind: Iterable[str]) -> Mapping[str, Query]:
+    """Return the views by name, ascending. No view reads another, so any order of creation works.
 
-    Each returns the rows that break one invariant: none if all is well.
+    `behind` are the SELECTs of namespace and behind that dialects give (`dialect_api.health`), which `namespace_health`
+    adds up.
     """
+    # An expression has no comment: delta-rs puts no columns together whose comments differ.
+    each = (f"SELECT concat(namespace, '') AS namespace, behind FROM (\n{part}\n) AS part" for part in behind)
+    parts = "\nUNION ALL\n".join(each) or NOTHING_BEHIND
     return MappingProxyType(
         {
-            name: replace(query, select=with_buckets(query.select, buckets))
-            for name, query in _queries("checks").items()
+            name: replace(query, select=query.select.replace(BEHIND, parts))
+            for name, query in queries("views").items()
         }
     )
 
@@ -70,7 +76,8 @@ def parse_query(name: str, source: str) -> Query:
 
 
 @cache
-def _queries(folder: str) -> Mapping[str, Query]:
+def queries(folder: str) -> Mapping[str, Query]:
+    """Return the queries of a folder of `schemas` by name, ascending."""
     names = resources.stems("schemas", folder, suffix=".sql")
     return MappingProxyType(
         {name: parse_query(name, resources.text("schemas", folder, name + ".sql")) for name in names}

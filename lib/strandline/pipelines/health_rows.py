@@ -2,10 +2,11 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from strandline.contracts.views import views
 from strandline.pipelines.report import utc_text
 from strandline.pipelines.spooled import SpooledRows
 
@@ -24,73 +25,18 @@ COLUMNS = (
 
 
 TABLES = ("namespace_state", "quarantine", "equivocation")
-# The rows of the view `namespace_health`, in SQL that delta-rs reads too; a test compares the two.
-_HEALTH_SQL = """
-WITH {parts}lacking AS (
-  SELECT namespace, CAST(sum(behind) AS BIGINT) AS behind FROM ({behind}) AS parts GROUP BY namespace
-),
-held AS (
-  SELECT
-    namespace,
-    min(dialect) AS dialect,
-    sum(CASE WHEN status = 'deferred' THEN 1 ELSE 0 END) AS waiting,
-    sum(CASE WHEN status = 'rejected' THEN 1 ELSE 0 END) AS rejected
-  FROM quarantine
-  WHERE namespace IS NOT NULL AND scope = 'record'
-  GROUP BY namespace
-),
-forked AS (
-  SELECT namespace, count(*) AS forks FROM equivocation GROUP BY namespace
-),
-counted AS (
-  SELECT
-    coalesce(s.namespace, h.namespace) AS namespace,
-    coalesce(s.dialect, h.dialect) AS dialect,
-    coalesce(s.record_count, CAST(0 AS BIGINT)) AS records,
-    coalesce(h.waiting, CAST(0 AS BIGINT)) AS waiting,
-    coalesce(h.rejected, CAST(0 AS BIGINT)) AS rejected,
-    s.state_hash,
-    s.reducer_version,
-    s.reduced_at
-  FROM namespace_state AS s
-  FULL OUTER JOIN held AS h ON s.namespace = h.namespace
-),
-joined AS (
-  SELECT
-    c.*,
-    coalesce(f.forks, CAST(0 AS BIGINT)) AS forks,
-    coalesce(b.behind, CAST(0 AS BIGINT)) AS behind
-  FROM counted AS c
-  LEFT JOIN forked AS f ON c.namespace = f.namespace
-  LEFT JOIN lacking AS b ON c.namespace = b.namespace
-),
-rated AS (
-  SELECT
-    *,
-    CASE
-      WHEN forks > 0 THEN 0 WHEN behind > 0 THEN 1 WHEN waiting > 0 THEN 2 WHEN rejected > 0 THEN 3 ELSE 4
-    END AS place
-  FROM joined
-),
-health AS (
-  SELECT
-    *,
-    CASE place
-      WHEN 0 THEN 'forked' WHEN 1 THEN 'behind' WHEN 2 THEN 'waiting' WHEN 3 THEN 'rejected' ELSE 'ok'
-    END AS health
-  FROM rated
-)
-"""
-NOTHING_BEHIND = "SELECT namespace, CAST(0 AS BIGINT) AS behind FROM namespace_state WHERE false"
+_WORST_FIRST = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
+_SPARKS_HEX = "lower(hex(s.state_hash))"
+"""The one expression of the view `namespace_health` that delta-rs does not know: here the hash stays bytes."""
 
 
 def every_row(
-    lake: "ReadLake", behind: str, tables: Sequence[str], *, is_all: bool
+    lake: "ReadLake", behind: Sequence[str], tables: Sequence[str], *, is_all: bool
 ) -> tuple[Counter[str], "list[Row] | SpooledRows"]:
     """Return the number of all namespaces by health, and the rows wanted: all, or the worst.
 
-    Of a large lake a part of the namespaces is looked at at a time, and all rows go through files: memory does not grow
-    with the lake. A small one is answered by one query.
+    `behind` are the SELECTs of what own nodes lack. A large lake is queried one part of its namespaces at a time, and
+    all rows go through files: memory does not grow with the lake. A small lake is answered by one query.
     """
     slices = lake.slices(("quarantine", "namespace_state"))
     tally: Counter[str] = Counter()
@@ -124,32 +70,44 @@ def _place(row: "Row") -> str:
     )
 
 
-def tally_sql(behind: str = NOTHING_BEHIND, condition: str | None = None, tables: Sequence[str] = ()) -> str:
-    """Return the query of the number of namespaces by health; `behind` selects what own nodes lack.
+def tally_sql(behind: Iterable[str] = (), condition: str | None = None, tables: Sequence[str] = ()) -> str:
+    """Return the query of the number of namespaces by health; `behind` are the SELECTs of what own nodes lack.
 
     With a `condition` on bucket and namespace the query is about these rows of the `tables` alone.
     """
     return (
-        _health(behind, condition, tables)
-        + "SELECT health, count(*) AS namespaces FROM health GROUP BY health"
+        f"{_part(condition, tables)}SELECT health, count(*) AS namespaces FROM (\n{_health(behind)}\n) AS fleet"
+        f" GROUP BY health"
     )
 
 
-def _health(behind: str, condition: str | None, tables: Sequence[str]) -> str:
-    parts = [f"{table} AS (SELECT * FROM {table} WHERE {condition}),\n" for table in tables if condition]
-    return _HEALTH_SQL.replace("{parts}", "".join(parts)).replace("{behind}", behind)
-
-
 def rows_sql(
-    limit: int | None, behind: str = NOTHING_BEHIND, condition: str | None = None, tables: Sequence[str] = ()
+    limit: int | None, behind: Iterable[str] = (), condition: str | None = None, tables: Sequence[str] = ()
 ) -> str:
     """Return the query of the rows, by health, then by forks, missing, waiting and rejected records, then by name.
 
     `behind`, `condition` and `tables` as in `tally_sql`.
     """
-    worst_first = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
+    places = " ".join(f"WHEN '{health}' THEN {place}" for place, health in enumerate(HEALTHS))
     cut = "" if limit is None else f" LIMIT {int(limit)}"
-    return f"{_health(behind, condition, tables)}SELECT {', '.join(COLUMNS)} FROM health {worst_first}{cut}"
+    return (
+        f"{_part(condition, tables)}SELECT {', '.join(COLUMNS)} FROM (\n"
+        f"SELECT *, CASE health {places} END AS place FROM (\n{_health(behind)}\n) AS fleet\n) AS placed"
+        f" {_WORST_FIRST}{cut}"
+    )
+
+
+def _part(condition: str | None, tables: Sequence[str]) -> str:
+    """Return the head of a query about the rows of the tables for which the condition holds."""
+    if condition is None or not tables:
+        return ""
+    parts = ",\n".join(f"{table} AS (SELECT * FROM {table} WHERE {condition})" for table in tables)
+    return f"WITH {parts}\n"
+
+
+def _health(behind: Iterable[str]) -> str:
+    """Return the SELECT of the view `namespace_health`, as delta-rs reads it, too."""
+    return views(behind=behind)["namespace_health"].select.replace(_SPARKS_HEX, "s.state_hash")
 
 
 def as_json(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
 from strandline.pipelines.damaged import damaged_files
 from strandline.pipelines.health_rows import (
     HEALTHS,
-    NOTHING_BEHIND,
     ROWS,
     TABLES,
     as_json,
@@ -22,7 +21,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spooled import SpooledRows
 
 if TYPE_CHECKING:
-    from strandline.dialect_api.health import HealthSql, Part
+    from strandline.dialect_api.health import HealthPart, HealthSql
     from strandline.tables.read_lake import ReadLake, Row
 
 REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
@@ -51,27 +50,26 @@ def run(
     record_tables: Mapping[str, str],
     request: StatusRequest,
     context: RunContext,
-    health: Sequence["HealthSql"] = (),
+    healths: Sequence["HealthSql"] = (),
 ) -> Report:
     """Return the status of the lake from its tables alone, worst first.
 
-    `record_tables` gives the table of accepted records of each dialect, `health` how own nodes stand.
+    `record_tables` gives the table of accepted records of each dialect, `healths` how own nodes fare.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
-    tables = tuple(dict.fromkeys((*TABLES, *(table for each in health for table in each.tables))))
-    parts = [part for each in health for part in _asked(lake, each.behind, each.tables)]
-    behind_sql = "\nUNION ALL\n".join(parts) or NOTHING_BEHIND
+    tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
+    lacking = [select for each in healths for select in _asked(lake, each.behind, each.tables)]
     shown: list[Row] | SpooledRows
     if request.namespaces:
-        every = lake.query(rows_sql(None, behind_sql), tables)
+        every = lake.query(rows_sql(None, lacking), tables)
         wanted = set(resolve(request.namespaces, [row["namespace"] for row in every]))
         rows = [row for row in every if row["namespace"] in wanted]
         tally = Counter(row["health"] for row in rows)
         shown = rows if request.all else rows[:ROWS]
     else:
-        tally, shown = every_row(lake, behind_sql, tables, is_all=request.all)
+        tally, shown = every_row(lake, lacking, tables, is_all=request.all)
     behind = unreduced(lake, record_tables)
-    stopped = stopped_writers(lake, health)
+    stopped = stopped_writers(lake, healths)
     found = request.check and (
         bool(behind) or bool(stopped) or any(tally[name] for name in ("forked", "waiting", "behind"))
     )
@@ -89,21 +87,21 @@ def run(
     )
 
 
-def _asked(lake: "ReadLake", parts: Sequence["Part"], tables: Sequence[str]) -> list[str]:
+def _asked(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:
     """Return the SELECTs whose gate counts something, or that have none."""
     return [
-        select
-        for gate, select in parts
-        if gate is None or any(row["found"] for row in lake.query(gate, tables))
+        part.select
+        for part in parts
+        if part.gate is None or any(row["found"] for row in lake.query(part.gate, tables))
     ]
 
 
-def stopped_writers(lake: "ReadLake", health: Sequence["HealthSql"]) -> dict[str, list[str]]:
+def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[str, list[str]]:
     """Return the codes of the own nodes on whose journals nothing is written, by node, ascending."""
     found: dict[str, set[str]] = {}
-    for each in health:
-        for select in _asked(lake, each.stopped, each.tables):
-            for row in lake.query(select, each.tables):
+    for health in healths:
+        for select in _asked(lake, health.stopped, health.tables):
+            for row in lake.query(select, health.tables):
                 found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
     return {node: sorted(codes) for node, codes in sorted(found.items())}
 

@@ -94,11 +94,13 @@ def _keep_pyspark_quiet() -> None:
     logging.getLogger("py4j.clientserver").disabled = True
 
 
-def _existing(session: "SparkSession") -> "SparkSession":
-    """Return `session` with what its owner left open set; see `open_session` for what it raises."""
-    on_databricks = session.conf.get("spark.databricks.clusterUsageTags.clusterId", None) is not None
-    extensions = session.conf.get("spark.sql.extensions", "") or ""
-    if DELTA_EXTENSION not in extensions and not on_databricks:
+def check_session(setting: Callable[[str, str | None], str | None]) -> None:
+    """See that a session that others started can be used; `setting` gives a setting of it, or its second argument.
+
+    Raises: FaultError `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`.
+    """
+    on_databricks = setting("spark.databricks.clusterUsageTags.clusterId", None) is not None
+    if DELTA_EXTENSION not in (setting("spark.sql.extensions", "") or "") and not on_databricks:
         raise FaultError(
             "DELTA_MISSING",
             "this Spark session has no Delta, and a running session takes no jar",
@@ -106,12 +108,17 @@ def _existing(session: "SparkSession") -> "SparkSession":
             f"--conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}`",
         )
     for key in ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles"):
-        if str(session.conf.get(key, "false")).lower() == "true":
+        if str(setting(key, "false")).lower() == "true":
             raise FaultError(
                 "CORRUPT_FILES_IGNORED",
                 f"this Spark session sets {key}, which loses records without a word",
                 f"submit with `--conf {key}=false`",
             )
+
+
+def _existing(session: "SparkSession") -> "SparkSession":
+    """Return `session` with what its owner left open set; see `open_session` for what it raises."""
+    check_session(session.conf.get)
     context = _context(session)
     owned = _set_by_owner(context)
     for key, value in MEANING.items():

@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException
 from strandline.contracts.ddl import BUCKETS_PROPERTY, create_table_sql
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
-from strandline.contracts.views import create_view_sql, views
+from strandline.contracts.views import create_view_sql, view_names
 from strandline.dialect_api.info import DialectInfo
 from strandline.tables.commits import current_schema
 from strandline.tables.delta_rs import open_tables
@@ -25,6 +25,7 @@ from strandline.tables.refusals import (
     table_missing,
 )
 from strandline.tables.store import TableStore
+from strandline.tables.views import lake_views
 
 _OURS_BESIDE_TABLES = ("_checkpoints",)
 TABLES_AT_ONCE: Final = 4
@@ -166,9 +167,9 @@ def make_views(store: TableStore) -> tuple[str, ...]:
         return ()
     parts = (store.location.catalog, store.location.schema_name)
     with current_schema(store.spark, *parts):
-        for name, view in views().items():
+        for name, view in lake_views().items():
             store.spark.sql(create_view_sql(view, target=quote_name(*parts, name)))
-    return tuple(views())
+    return view_names()
 
 
 def design_of(state: LakeState) -> LakeDesign:

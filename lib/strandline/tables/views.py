@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 
 from strandline.contracts.load import tables
 from strandline.contracts.quoting import quote_name, quote_text
-from strandline.contracts.views import create_view_sql, views
+from strandline.contracts.views import Query, create_view_sql, view_names, views
+from strandline.dialects import health_queries
 from strandline.tables.commits import current_schema
 from strandline.tables.store import TableStore
 
@@ -27,7 +28,12 @@ _SHOWN: Final = "spark.strandline.lake"
 
 def names() -> tuple[str, ...]:
     """Return the bare names of all tables and views."""
-    return (*tables(), *views())
+    return (*tables(), *view_names())
+
+
+def lake_views() -> Mapping[str, Query]:
+    """Return the views of a lake by name, with what its dialects say of health."""
+    return views(behind=(part.select for health in health_queries() for part in health.behind))
 
 
 @contextmanager
@@ -83,12 +89,12 @@ def _show(store: TableStore) -> None:
         return
     spark.conf.set(_SHOWN, "")
     with current_schema(store.spark, CATALOG, SCHEMA):
-        for name in views():
+        for name in view_names():
             spark.sql(_drop_view(name))
         for table in tables():
             spark.sql(_drop_table(table))
             spark.sql(external_table_sql(table, store.location.table_path(table)))
-        for name, view in views().items():
+        for name, view in lake_views().items():
             spark.sql(create_view_sql(view, target=quote_name(name)))
     spark.conf.set(_SHOWN, path)
 
@@ -99,7 +105,7 @@ def _as_temporary_views(store: TableStore) -> Iterator[None]:
     try:
         for table in tables():
             store.read(table).createOrReplaceTempView(table)
-        for name, view in views().items():
+        for name, view in lake_views().items():
             spark.sql(create_view_sql(view, target=quote_name(name), temporary=True))
         yield
     finally:

@@ -283,6 +283,25 @@ def test_quarantine_counts_by_reason_with_an_example(
     assert "3 rejected, 1 waiting" in capsys.readouterr().out
 
 
+def test_a_prefix_of_two_ids_is_refused_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty_lake(tmp_path / "lake")
+    ids = [bytes([0xAB, last]) + bytes(30) for last in (1, 2)]
+    rows = [
+        held(b"x", namespace=None, status="rejected", reasons=["BAD_NODE"], quarantine_id=id_) for id_ in ids
+    ]
+    write(tmp_path / "lake", "quarantine", rows)
+    assert main(["quarantine", "show", "ab", "--json"]) == 2
+    error = printed_json(capsys)["error"]
+    assert error["code"] == "ID_AMBIGUOUS"
+    assert all(id_.hex() in error["message"] for id_ in ids)
+    assert main(["quarantine", "show", "ab01", "--json"]) == 0
+
+
+def test_rows_are_either_one_json_object_or_in_another_format(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sql", "SELECT 1", "--format", "csv", "--json"]) == 2
+    assert printed_json(capsys)["error"]["code"] == "FORMAT_AND_JSON"
+
+
 def test_quarantine_show_takes_a_prefix_and_escapes_what_it_shows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -383,6 +402,15 @@ def test_config_says_where_each_value_comes_from(
         (["status", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
         (["quarantine", "--conf", "nowhere.yaml"], "CONF_NOT_FOUND", "conf/base.yaml"),
         (["explain", "BOM", "--env", "prd"], "ENV_UNKNOWN", "prod"),
+        (["config", "--conf", "a.yaml", "--env", "dev"], "CONF_TWICE", "one of them"),
+        (["stream", "landing", "--dialect", "sdmp"], "TRIGGER_MISSING", "--every 30s"),
+        (
+            ["stream", "landing", "--dialect", "sdmp", "--available-now", "--every", "1s"],
+            "TRIGGERS_TWO",
+            "--available-now",
+        ),
+        (["stream", "landing", "--dialect", "sdmp", "--every", "soon"], "DURATION_INVALID", "--every 30s"),
+        (["stream", "landing", "--dialect", "sdmp", "--every", "0s"], "DURATION_INVALID", "--every 30s"),
     ],
 )
 def test_wrong_usage_is_exit_2_in_one_shape(

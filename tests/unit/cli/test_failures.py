@@ -58,6 +58,11 @@ CASES = {
         "MEMORY_SHORT",
         "Spark's memory did not suffice",
     ),
+    "a JVM that is gone": (
+        "Answer from Java side is empty",
+        "SPARK_ENDED",
+        "Spark's JVM ended before its work was done",
+    ),
 }
 
 

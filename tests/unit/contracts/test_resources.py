@@ -43,9 +43,9 @@ import sys
 sys.path.insert(0, {str(wheel)!r})
 for banned in ("pyspark", "pyarrow", "pandas", "numpy", "deltalake"):
     sys.modules[banned] = None
-from strandline.contracts import ddl, listing, load, merge, reasons, views
+from strandline.contracts import checks, ddl, listing, load, merge, reasons, views
 assert load.__file__.startswith({str(wheel)!r}), load.__file__
-print(len(load.contracts()), len(views.views()) > 0, len(views.checks(buckets=16)) > 0, reasons.rules_version())
+print(len(load.contracts()), len(views.view_names()) > 0, len(checks.checks(buckets=16)) > 0, reasons.rules_version())
 """
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Views and checks: one SELECT each over bare table names, described, views with an example query."""
+"""Views and files of checks: one SELECT each over bare table names, described, views with an example query."""
 
 import re
 
@@ -7,9 +7,9 @@ import pytest
 from strandline.contracts import listing, load, views
 from strandline.contracts.quoting import is_legal_name, quote_name
 
-VIEWS = views.views()
-CHECKS = views.checks(buckets=16)
-EVERY = [*VIEWS.values(), *CHECKS.values()]
+BEHIND = ("SELECT namespace, count(*) AS behind FROM wanted_resource GROUP BY namespace", "SELECT 'n', 1")
+VIEWS = views.views(behind=BEHIND)
+EVERY = [*VIEWS.values(), *views.queries("checks").values()]
 INTERNAL = ("bucket", "run_id", "origin", "depends_on", "reduced_version", "quarantine_id")
 
 
@@ -92,11 +92,19 @@ def test_the_views_are_those_that_the_pages_name():
     }  # fmt: skip
 
 
-def test_only_the_check_of_buckets_needs_to_know_their_number():
-    other = views.checks(buckets=4)
-    assert [name for name, check in CHECKS.items() if check != other[name]] == ["buckets_are_derived"]
-    assert "AS INT) % 4" in other["buckets_are_derived"].select
-    assert not any("{buckets}" in check.select for check in CHECKS.values())
+def test_namespace_health_adds_up_what_each_dialect_says_is_missing():
+    lacking = (
+        "SELECT namespace, CAST(sum(behind) AS BIGINT) AS behind\n  FROM ({}) AS parts\n  GROUP BY namespace"
+    )
+    parts = (
+        f"SELECT concat(namespace, '') AS namespace, behind FROM (\n{part}\n) AS part" for part in BEHIND
+    )
+    assert lacking.format("\nUNION ALL\n".join(parts)) in VIEWS["namespace_health"].select
+    nothing = views.views(behind=())["namespace_health"].select
+    assert lacking.format(views.NOTHING_BEHIND) in nothing
+    assert [name for name, view in views.queries("views").items() if "{" in view.select] == [
+        "namespace_health"
+    ]
 
 
 def test_a_view_is_created_with_its_description():

@@ -67,6 +67,7 @@ def test_entries_of_another_log_do_not_get_in():
     with pytest.raises(NamespaceMismatch) as wrong:
         Log("strand", [other])
     assert (wrong.value.expected, wrong.value.actual) == ("log:strand", "log:other")
+    assert (wrong.value.code, wrong.value.exit_code) == ("NAMESPACES_DIFFER", 2)
     for refused in (lambda log: log.merge(Log("other", [other])), lambda log: log.join(Log("other"))):
         log = Log("strand", DAG.values())
         with pytest.raises(NamespaceMismatch):
@@ -173,10 +174,12 @@ def test_an_append_over_lying_clocks_reaches_back_as_its_library_walks(variant, 
 
 def test_what_nobody_should_write_is_refused():
     alice = who("alice")
-    with pytest.raises(UsageError, match="nobody"):
+    with pytest.raises(UsageError, match="nobody") as refused:
         Log("strand").append("x")
-    with pytest.raises(UsageError, match="v0"):
+    assert refused.value.code == "NO_IDENTITY"
+    with pytest.raises(UsageError, match="v0") as refused:
         Log("strand", identity=alice, variant="v0").append("x")
+    assert refused.value.code == "VARIANT_WEAK"
     with pytest.raises(UsageError, match="orbitdb"):
         Log("strand", identity=alice, variant="core2").append("x")
     poisoned = Log("strand", [entry("x", time=2**53 - 1)], alice)
@@ -280,6 +283,7 @@ def test_twins_and_v0_entries_accuse_nobody():
     assert forks([p, *weak]) == ()
     assert forks([q, twin]) == ()
     (row,) = forks([p, q, twin, *weak])
+    assert row.kind == "IPFSLOG_CLOCK_FORK"
     assert row.members == tuple(sorted([p.record_id, bytes(32)]))
     assert forks([q, p, twin]) == (row,)
     assert forks([entry("x", time=1), entry("y", time=2), entry("x", name="bob")]) == ()

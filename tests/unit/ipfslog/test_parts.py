@@ -70,8 +70,9 @@ OTHER = [row | {"namespace": "log:other"} for row in WHOLE]
 def test_what_is_not_one_whole_log_is_refused(rows):
     function = kernels.Iterate()
     function.eval(pa.RecordBatch.from_pylist(rows))
-    with pytest.raises(UsageError, match="not one whole log"):
+    with pytest.raises(UsageError, match="not one whole log") as refused:
         list(function.terminate())
+    assert refused.value.code == "LOG_NOT_WHOLE"
 
 
 def test_the_reference_of_the_drawn_reads_takes_every_kind_of_bound():

@@ -1,9 +1,10 @@
-"""Which options go with a folder and which with a topic."""
+"""Which options go with a folder and which with a topic; what ended a stream."""
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
-from strandline.core.errors import UsageError
-from strandline.pipelines.stream import StreamRequest, topic_in
+from strandline.core.errors import FaultError, UsageError
+from strandline.pipelines.stream import StreamRequest, _why, topic_in
 
 TOPIC = "kafka://localhost:9092/journals"
 
@@ -28,3 +29,45 @@ def test_an_option_of_the_other_kind_of_source_is_refused(request_, code, named)
         topic_in(request_)
     assert (refused.value.code, refused.value.exit_code) == (code, 2)
     assert named in refused.value.message
+
+
+class Source:
+    """A source of which is known whether it is still there."""
+
+    def __init__(self, there: bool) -> None:
+        self.there = there
+
+    def is_there(self) -> bool:
+        return self.there
+
+    def gone(self) -> FaultError:
+        return FaultError("SOURCE_GONE", "The folder is gone", "make it again")
+
+
+OURS = FaultError("WRITE_CONFLICT", "Another writer was faster.", "Run it again.")
+BUG = ZeroDivisionError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("text", "failed", "there", "code"),
+    [
+        ("one of our runs said why", OURS, True, "WRITE_CONFLICT"),
+        ("one of our runs said why", OURS, False, "WRITE_CONFLICT"),
+        ("No such file", None, False, "SOURCE_GONE"),
+        ("[KAFKA_DATA_LOSS.X] Some data may have been lost", None, True, "MESSAGES_GONE"),
+        ("\n[SOMETHING_ELSE] happened\n\tat x.y", None, True, "STREAM_STOPPED"),
+    ],
+)
+def test_what_ended_a_stream_is_told_by_what_is_nearest_to_the_cause(text, failed, there, code):
+    ended = _why(StreamingQueryException(text), failed, Source(there))
+    assert isinstance(ended, FaultError)
+    assert ended.code == code
+
+
+def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():
+    ended = _why(StreamingQueryException("\n[SOMETHING_ELSE] happened\n\tat x.y"), None, Source(True))
+    assert str(ended).startswith("Spark ended the stream: [SOMETHING_ELSE] happened ")
+
+
+def test_a_bug_of_ours_that_ended_a_stream_stays_what_it_is():
+    assert _why(StreamingQueryException("its text"), BUG, Source(True)) is BUG

@@ -1,5 +1,6 @@
 """Reports for people, on standard output."""
 
+from strandline.cli.show.check import check
 from strandline.cli.show.quarantine import quarantine
 from strandline.cli.show.reports import (
     demo,
@@ -18,6 +19,7 @@ from strandline.cli.show.reports import (
 from strandline.cli.show.rows import config, sql, write_rows
 
 __all__ = [
+    "check",
     "config",
     "demo",
     "doctor",

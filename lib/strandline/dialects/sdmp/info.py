@@ -34,5 +34,5 @@ INFO: Final = DialectInfo(
             "Write the journal of this node of yours although its writer stopped; may be repeated.", is_list=True,
         ),
     ),
-    health="strandline.dialects.sdmp.reduce.standing:HEALTH",
+    health="strandline.dialects.sdmp.reduce.health:HEALTH",
 )  # fmt: skip

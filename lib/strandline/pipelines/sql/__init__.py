@@ -96,15 +96,21 @@ def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
     folder = out.absolute().with_name(f".{out.name}.{run_id}")
     try:
         rows.coalesce(1).write.parquet(f"file:{folder}")
-        parts = sorted(folder.glob("part-*"))
-        if not parts:
-            raise FaultError(
-                "OUT_NOT_WRITTEN",
-                f"Spark runs its tasks where the folder of {out} is another one: no rows came to it",
-                "name a file in a folder that every machine of the cluster shares",
-            )
-        count = int(pq.read_metadata(parts[0]).num_rows)
-        parts[0].replace(out)
+        part = written_part(folder, out)
+        count = int(pq.read_metadata(part).num_rows)
+        part.replace(out)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return count
+
+
+def written_part(folder: Path, out: Path) -> Path:
+    """Return the file that Spark left in `folder`. Raises: FaultError OUT_NOT_WRITTEN if it left none there."""
+    parts = sorted(folder.glob("part-*"))
+    if not parts:
+        raise FaultError(
+            "OUT_NOT_WRITTEN",
+            f"Spark runs its tasks where the folder of {out} is another one: no rows came to it",
+            "name a file in a folder that every machine of the cluster shares",
+        )
+    return parts[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strandline.contracts.load import tables
-from strandline.contracts.views import views
+from strandline.contracts.views import view_names
 from strandline.dialects import every
 from strandline.session.plans import items
 from strandline.tables.location import Location
@@ -52,7 +52,7 @@ class QueryScope:
         name = str(identifier.table())
         if view.isTempView():
             return name in names()
-        return name in views() and self._is_schema(_where(identifier))
+        return name in view_names() and self._is_schema(_where(identifier))
 
     def has_table(self, relation: Any) -> bool:
         """Return whether a resolved relation reads a table of the lake."""

@@ -1,0 +1,33 @@
+"""The command that proves a lake: check."""
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.invocation import Invocation
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    command(
+        app,
+        "check",
+        panel="Prove",
+        examples=(
+            "strandline check",
+            "strandline check --lake /data/lake --json   (exit code 1: an invariant is broken)",
+        ),
+    )(_check)
+
+
+def _check(call: Invocation) -> Result:
+    """Run every invariant on the tables; name the rows that break one. Nothing is changed.
+
+    Run it while no other command writes: what is half written may look broken. After a run that was killed, the next
+    `ingest` or `reduce` mends what that one left.
+    """
+    from strandline.pipelines import check
+
+    with call.progress() as progress:
+        report = check.run(call.store(), call.context(progress))
+    return Result(report, lambda console: show.check(console, report))

@@ -1,0 +1,39 @@
+"""Asks the tables of a lake for the rows that break its invariants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from strandline.contracts.checks import Check, broken_rows_sql
+from strandline.tables.commits import session_settings
+
+ONE_TASK: Final[Mapping[str, str]] = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+"""One job for all checks of a query: none for what a join broadcasts, none to look at sizes on the way."""
+
+
+def find_broken(
+    spark: SparkSession, checks: Sequence[Check], frame_of: Callable[[str], DataFrame], *, most: int, is_small: bool
+) -> list[tuple[Check, str]]:  # fmt: skip
+    """Return the rows that break the checks as JSON texts, at most `most` of each check, in the order of the checks.
+
+    `frame_of` gives the rows of a table: they have its bare name as a temporary view while the query runs. With
+    `is_small` the query is one job with one task a stage.
+    """
+    tables = sorted({table for check in checks for table in check.tables})
+    try:
+        for table in tables:
+            frame_of(table).createOrReplaceTempView(table)
+        with session_settings(spark, ONE_TASK) if is_small else nullcontext():
+            rows = spark.sql(broken_rows_sql(checks, most=most)).collect() if checks else []
+    finally:
+        for table in tables:
+            spark.catalog.dropTempView(table)
+    return [(checks[row["number"]], row["broken"]) for row in sorted(rows)]

@@ -1,0 +1,243 @@
+"""Rows of sound journals, logs and runs, made without Spark, and cases in which one thing of them is wrong."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
+
+from strandline.contracts.load import contract
+from strandline.core.hashing import quarantine_id
+from strandline.core.ids import bucket_of, bucket_of_digest
+from strandline.dialects.ipfslog.codec import dag_cbor
+from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
+from strandline.dialects.ipfslog.types import log_namespace
+from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
+from strandline.dialects.sdmp.codec import batch, line_hash, render
+from support.ipfslog_cases import AUTHORS, entry, who
+from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
+from support.pruning import pruned_row, snapshot_row
+from support.reference import ReferenceLake
+
+Rows = dict[str, list[dict]]
+WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
+SEEN = {"first_seen": WHEN, "last_seen": WHEN, "times_seen": 1, "first_run": "test", "last_run": "test"}
+REDUCED = {"reduced_version": 1, "reduced_at": WHEN, "run_id": "test"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows in which one thing is wrong, and the checks that must say so; where all is well, none."""
+
+    number: int
+    breaks: frozenset[str]
+    make: Callable[[int], Rows]
+    spoil: Callable[[Rows], None]
+
+    @property
+    def name(self) -> str:
+        """What is wrong."""
+        return f"{self.make.__name__}: {self.spoil.__name__}"
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows by table."""
+        rows = self.make(self.number)
+        self.spoil(rows)
+        return rows
+
+
+CASES: list[Case] = []
+
+
+def planted(make: Callable[[int], Rows], *breaks: str):
+    """Add a case: a function that makes one thing wrong in rows that `make` gives."""
+
+    def add(spoil: Callable[[Rows], None]):
+        CASES.append(Case(len(CASES), frozenset(breaks), make, spoil))
+        return spoil
+
+    return add
+
+
+def journal(number: int, *, forked: bool = False, waiting: bool = False) -> Rows:
+    """A journal of five lines; another line 3 where it is forked; a line that waits and one that was rejected."""
+    lines = list(synthetic(1_000 + number, 7))
+    node = lines[0].decode()
+    files = {"a.journal": render(lines[:5])}
+    if forked:
+        pair = (synthetic_id("author", 0), synthetic_id("resource", number))
+        files["b.jsonl"] = _frame(node, lines[1], next(append(lines[1], [pair])))
+    if waiting:
+        files["c.jsonl"] = _frame(node, lines[5], lines[6])
+        files["d.jsonl"] = _frame(node, lines[4], b"no line")
+    lake = ReferenceLake()
+    lake.ingest(files)
+    state, place = (
+        lake.state(node),
+        {"namespace": f"node:{node}", "bucket": bucket_of(f"node:{node}", BUCKETS)},
+    )
+    row = state.journal
+    return {
+        "node_journal_line": [
+            place | _line(node, raw, n, id_) | {"profile": "0.9", "origin": "received", "run_id": "test"}
+            for id_, n in sorted(state.n.items(), key=lambda each: each[1])
+            for raw in [state.lines[id_]]
+        ],
+        "node_journal": [
+            place
+            | {name: getattr(row, name) for name in (
+                "profile", "tip_n", "tip_number", "tip_line", "tip_hash", "fork_count", "common_n", "line_count",
+                "pair_count", "duplicate_pairs",
+            )}
+            | {"leaves": [(leaf.n, leaf.record_id) for leaf in row.leaves]}
+        ],
+        "namespace_state": [
+            place
+            | {"dialect": "sdmp", "record_count": row.record_count, "state_hash": bytes.fromhex(row.state_hash)}
+            | {"reducer_version": "sdmp/1", **REDUCED}
+        ],
+        "equivocation": [
+            {name: getattr(fork, name) for name in fork.__slots__} | place | {"members": list(fork.members)}
+            for fork in state.forks
+        ],
+        "quarantine": [
+            _held(each.namespace, "sdmp", each.status, each.reasons, each.raw, each.waits_for)
+            for each in lake.quarantine.values()
+        ],
+    }  # fmt: skip
+
+
+def forked_journal(number: int) -> Rows:
+    return journal(number, forked=True)
+
+
+def waiting_journal(number: int) -> Rows:
+    return journal(number, waiting=True)
+
+
+def log(number: int) -> Rows:
+    """A log of three entries: a root, and two of one writer at one time that name it and a missing one: a fork."""
+    log_id = f"planted {number}"
+    root = entry({"op": "PUT", "key": "a", "value": 1}, log_id=log_id, time=1)
+    parents = [root.cid, entry("not held", log_id=log_id, time=1, name="bob").cid]
+    pair = [
+        entry({"op": "PUT", "key": "b", "value": value}, log_id=log_id, time=2, parents=parents)
+        for value in (2, 3)
+    ]
+    return _log(log_id, [root, *pair], LogConfiguration("keyvalue", ("*",), "config"))
+
+
+def identities(number: int) -> Rows:
+    """The identities of those who write in these logs."""
+    return {"ipfs_log_identity": [identity_row(who(name)) for name in AUTHORS.values()]}
+
+
+def manifests(number: int) -> Rows:
+    """A list of writers."""
+    return {
+        "ipfs_log_manifest": [
+            manifest_row(manifest(dag_cbor({"type": "ipfs", "write": [f"planted {number}"]})))
+        ]
+    }
+
+
+def pruned_log(number: int) -> Rows:
+    """A log of three entries in a row; the first was overwritten and is pruned."""
+    log_id = f"planted {number}"
+    made = []
+    for time in (1, 2, 3):
+        parents = [made[-1].cid] if made else []
+        made.append(
+            entry({"op": "PUT", "key": "a", "value": time}, log_id=log_id, time=time, parents=parents)
+        )
+    told = LogConfiguration("keyvalue", ("*",), "config")
+    rows = _log(log_id, made, told)
+    rows["ipfs_log_entry"] = rows["ipfs_log_entry"][1:]
+    rows["snapshot"] = [snapshot_row(log_namespace(log_id), told, reduce_log(made, told), made[:1])]
+    rows["pruned_record"] = [pruned_row(made[0], 1)]
+    return rows
+
+
+def runs(number: int) -> Rows:
+    """One run of each command that reads records, and of others."""
+    counts = {"read": 10, "new": 4, "known": 3, "rejected": 2, "deferred": 1, "readmitted": 7}
+    made = [
+        _run(number, "ingest", counts),
+        _run(number, "stream", {"batches": 2, **counts}),
+        _run(number, "sync", {**counts, "missing": 12, "refused": 2}),
+        _run(number, "ingest", counts, outcome="fault"),
+        _run(number, "sync", {**counts, "missing": 20, "refused": 2}, outcome="fault"),
+        _run(number, "sync", {"authored": 3}),
+        _run(number, "reduce", {"reduced": 3}),
+        _run(number, "stream", {"batches": 0, "read": 0, "new": 0}),
+        _run(number, "init", {}),
+    ]
+    return {"run": [row | {"run_id": f"planted {number} {place}"} for place, row in enumerate(made)]}
+
+
+def own_node(number: int) -> Rows:
+    """What an own node holds and wants, its peer, and a manifest's row of quarantine without a namespace."""
+    node, author = synthetic_id("node", 2_000 + number), synthetic_id("author", number)
+    place = {"namespace": f"node:{node}", "bucket": bucket_of(f"node:{node}", BUCKETS)}
+    resource = {"author_fp": author, "resource_id": synthetic_id("resource", number)}
+    return {
+        "node_resource": [
+            place | resource | {
+                "ingest_no": 1, "seq": None, "frame_no": 0, "pos": 0, "frame_hash": bytes(32), "origin": "announced",
+            }
+        ],
+        "wanted_resource": [place | resource | {"named_by": [author], "recorded": True}],
+        "quarantine": [_held(None, "sdmp", "rejected", ("MANIFEST_INVALID",), f"{{{number}".encode(), ())],
+    }  # fmt: skip
+
+
+def _frame(node: str, before: bytes, line: bytes) -> bytes:
+    return batch(node, before.partition(b"@")[0].decode(), [line]) + b"\n"
+
+
+def _line(node: str, raw: bytes, n: int, id_: bytes) -> dict:
+    number, _, rest = raw.decode().partition("@")
+    author, _, resource = rest.partition("/")
+    parts = (number, author, resource) if n > 1 else (None, None, None)
+    names = ("line_number", "author_fp", "resource_id")
+    return {
+        "n": n,
+        "record_id": id_,
+        "line_hash": line_hash(raw, "0.9"),
+        **dict(zip(names, parts, strict=True)),
+    }
+
+
+def _held(namespace, dialect, status, reasons, raw, waits_for) -> dict:
+    id_, digest = quarantine_id(dialect, namespace, status, reasons, raw), sha256(raw).digest()
+    bucket = bucket_of_digest(id_, BUCKETS) if namespace is None else bucket_of(namespace, BUCKETS)
+    return {
+        "quarantine_id": id_, "bucket": bucket, "namespace": namespace, "dialect": dialect, "scope": "record",
+        "status": status, "reasons": list(reasons), "record_id": digest, "raw": raw, "raw_sha256": digest,
+        "raw_bytes": len(raw), "raw_whole": True, "waits_for": list(waits_for), "evidence": "{}", "rules_version": 1,
+        **SEEN,
+    }  # fmt: skip
+
+
+def _log(log_id: str, made: list, told: LogConfiguration) -> Rows:
+    held = {each.record_id: each for each in made}
+    found = log_rows(log_id, held, told, reduce_log(made, told), forks(made))
+    return {
+        "ipfs_log_entry": [entry_row(each) for each in made],
+        **{table: [_named(table, row) for row in rows] for table, rows in found.items()},
+    }
+
+
+def _named(table: str, values: tuple) -> dict:
+    row = dict(zip(contract(table).compared, values, strict=True))
+    row = {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
+    return row | (REDUCED if table == "namespace_state" else {})
+
+
+def _run(number: int, command: str, counts: dict[str, int], outcome: str = "ok") -> dict:
+    return {
+        "command": command, "version": "0.0.0", "outcome": outcome, "lake": "lake",
+        "exit": {"ok": 0, "found": 1, "fault": 3}[outcome], "started_at": WHEN, "seconds": 1.0, "namespaces": 0,
+        "counts": counts, "reasons": {}, "read_versions": {}, "tables": {}, "detail": "{}",
+    }  # fmt: skip

@@ -1,0 +1,432 @@
+"""Every check has a case here that it must find: rows of `support.planted` with one thing made wrong."""
+
+from hashlib import sha256
+
+from strandline.core.hashing import equivocation_id, quarantine_id
+from strandline.dialects.ipfslog.author import Identity
+from strandline.dialects.sdmp.codec import line_hash
+from support.ipfslog_cases import TYPES, secret
+from support.log_lakes import identity_row
+from support.planted import (
+    CASES,
+    Rows,
+    forked_journal,
+    identities,
+    journal,
+    log,
+    manifests,
+    own_node,
+    planted,
+    pruned_log,
+    runs,
+    waiting_journal,
+)
+
+OTHER = bytes(31) + b"\1"
+AGREE = "node_journals_agree_with_lines"
+LOGS_AGREE = "logs_agree_with_entries"
+
+
+def sound(rows: Rows) -> None:
+    """Leave rows as they are: no check may find anything."""
+
+
+for make in (
+    journal,
+    forked_journal,
+    waiting_journal,
+    log,
+    identities,
+    manifests,
+    pruned_log,
+    runs,
+    own_node,
+):
+    planted(make)(sound)
+
+
+# What contracts say, for a table of each kind.
+
+
+@planted(own_node, "keys_are_unique")
+def a_key_twice(rows):
+    rows["wanted_resource"] *= 2
+
+
+@planted(own_node, "keys_are_unique")
+def a_key_of_bytes_twice(rows):
+    rows["quarantine"] *= 2
+
+
+@planted(own_node, "buckets_are_derived")
+def a_row_in_another_bucket(rows):
+    rows["node_resource"][0]["bucket"] ^= 1
+
+
+@planted(own_node, "buckets_are_derived")
+def a_row_without_namespace_in_another_bucket(rows):
+    rows["quarantine"][0]["bucket"] ^= 1
+
+
+@planted(own_node, "constraints_hold")
+def a_constraint_that_is_false(rows):
+    rows["node_resource"][0]["pos"] = -1
+
+
+@planted(own_node, "constraints_hold")
+def a_constraint_that_is_null(rows):
+    rows["wanted_resource"][0] |= {"named_by": None, "recorded": False}
+
+
+@planted(runs, "constraints_hold")
+def a_constraint_of_a_table_without_buckets(rows):
+    rows["run"][0]["exit"] = 3
+
+
+# Journals.
+
+
+@planted(waiting_journal, "accepted_lines_do_not_wait")
+def an_accepted_line_that_waits(rows):
+    [waiting] = [row for row in rows["quarantine"] if row["status"] == "deferred"]
+    line = rows["node_journal_line"][2]
+    raw = "{line_number}@{author_fp}/{resource_id}".format(**line).encode()
+    waiting |= _kept(waiting, raw) | {"record_id": line["record_id"]}
+
+
+@planted(forked_journal, "equivocations_agree_with_lines")
+def a_fork_that_is_not_told(rows):
+    rows["equivocation"] = []
+
+
+@planted(forked_journal, "equivocations_agree_with_lines")
+def a_fork_that_no_lines_show(rows):
+    [fork] = rows["equivocation"]
+    other = fork | {"position": "0" * 64}
+    other["equivocation_id"] = equivocation_id(
+        *(other[name] for name in ("namespace", "kind", "key", "position"))
+    )
+    rows["equivocation"].append(other)
+
+
+@planted(forked_journal, "equivocations_are_well_formed")
+def an_equivocation_with_another_id(rows):
+    rows["equivocation"][0]["equivocation_id"] = OTHER
+
+
+@planted(forked_journal, "equivocations_are_well_formed", "equivocations_agree_with_lines")
+def an_equivocation_whose_members_descend(rows):
+    rows["equivocation"][0]["members"].reverse()
+
+
+@planted(
+    forked_journal, "equivocations_are_well_formed", "equivocations_agree_with_lines", "constraints_hold"
+)
+def an_equivocation_of_one_member(rows):
+    rows["equivocation"][0]["members"] = rows["equivocation"][0]["members"][:1]
+
+
+@planted(
+    forked_journal, "equivocations_are_well_formed", "equivocations_agree_with_lines", "constraints_hold"
+)
+def an_equivocation_of_nothing(rows):
+    rows["equivocation"][0] |= {"members": [], "member_count": 0}
+
+
+@planted(forked_journal, "equivocations_are_well_formed")
+def an_equivocation_of_journals_that_is_attributable(rows):
+    rows["equivocation"][0]["attributable"] = True
+
+
+@planted(log, "equivocations_are_well_formed")
+def an_equivocation_of_logs_that_is_not_attributable(rows):
+    rows["equivocation"][0]["attributable"] = False
+
+
+@planted(log, "equivocations_are_well_formed")
+def an_equivocation_with_the_bytes_of_another_record(rows):
+    rows["equivocation"][0]["bytes_b"] = rows["equivocation"][0]["bytes_a"]
+
+
+@planted(journal, "journals_start_once", "lines_follow_lines", AGREE)
+def a_journal_without_line_1(rows):
+    del rows["node_journal_line"][0]
+    _lines_were_reduced(rows)
+
+
+@planted(journal, "journals_start_once")
+def a_journal_of_two_profiles(rows):
+    line = rows["node_journal_line"][-1]
+    raw = "{line_number}@{author_fp}/{resource_id}".format(**line).encode()
+    line |= {"profile": "0.12", "line_hash": line_hash(raw, "0.12")}
+    rows["namespace_state"] = []
+
+
+@planted(journal, "line_hashes_recompute", AGREE)
+def a_line_with_another_hash(rows):
+    rows["node_journal_line"][-1]["line_hash"] = "0" * 64
+
+
+@planted(journal, "line_hashes_recompute", AGREE)
+def a_line_with_another_id(rows):
+    rows["node_journal_line"][-1]["record_id"] = OTHER
+
+
+@planted(journal, "lines_follow_lines")
+def a_line_one_too_far(rows):
+    rows["node_journal_line"][-1]["n"] += 1
+    rows["namespace_state"] = []
+
+
+@planted(journal, AGREE, "state_hashes_recompute")
+def a_journal_with_another_number_of_leaves(rows):
+    rows["node_journal"][0]["leaves"].append((1, OTHER))
+
+
+@planted(journal, AGREE)
+def a_journal_with_another_tip(rows):
+    rows["node_journal"][0]["tip_hash"] = "0" * 64
+
+
+@planted(journal, AGREE)
+def a_journal_without_its_row(rows):
+    rows["node_journal"] = []
+
+
+@planted(journal, "own_journals_repeat_nothing")
+def an_own_journal_that_repeats_a_pair(rows):
+    first, second = rows["node_journal_line"][2:4]
+    pair = {name: first[name] for name in ("author_fp", "resource_id")}
+    first["origin"] = second["origin"] = "announced"
+    second |= pair
+    _recomputed(rows, 3)
+
+
+@planted(journal, "own_journals_repeat_nothing")
+def an_own_journal_that_repeats_a_number(rows):
+    line = rows["node_journal_line"][-1]
+    line["origin"] = "synced"
+    rows["node_journal_line"].append(line | {"resource_id": "0" * 64})
+    _recomputed(rows, 5)
+    rows["namespace_state"] = []
+
+
+@planted(journal, "state_hashes_recompute")
+def a_journal_with_another_state_hash(rows):
+    rows["namespace_state"][0]["state_hash"] = OTHER
+
+
+# Quarantine.
+
+
+@planted(waiting_journal, "quarantine_is_well_formed")
+def a_row_of_quarantine_with_another_id(rows):
+    rows["quarantine"][0]["quarantine_id"] = OTHER
+
+
+@planted(waiting_journal, "quarantine_is_well_formed")
+def a_row_of_quarantine_with_another_record_id(rows):
+    rows["quarantine"][0]["record_id"] = OTHER
+
+
+@planted(waiting_journal, "quarantine_is_well_formed")
+def a_row_of_quarantine_with_another_digest(rows):
+    rows["quarantine"][0]["raw_sha256"] = OTHER
+
+
+@planted(waiting_journal, "quarantine_is_well_formed", "constraints_hold")
+def a_row_of_quarantine_without_reasons(rows):
+    row = rows["quarantine"][0]
+    row["reasons"] = []
+    row |= _kept(row, row["raw"])
+
+
+@planted(waiting_journal, "quarantine_is_well_formed")
+def a_row_of_quarantine_whose_reasons_descend(rows):
+    row = rows["quarantine"][0]
+    row["reasons"] = ["TYPE_INVALID", "BOMB"]
+    row |= _kept(row, row["raw"])
+
+
+@planted(waiting_journal, "quarantine_is_well_formed")
+def a_row_of_quarantine_that_waits_for_nothing_known(rows):
+    [waiting] = [row for row in rows["quarantine"] if row["status"] == "deferred"]
+    waiting["waits_for"] = ["wonders:1"]
+
+
+@planted(waiting_journal, "quarantine_is_well_formed")
+def a_row_of_quarantine_seen_once_by_two_runs(rows):
+    rows["quarantine"][0]["last_run"] = "another"
+
+
+# Logs.
+
+
+@planted(log, "accepted_entries_do_not_wait")
+def an_accepted_entry_that_waits(rows):
+    row = rows["ipfs_log_entry"][0]
+    held = {
+        "namespace": row["namespace"], "bucket": row["bucket"], "dialect": "ipfslog", "status": "deferred",
+        "reasons": ["IDENTITY_MISSING"], "waits_for": ["identity:1"],
+    }  # fmt: skip
+    [pattern, _] = waiting_journal(0)["quarantine"]
+    rows["quarantine"] = [pattern | held | _kept(held, row["block"])]
+
+
+@planted(log, "log_entries_recompute", LOGS_AGREE)
+def an_entry_with_another_id(rows):
+    rows["ipfs_log_entry"][0]["record_id"] = sha256(b"another").digest()
+
+
+@planted(manifests, "log_entries_recompute")
+def a_manifest_with_another_id(rows):
+    rows["ipfs_log_manifest"][0]["record_id"] = sha256(b"another manifest").digest()
+
+
+@planted(log, "log_entries_recompute")
+def an_entry_of_an_identity_that_is_not_held(rows):
+    rows["ipfs_log_entry"][0]["identity_digest"] = OTHER
+
+
+@planted(log, "log_entries_recompute")
+def an_entry_that_another_identity_signed(rows):
+    other = Identity.from_keys(secret("planted", "id"), secret("planted", "sign"), TYPES["v2"])
+    rows["ipfs_log_identity"] = [identity_row(other)]
+    rows["ipfs_log_entry"][0]["identity_digest"] = other.record.digest
+
+
+@planted(log, "log_entries_recompute")
+def an_entry_with_the_clock_of_another_key(rows):
+    rows["ipfs_log_entry"][0]["clock_id"] = "00"
+
+
+@planted(log, LOGS_AGREE)
+def a_log_without_a_head(rows):
+    del rows["ipfs_log_head"][-1]
+
+
+@planted(log, LOGS_AGREE)
+def a_log_with_a_gap_in_its_places(rows):
+    rows["ipfs_log_view"][-1]["position"] += 1
+
+
+@planted(log, LOGS_AGREE, "constraints_hold")
+def a_log_that_misses_nothing(rows):
+    for row in rows["ipfs_log_tail"]:
+        row["missing"] = []
+
+
+@planted(log, "logs_are_in_order")
+def a_log_in_another_order(rows):
+    first, second, _ = rows["ipfs_log_view"]
+    first["position"], second["position"] = second["position"], first["position"]
+
+
+@planted(log, "logs_are_in_order")
+def a_log_whose_places_are_not_marked_tied(rows):
+    rows["ipfs_log_view"][-1]["tied"] = False
+
+
+@planted(log, "logs_are_in_order")
+def a_log_of_two_modes(rows):
+    rows["ipfs_log_view"][-1]["mode"] = "walk"
+    rows["ipfs_log_view"][-2]["tied"] = False
+
+
+@planted(pruned_log, "pruned_records_are_told")
+def a_pruned_entry_without_its_snapshot(rows):
+    rows["snapshot"] = []
+
+
+@planted(pruned_log, "pruned_records_are_told")
+def a_pruned_entry_without_its_skeleton(rows):
+    rows["pruned_record"][0]["skeleton"] = None
+
+
+@planted(pruned_log, "pruned_records_are_told")
+def a_pruned_entry_without_its_place(rows):
+    del rows["ipfs_log_view"][0]
+
+
+# Runs.
+
+
+@planted(runs, "runs_lose_nothing")
+def an_ingest_that_lost_a_record(rows):
+    _count(rows["run"][0], read=11)
+
+
+@planted(runs, "runs_lose_nothing")
+def an_ingest_that_does_not_say_what_it_read(rows):
+    rows["run"][0]["counts"] = {}
+
+
+@planted(runs, "runs_lose_nothing")
+def an_ingest_with_a_negative_count(rows):
+    _count(rows["run"][0], known=8, rejected=-3)
+
+
+@planted(runs, "runs_lose_nothing")
+def a_stream_that_lost_a_record(rows):
+    _count(rows["run"][1], deferred=0)
+
+
+@planted(runs, "runs_lose_nothing")
+def a_sync_that_lost_a_record(rows):
+    _count(rows["run"][2], new=3)
+
+
+@planted(runs, "runs_lose_nothing")
+def a_sync_that_read_less_than_was_missing(rows):
+    _count(rows["run"][2], missing=13)
+
+
+@planted(runs, "runs_lose_nothing")
+def a_sync_with_a_fault_that_lost_a_record(rows):
+    _count(rows["run"][4], deferred=9)
+
+
+@planted(runs, "runs_lose_nothing")
+def a_run_with_a_fault_that_lost_a_record(rows):
+    _count(rows["run"][3], known=2)
+
+
+def _count(row: dict, **changed: int) -> None:
+    row["counts"] = row["counts"] | changed
+
+
+def _kept(row: dict, raw: bytes) -> dict:
+    """The columns of a row of quarantine that follow from its bytes."""
+    digest, id_ = (
+        sha256(raw).digest(),
+        quarantine_id(row["dialect"], row["namespace"], row["status"], row["reasons"], raw),
+    )
+    return {
+        "quarantine_id": id_,
+        "raw": raw,
+        "raw_bytes": len(raw),
+        "raw_sha256": digest,
+        "record_id": digest,
+    }
+
+
+def _lines_were_reduced(rows: Rows) -> None:
+    """Make the state one of as many lines as there are."""
+    rows["namespace_state"][0]["record_count"] = len(rows["node_journal_line"])
+
+
+def _recomputed(rows: Rows, first: int) -> None:
+    """Make lines from `first` on follow the lines before them again, and forget what they were reduced to."""
+    lines = rows["node_journal_line"]
+    before = lines[min(first, 4) - 1]
+    for line in lines[first:]:
+        if line["n"] == before["n"] + 1:
+            line["line_number"] = before["line_hash"]
+        raw = "{line_number}@{author_fp}/{resource_id}".format(**line).encode()
+        line["record_id"] = sha256(raw).digest()
+        line["line_hash"] = line["record_id"].hex()
+        before = line
+    rows["namespace_state"], rows["node_journal"] = [], []
+
+
+__all__ = ["CASES"]

@@ -1,0 +1,60 @@
+"""Sessions that cannot be used or started, and folders that cannot be made, are named."""
+
+import os
+
+import pytest
+
+from strandline.config import effective, options_layer
+from strandline.core.errors import FaultError
+from strandline.session.conf import DELTA_EXTENSION
+from strandline.session.open import _make_folder, _start, check_session
+
+USABLE = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
+HOSTED = {"spark.databricks.clusterUsageTags.clusterId": "c"}
+IGNORING = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
+
+
+@pytest.mark.parametrize("settings", [USABLE, HOSTED, USABLE | dict.fromkeys(IGNORING, "false")])
+def test_a_session_with_delta_that_reads_strictly_is_used(settings):
+    check_session(settings.get)
+
+
+@pytest.mark.parametrize("settings", [{}, {"spark.sql.extensions": "org.other.Extension"}])
+def test_a_session_without_delta_is_refused_with_the_line_that_gives_it(settings):
+    with pytest.raises(FaultError) as refused:
+        check_session(settings.get)
+    assert refused.value.code == "DELTA_MISSING"
+    assert "--packages io.delta:delta-spark" in refused.value.next
+
+
+@pytest.mark.parametrize("key", IGNORING)
+@pytest.mark.parametrize("given", [USABLE, HOSTED])
+def test_a_session_that_passes_over_files_is_refused(given, key):
+    with pytest.raises(FaultError) as refused:
+        check_session((given | {key: "TRUE"}).get)
+    assert refused.value.code == "CORRUPT_FILES_IGNORED"
+    assert refused.value.next.endswith(f"--conf {key}=false`")
+
+
+def test_a_folder_below_a_file_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FaultError) as refused:
+        _make_folder(tmp_path / "file" / "state")
+    assert refused.value.code == "STATE_NOT_WRITABLE"
+    assert str(tmp_path / "file" / "state") in refused.value.message
+
+
+def test_a_java_that_ends_before_it_answers_is_named_with_the_log(tmp_path, monkeypatch):
+    program = tmp_path / "jdk" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho 'Unrecognized VM option' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setattr("strandline.session.open.ready_jars", lambda *_: ())
+    settings = effective([options_layer([f"spark.cache={tmp_path / 'cache'}"])]).settings
+    log = tmp_path / "state" / "spark-1.log"
+    with pytest.raises(FaultError) as refused:
+        _start(settings, dict(os.environ), log, "17.0.1", with_kafka=False)
+    assert refused.value.code == "SPARK_NOT_STARTED"
+    assert str(log) in refused.value.next
+    assert "Unrecognized VM option" in log.read_text()

@@ -31,6 +31,50 @@ explain.run = long
 sys.exit(main(sys.argv[1:]))
 """
 
+# A command whose driver waits in py4j for an answer that does not come, and calls again on the way out.
+WAITING = """
+import os, signal, socket, sys, threading
+from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
+from strandline.cli import main
+from strandline.cli.interrupts import interrupts
+from strandline.pipelines import explain
+
+jvm, connections = socket.create_server(("127.0.0.1", 0)), []
+
+def serve():
+    while True:
+        try:
+            connections.append(jvm.accept()[0])
+        except OSError:
+            return
+
+def end():
+    jvm.shutdown(socket.SHUT_RDWR)
+    for each in connections:
+        each.close()
+
+def wait(*_):
+    place = JavaParameters(port=jvm.getsockname()[1])
+    gateway = ClientServer(place, PythonParameters(port=0, eager_load=False))
+    interrupts.session_started(end)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        gateway.entry_point.collect()
+    finally:
+        gateway.entry_point.unpersist()
+
+threading.Thread(target=serve, daemon=True).start()
+explain.run = wait
+sys.exit(main(["explain", "BOMB"]))
+"""
+
+
+def test_a_call_that_waits_in_py4j_is_ended_and_what_fails_behind_it_logs_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", SENTENCE)
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["for people", "as JSON"])

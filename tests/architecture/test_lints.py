@@ -19,6 +19,7 @@ STARTS_PROCESSES = frozenset({LIB / "session" / "java.py"})
 OPENS_OWN_FILES = {
     "lib/strandline/core/safe_files.py": "opens all others",
     "lib/strandline/config/documents.py": "settings of the package",
+    "lib/strandline/contracts/reasons.py": "reasons of registered dialects",
     "lib/strandline/contracts/resources.py": "contracts of the package",
     "lib/strandline/cli/main.py": "the null device",
     "lib/strandline/pipelines/demo/folder.py": "a folder that was just made",

@@ -196,7 +196,12 @@ def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new
                 beside.unlink()
             damage(lost)
             told = strandline(
-                "sql", f"SELECT max(struct(*)) FROM {LINES}", "--lake", lake.path, "--quiet", "--json"
+                "sql",
+                f"SELECT max(to_json(struct(*))) FROM {LINES}",
+                "--lake",
+                lake.path,
+                "--quiet",
+                "--json",
             )
             assert (name, told.exit, told.err) == (name, 3, "")
             assert (told.error["code"], lost.name in told.error["message"]) == ("TABLE_DAMAGED", True)

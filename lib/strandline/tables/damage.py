@@ -126,7 +126,11 @@ def check_versions(location: Location, versions: Mapping[str, int]) -> None:
 
 def _wrong_file(commit: Path) -> str | None:
     """Return what is wrong with a commit as a file."""
-    found = commit.stat()
+    try:
+        found = commit.stat()
+    except FileNotFoundError:
+        # Delta cleans its log while others look at it.
+        return None
     if not stat.S_ISREG(found.st_mode):
         return f"the commit {commit} is no file"
     return None if found.st_size else f"the commit {commit} is empty"

@@ -5,6 +5,7 @@ spell hex or how to unfold an array. Rows come back as Python values, so that ne
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from strandline.tables.location import Location
 
 if TYPE_CHECKING:
+    from pyspark.sql import Row as SparkRow
+    from pyspark.sql import SparkSession
+
     from strandline.tables.store import TableStore
 
 Row = Mapping[str, Any]
@@ -75,16 +79,22 @@ class SparkLake:
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`, temporary views of their bare names while it runs."""
-        return [row for rows in self.batches(text, tables) for row in rows]
+        with self._named(tables) as spark:
+            return [_in_utc(row) for row in spark.sql(text).collect()]
 
     def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
-        """Yield the rows of the SELECT `text` over `tables`, a partition of Spark's at a time in this process."""
+        """Yield the rows of the SELECT `text` over `tables`; one of Spark's partitions at a time is in this process."""
+        with self._named(tables) as spark:
+            for row in spark.sql(text).toLocalIterator():
+                yield [_in_utc(row)]
+
+    @contextmanager
+    def _named(self, tables: Sequence[str]) -> "Iterator[SparkSession]":
         spark = self.store.spark
         try:
             for table in tables:
                 self.store.read(table).createOrReplaceTempView(table)
-            for row in spark.sql(text).toLocalIterator():
-                yield [{name: _in_utc(value) for name, value in row.asDict().items()}]
+            yield spark
         finally:
             for table in tables:
                 spark.catalog.dropTempView(table)
@@ -112,6 +122,9 @@ def binary_literal(raw: bytes) -> str:
     return f"X'{raw.hex()}'"
 
 
-def _in_utc(value: Any) -> Any:
-    """Return a time in UTC: Spark collects times without a zone, in that of this machine."""
-    return value.astimezone(UTC) if isinstance(value, datetime) else value
+def _in_utc(row: "SparkRow") -> Row:
+    """Return a row with times in UTC: Spark collects times without a zone, in that of this machine."""
+    return {
+        name: value.astimezone(UTC) if isinstance(value, datetime) else value
+        for name, value in row.asDict().items()
+    }

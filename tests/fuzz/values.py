@@ -15,11 +15,16 @@ from strandline.core.encoding.varint import parse_varint, varint
 from strandline.core.limits import MAX_VALUES, VALUE_BYTES
 from strandline.dialects.ipfslog import codec
 from strandline.dialects.ipfslog.codec import slices, stored
-from strandline.dialects.ipfslog.kernels.judgement import judged
+from strandline.dialects.ipfslog.info import PROFILE
+from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
 from strandline.dialects.ipfslog.reduce.skeletons import decode_carry, decode_skeleton
 from strandline.dialects.ipfslog.types import BlockDocument, Cid
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
 from strandline.dialects.ipfslog.verify.documents import read_element
+from strandline.kernels.blocks import judged
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import RawLimits
+from strandline.kernels.reading import ReadOptions
 
 LARGE = 1 << 15
 
@@ -146,16 +151,11 @@ def blocks_get_a_verdict(raw: bytes) -> None:
             assert verdict.status in ("accepted", "rejected", "deferred")
             assert (verdict.status == "accepted") == (not verdict.reasons)
             assert "INTERNAL_ERROR" not in verdict.reasons
-        rows = [{"judge_id": b"", "block": raw, "claimed": None, "snapshot_id": None}]
-        schema = pa.schema(
-            [
-                ("judge_id", pa.binary()),
-                ("block", pa.binary()),
-                ("claimed", pa.string()),
-                ("snapshot_id", pa.string()),
-            ]
-        )
-        [batch] = judged([pa.RecordBatch.from_pylist(rows, schema)], profile)
+        rows = [{"judge_id": b"", "record_id": b"", "block": raw, "claimed": None, "snapshot_id": None}]
+        names = [("judge_id", pa.binary()), ("record_id", pa.binary()), ("block", pa.binary())]
+        schema = pa.schema([*names, ("claimed", pa.string()), ("snapshot_id", pa.string())])
+        options = ReadOptions({PROFILE: profile}, StreamLimits(2**30, 100), RawLimits(2**22, 2**16))
+        [batch] = judged([pa.RecordBatch.from_pylist(rows, schema)], judge, JUDGED, options)
         assert "INTERNAL_ERROR" not in (batch.to_pylist()[0]["reasons"] or [])
     codec.log_id_told(raw)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from strandline.contracts.views import checks, views
+from strandline.contracts.checks import checks
 from strandline.core.errors import UsageError
 from strandline.pipelines import sql
 from strandline.pipelines.sql.check import query_check
 from strandline.pipelines.sql.query import asked_of_spark
 from strandline.tables.commits import session_settings
-from strandline.tables.views import bare_names
+from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
 from support.queries import ANSWERED, OF_README, REFUSED
 
@@ -63,8 +63,8 @@ def test_queries_over_the_lake_are_answered(asked):
     queries = {
         **ANSWERED,
         **{f"readme: {text}": text for text in OF_README},
-        **{f"example of {name}": view.example for name, view in views().items()},
-        **{name: check.select for name, check in checks(buckets=16).items()},
+        **{f"example of {name}": view.example for name, view in lake_views().items()},
+        **{check.name: check.select for check in checks(buckets=16)},
     }
     refused = {name: error for name, text in queries.items() if (error := asked(text))}
     assert refused == {}

@@ -15,7 +15,7 @@ from support.packaged import ROOT
 from toy_dialect.notes import Note, admitted, read_note, state_hash, tips, write_note
 
 TOY = ROOT / "tests" / "toy_dialect"
-CACHES = (dialects.infos, resources.registered, views._queries, reasons._registry)
+CACHES = (dialects.infos, resources.registered, views.queries, reasons._registry)
 
 
 class Reference:

@@ -7,7 +7,7 @@ from strandline.contracts import load, reasons, resources, views
 from strandline.core.errors import UsageError
 from support.packaged import ROOT
 
-CACHES = (dialects.infos, resources.registered, views._queries, reasons._registry, load.contract)
+CACHES = (dialects.infos, resources.registered, views.queries, reasons._registry, load.contract)
 
 
 @pytest.fixture

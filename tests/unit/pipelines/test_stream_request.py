@@ -1,5 +1,7 @@
 """Which options go with a folder and which with a topic; what ended a stream."""
 
+from types import SimpleNamespace
+
 import pytest
 from pyspark.errors import StreamingQueryException
 
@@ -44,6 +46,12 @@ class Source:
         return FaultError("SOURCE_GONE", "The folder is gone", "make it again")
 
 
+def why(text, failed=None, *, there=True, has_begun=True):
+    """What ended a stream of which Spark says this, whose batches failed with that."""
+    batches = SimpleNamespace(failed=failed, has_begun=has_begun)
+    return _why(StreamingQueryException(text), batches, Source(there), "the-checkpoint")
+
+
 OURS = FaultError("WRITE_CONFLICT", "Another writer was faster.", "Run it again.")
 BUG = ZeroDivisionError("a bug")
 
@@ -59,15 +67,21 @@ BUG = ZeroDivisionError("a bug")
     ],
 )
 def test_what_ended_a_stream_is_told_by_what_is_nearest_to_the_cause(text, failed, there, code):
-    ended = _why(StreamingQueryException(text), failed, Source(there))
+    ended = why(text, failed, there=there)
     assert isinstance(ended, FaultError)
     assert ended.code == code
 
 
 def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():
-    ended = _why(StreamingQueryException("\n[SOMETHING_ELSE] happened\n\tat x.y"), None, Source(True))
+    ended = why("\n[SOMETHING_ELSE] happened\n\tat x.y")
     assert str(ended).startswith("Spark ended the stream: [SOMETHING_ELSE] happened ")
 
 
 def test_a_bug_of_ours_that_ended_a_stream_stays_what_it_is():
-    assert _why(StreamingQueryException("its text"), BUG, Source(True)) is BUG
+    assert why("its text", BUG) is BUG
+
+
+def test_a_stream_that_ends_before_its_first_batch_is_told_of_its_checkpoint():
+    ended = why("java.lang.IllegalStateException: no such offset", has_begun=False)
+    assert ended.code == "CHECKPOINT_DAMAGED"
+    assert "the-checkpoint" in str(ended)

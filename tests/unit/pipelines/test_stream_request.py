@@ -1,5 +1,7 @@
 """Which options go with a folder and which with a topic; what ended a stream."""
 
+from dataclasses import dataclass
+
 import pytest
 from pyspark.errors import StreamingQueryException
 
@@ -44,6 +46,18 @@ class Source:
         return FaultError("SOURCE_GONE", "The folder is gone", "make it again")
 
 
+@dataclass
+class Batches:
+    """What is known of the batches of a stream when it ends."""
+
+    failed: BaseException | None
+    has_begun: bool = True
+
+
+def why(text: str, failed: BaseException | None, *, there: bool = True, begun: bool = True) -> BaseException:
+    return _why(StreamingQueryException(text), Batches(failed, begun), Source(there), "/checkpoint")
+
+
 OURS = FaultError("WRITE_CONFLICT", "Another writer was faster.", "Run it again.")
 BUG = ZeroDivisionError("a bug")
 
@@ -59,15 +73,22 @@ BUG = ZeroDivisionError("a bug")
     ],
 )
 def test_what_ended_a_stream_is_told_by_what_is_nearest_to_the_cause(text, failed, there, code):
-    ended = _why(StreamingQueryException(text), failed, Source(there))
+    ended = why(text, failed, there=there)
     assert isinstance(ended, FaultError)
     assert ended.code == code
 
 
 def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():
-    ended = _why(StreamingQueryException("\n[SOMETHING_ELSE] happened\n\tat x.y"), None, Source(True))
+    ended = why("\n[SOMETHING_ELSE] happened\n\tat x.y", None)
     assert str(ended).startswith("Spark ended the stream: [SOMETHING_ELSE] happened ")
 
 
 def test_a_bug_of_ours_that_ended_a_stream_stays_what_it_is():
-    assert _why(StreamingQueryException("its text"), BUG, Source(True)) is BUG
+    assert why("its text", BUG) is BUG
+
+
+def test_a_stream_that_ended_before_its_first_batch_has_a_damaged_checkpoint():
+    ended = why("[CANNOT_READ] it", None, begun=False)
+    assert isinstance(ended, FaultError)
+    assert ended.code == "CHECKPOINT_DAMAGED"
+    assert "/checkpoint" in ended.message

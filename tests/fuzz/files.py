@@ -10,6 +10,7 @@ from strandline.config.layers import document_layer, effective, options_layer
 from strandline.core.errors import UsageError
 from strandline.dialects.ipfslog import kernels as log_kernels
 from strandline.dialects.ipfslog.codec import read_documents
+from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS
 from strandline.dialects.ipfslog.kernels import replay as log_replay
 from strandline.dialects.ipfslog.kernels.cars import car_documents
 from strandline.dialects.ipfslog.reduce import parse_log_config
@@ -23,6 +24,7 @@ from strandline.dialects.sdmp.types import Announcement, Frame, MalformedRequest
 from strandline.dialects.sdmp.types import Unreadable as UnreadableFrame
 from strandline.dialects.sdmp.verify import judge as judge_journal
 from strandline.dialects.sdmp.verify import judge_announcement
+from strandline.kernels.blocks import replayed
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import RawLimits, stream_lines
@@ -179,7 +181,7 @@ def rejected_documents_are_judged_again(raw: bytes) -> None:
         for code in ("JSON_INVALID", "NOT_AN_ENTRY", "JSON_INVALID,TRUNCATED")
     ]
     rows.append({"reasons": "HASH_MISMATCH", "evidence": "{}", "record_id": record_id(raw)})
-    found = _again(rows, raw, lambda batches: log_replay.replayed(batches, options))
+    found = _again(rows, raw, lambda batches: replayed(batches, log_replay, DOCUMENT_FIELDS, options))
     assert {row["file_no"] for row in found} <= set(range(len(rows)))
     assert not any("INTERNAL_ERROR" in (row["damage"] or "") for row in found)
 

@@ -1,6 +1,6 @@
 """Which options go with a folder and which with a topic; what ended a stream."""
 
-from types import SimpleNamespace
+from dataclasses import dataclass
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -46,10 +46,16 @@ class Source:
         return FaultError("SOURCE_GONE", "The folder is gone", "make it again")
 
 
-def why(text, failed=None, *, there=True, has_begun=True):
-    """What ended a stream of which Spark says this, whose batches failed with that."""
-    batches = SimpleNamespace(failed=failed, has_begun=has_begun)
-    return _why(StreamingQueryException(text), batches, Source(there), "the-checkpoint")
+@dataclass
+class Batches:
+    """What is known of the batches of a stream when it ends."""
+
+    failed: BaseException | None
+    has_begun: bool = True
+
+
+def why(text: str, failed: BaseException | None, *, there: bool = True, begun: bool = True) -> BaseException:
+    return _why(StreamingQueryException(text), Batches(failed, begun), Source(there), "/checkpoint")
 
 
 OURS = FaultError("WRITE_CONFLICT", "Another writer was faster.", "Run it again.")
@@ -73,7 +79,7 @@ def test_what_ended_a_stream_is_told_by_what_is_nearest_to_the_cause(text, faile
 
 
 def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():
-    ended = why("\n[SOMETHING_ELSE] happened\n\tat x.y")
+    ended = why("\n[SOMETHING_ELSE] happened\n\tat x.y", None)
     assert str(ended).startswith("Spark ended the stream: [SOMETHING_ELSE] happened ")
 
 
@@ -81,7 +87,8 @@ def test_a_bug_of_ours_that_ended_a_stream_stays_what_it_is():
     assert why("its text", BUG) is BUG
 
 
-def test_a_stream_that_ends_before_its_first_batch_is_told_of_its_checkpoint():
-    ended = why("java.lang.IllegalStateException: no such offset", has_begun=False)
+def test_a_stream_that_ended_before_its_first_batch_has_a_damaged_checkpoint():
+    ended = why("[CANNOT_READ] it", None, begun=False)
+    assert isinstance(ended, FaultError)
     assert ended.code == "CHECKPOINT_DAMAGED"
-    assert "the-checkpoint" in str(ended)
+    assert "/checkpoint" in ended.message

@@ -24,7 +24,7 @@ RAISED = {
 }
 ONLY_LISTED = ("test_reasons.py", "test_codes.py")
 """These list codes and show nothing of what gives them."""
-NOT_NAMED = frozenset({"LAKE_CONTRADICTS", "PARSER_NOT_REACHED", "QUERY_INVALID", "QUERY_REFUSED"})
+NOT_NAMED = frozenset({"LAKE_CONTRADICTS", "PARSER_NOT_REACHED"})
 """Error codes that no test names: a test of their effect does not say the code. None may come to it."""
 
 

@@ -22,6 +22,7 @@ class Plans:
     def __init__(self, spark: SparkSession, state: Any) -> None:
         self._spark = spark
         self._state = state
+        self._keys: dict[str, dict[str, Any]] = {}
         # A function of the JVM that gives what it is given: with it `map` lists all nodes of a tree.
         self._same = getattr(spark._jvm.scala.Predef, "$conforms")()  # type: ignore[union-attr]  # noqa: SLF001
 
@@ -56,8 +57,14 @@ class Plans:
         return self._class_in(self._state.tableFunctionRegistry(), name)
 
     def _class_in(self, registry: Any, name: str) -> str | None:
-        identifier = self._spark._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)  # type: ignore[union-attr]  # noqa: SLF001
-        found = registry.lookupFunction(identifier)
+        # How much of a name the registry's keys have depends on Spark's version: they are taken from itself.
+        keys = self._keys.setdefault(str(registry), {})
+        if not keys:
+            keys.update({str(key.funcName()).casefold(): key for key in items(registry.listFunction())})
+        key = keys.get(name.casefold())
+        if key is None:
+            return None
+        found = registry.lookupFunction(key)
         return str(found.get().getClassName()) if found.isDefined() else None
 
 

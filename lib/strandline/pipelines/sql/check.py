@@ -15,7 +15,7 @@ from strandline.session.plans import Plans, below, class_of, items, plans_of
 from strandline.tables.location import Location
 from strandline.tables.views import names
 
-MOST_PARTS: Final = 20_000
+MOST_PARTS: Final = 10_000
 """Most nodes and expressions of a query: each is looked at, which takes a tenth of a millisecond and more."""
 
 _BUILTIN: Final = (("builtin",), ("system", "builtin"))

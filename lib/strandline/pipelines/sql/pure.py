@@ -36,7 +36,8 @@ PARSED_PLANS: Final = _in(
     "plans.logical",
     """
         Aggregate Distinct Except Filter Generate GlobalLimit Intersect Join LateralJoin LocalLimit
-        LocalRelation Offset OneRowRelation Pivot Project Sample Sort SubqueryAlias Tail Union UnresolvedHint
+        LocalRelation Offset OneRowRelation PipeOperator Pivot Project Sample Sort SubqueryAlias Tail Union
+        UnresolvedHint
         UnresolvedWith Unpivot WithWindowDefinition
         """,
 ) | _in(
@@ -52,7 +53,7 @@ ANALYSED_PLANS: Final = _in(
     "plans.logical",
     """
         Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect
-        Join LateralJoin LocalLimit LocalRelation Offset OneRowRelation Project Range Repartition
+        Join LateralJoin LocalLimit LocalRelation Offset OneRowRelation PipeOperator Project Range Repartition
         RepartitionByExpression ResolvedHint Sample Sort SubqueryAlias Tail Union View Window WithCTE
         """,
 ) | {"org.apache.spark.sql.execution.datasources.LogicalRelation"}
@@ -61,7 +62,7 @@ ANALYSED_PLANS: Final = _in(
 PARSED_EXPRESSIONS: Final = _in(
     "analysis",
     """
-    MultiAlias SemiStructuredExtract UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue
+    MultiAlias UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue
     UnresolvedFunction UnresolvedGenerator UnresolvedRegex UnresolvedStar UnresolvedStarExceptOrReplace
     UnresolvedStarWithColumns UnresolvedOrdinal UnresolvedSubqueryColumnAliases
     """,
@@ -117,7 +118,7 @@ EXPRESSIONS: Final = (
         Quote RLike RPadExpressionBuilder RaiseError RaiseErrorExpressionBuilder Rand RandStr Randn
         RangeFrame$ Rank RegExpCount RegExpExtract RegExpExtractAll RegExpInStr RegExpReplace RegExpSubStr
         Remainder ResolvedCollation Reverse Right Rint Rollup Round RoundCeil RoundFloor RowFrame$ RowNumber
-        SQLKeywords ScalarSubquery SchemaOfCsv SchemaOfJson Sec Second SecondExpressionBuilder
+        SQLKeywords ScalarSubquery SchemaOfCsv SchemaOfJson Sec Second SecondExpressionBuilder SemiStructuredExtract
         SecondsToTimestamp Sentences Sequence SessionWindow Sha1 Sha2 ShiftLeft ShiftRight ShiftRightUnsigned
         Shuffle Signum Sin Sinh Size Slice SortArray SortOrder SoundEx SpecifiedWindowFrame SplitPart Sqrt
         Stack StartsWith StartsWithExpressionBuilder StringDecode StringInstr StringLPad StringLocate

@@ -24,7 +24,7 @@ from pyspark.errors import (
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
-from strandline.session.plans import is_too_deep
+from strandline.session.plans import class_of, is_too_deep
 from strandline.tables import views
 
 _PLACE: Final = re.compile(r"line (?P<line>\d+),? (?:(?P<from0>pos)|position) (?P<at>\d+)")
@@ -53,6 +53,10 @@ def asked_of_spark() -> Iterator[None]:
             raise
         raise UsageError("QUERY_INVALID", ours["message"], "") from None
     except Py4JJavaError as error:
+        if class_of(error.java_exception).endswith(".SqlScriptingException"):
+            raise UsageError(
+                "QUERY_INVALID", told(str(error.java_exception.getMessage())), "write one query"
+            ) from None
         if not is_too_deep(error):
             raise
         raise UsageError(

@@ -1,10 +1,10 @@
-"""Fixed input of own nodes gives the rows that are stored in tests/vectors/golden, at the same cost.
+"""Fixed inputs give the rows that are stored in tests/vectors/golden, at the same cost."""
 
-The lakes of `support.conformance` are golden, too.
-"""
+import pytest
 
 from support import golden
 
 
-def test_an_exchange_leaves_the_rows_and_costs_the_jobs_that_are_stored(spark, new_lake, tmp_path):
-    golden.agree("exchange", golden.exchange(spark, new_lake, tmp_path / "in"))
+@pytest.mark.parametrize("name", golden.LAKES)
+def test_a_golden_lake_holds_the_rows_and_costs_the_jobs_that_are_stored(spark, new_lake, tmp_path, name):
+    golden.agree(name, golden.LAKES[name](spark, new_lake, tmp_path / "in"))

@@ -9,11 +9,12 @@ import hashlib
 import json
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from strandline.core.hashing import set_hash
+from support import random_deliveries, random_journals
 from support.lakes import Lake, write_files
 from support.own_runs import own_run
 from support.packaged import ROOT
@@ -67,6 +68,32 @@ def _digest(row: tuple) -> bytes:
     return hashlib.sha256(repr(row).encode()).digest()
 
 
+def _of(lake: Lake, dialect: str) -> Lake:
+    return Lake(lake.spark, lake.settings, lake.path, dialect=dialect)
+
+
+def records(spark, new_lake, folder: Path) -> Found:
+    """The demo's files among random journals and logs, damaged and waiting ones too, over two runs; then replay."""
+    from strandline.dialects import every
+
+    lake, recorder = new_lake("records"), Recorder(spark)
+    dealt = {
+        "sdmp": random_journals.corpus(16, journals=60, runs=2),
+        "ipfslog": random_deliveries.corpus(16, logs=40, runs=2),
+    }
+    for dialect in every():
+        dealt[dialect.info.name][0] |= {file.name: file.content for file in dialect.demo().files}
+    for number in range(2):
+        for name, parts in dealt.items():
+            source, own = write_files(folder / f"{name}-{number}", parts[number]), _of(lake, name)
+            recorder.run(f"ingest {name} {number}", lake, lambda own=own, source=source: own.ingest(source))
+        recorder.run(f"reduce {number}", lake, lake.reduce)
+    for name in dealt:
+        own = _of(lake, name)
+        recorder.run(f"replay {name}", lake, lambda own=own: own.ingest(from_quarantine=True))
+    return {"commands": recorder.commands, "tables": contents(lake)}
+
+
 def exchange(spark, new_lake, folder: Path) -> Found:
     """Own nodes: what is announced is written, what peers name is appended, requests are written and answered."""
     lake, recorder = new_lake("exchange"), Recorder(spark)
@@ -82,8 +109,11 @@ def exchange(spark, new_lake, folder: Path) -> Found:
     return {"commands": recorder.commands, "tables": contents(lake), "files": files}
 
 
+LAKES: Mapping[str, Callable[..., Found]] = {"records": records, "exchange": exchange}
+
+
 def agree(name: str, found: Found) -> None:
-    """See that a golden lake holds the rows that are stored, and costs no more; or store what was found."""
+    """See that a golden lake holds the rows that are stored, at the same cost; or store what was found."""
     if os.environ.get("STRANDLINE_GOLDEN") == "write":
         text = json.dumps(found, indent=1, ensure_ascii=False)
         (GOLDEN / f"{name}.json").write_text(text + "\n", "utf-8")

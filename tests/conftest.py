@@ -15,9 +15,9 @@ from support.tiers import is_spark
 
 pytest_plugins = ("support.complete_runs",)
 LONGEST = (
-    "ipfslog_reduction", "lake_sync", "readme", "stream", "ipfslog_admission", "topics", "own_journals", "jobs",
-    "kills", "export", "faults", "reduction", "ipfslog_pruned", "oracle", "wheel", "tampering", "schema", "writers",
-    "bad_input",
+    "conformance", "golden", "toy_dialect", "ipfslog_reduction", "lake_sync", "readme", "stream",
+    "ipfslog_admission", "topics", "own_journals", "jobs", "kills", "export", "faults", "reduction",
+    "ipfslog_pruned", "oracle", "wheel", "tampering", "schema", "writers", "bad_input",
 )  # fmt: skip
 """Files of tests that take a minute and more, the longest first, by their names without `test_`."""
 

@@ -84,7 +84,7 @@ def replace_merge_sql(
 
     A row that differs in nothing but provenance stays as it is, so that a repeated reduction changes nothing. With
     `deleting` the source has the column GONE, and keys that it is true for are not there afterwards. `bounds` promise
-    that no stored row with a key of the batch lies outside of them.
+    that no stored row with a key of the batch lies outside of them. Of a table of keys alone nothing is updated.
 
     Raises:
         ValueError: The policy is not `replace`, there are no buckets, or a bound is not on the layout column.
@@ -96,10 +96,11 @@ def replace_merge_sql(
     same = "\n    AND ".join(f"t.{name} <=> s.{name}" for name in changing)
     updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
     deletes = f"WHEN MATCHED AND s.{DELETED} THEN DELETE\n" if deleting else ""
+    changes = f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n" if changing else ""
     return (
         _merge_into(contract, target, source, buckets, ranges)
         + deletes
-        + f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n"
+        + changes
         + _insert(contract, f" AND NOT s.{DELETED}" if deleting else "")
     )
 

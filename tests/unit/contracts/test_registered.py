@@ -3,7 +3,7 @@
 import pytest
 
 from strandline import dialects
-from strandline.contracts import load, reasons, resources, views
+from strandline.contracts import load, merge, reasons, resources, views
 from strandline.core.errors import UsageError
 from support.packaged import ROOT
 
@@ -82,3 +82,13 @@ def test_a_package_that_cannot_be_imported_is_told_by_the_registry_and_stops_no_
     with pytest.raises(UsageError) as refused:
         dialects.infos()
     assert refused.value.code == "DIALECT_NOT_LOADED"
+
+
+def test_a_table_of_keys_alone_is_replaced_by_what_is_new_and_what_is_gone(installed):
+    sql = merge.replace_merge_sql(
+        load.contract("toy_tip"), target="t", source="s", buckets=(1,), deleting=True
+    )
+    assert "UPDATE" not in sql
+    assert [clause.split(" THEN ")[1].split(" ")[0].strip() for clause in sql.split("WHEN ")[1:]] == [
+        "DELETE", "INSERT",
+    ]  # fmt: skip

@@ -101,7 +101,7 @@ def assert_reduced_as_from_nothing(lake: Lake, rebuilt: Path, empty: Path) -> No
 def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_same_rows(
     new_lake, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(reduce, "LARGE_NEWS", 30)
+    monkeypatch.setattr(reduce, "LARGE_CHANGES", 30)
     lake, reference = new_lake(), ReferenceLake()
 
     def reduced(name: str, files: dict[str, bytes]) -> tuple[int, int]:

@@ -117,4 +117,24 @@ def agree(name: str, found: Found) -> None:
     if os.environ.get("STRANDLINE_GOLDEN") == "write":
         text = json.dumps(found, indent=1, ensure_ascii=False)
         (GOLDEN / f"{name}.json").write_text(text + "\n", "utf-8")
-    assert found == json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
+    stored = json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
+    dear = {
+        f"{command} {cost}": (each[cost], stored["commands"][command][cost])
+        for command, each in found["commands"].items()
+        for cost in FLICKERING
+        if each[cost] > stored["commands"][command][cost] * 1.05 + 2
+    }
+    assert dear == {}
+    assert _without_costs(found) == _without_costs(stored)
+
+
+FLICKERING = ("jobs", "queries")
+"""Costs that differ by one or two from run to run: what Spark skips depends on what it has found out by then."""
+
+
+def _without_costs(found: Found) -> Found:
+    commands = {
+        name: {key: value for key, value in each.items() if key not in FLICKERING}
+        for name, each in found["commands"].items()
+    }
+    return {**found, "commands": commands}

@@ -4,21 +4,17 @@ import json
 import resource
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 
 from strandline.cli import main
-from strandline.cli.failures import as_fault
-from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
-from strandline.pipelines.faults import Faults
 from support.damage import DATA
 from support.lakes import Lake, write_files
 
@@ -132,46 +128,11 @@ PHASES = {
 }  # fmt: skip
 
 
-def test_a_disk_that_fills_up_in_any_phase_costs_that_run_alone(spark, new_lake, tmp_path):
-    lake, calm, there = new_lake("lake"), new_lake("calm"), new_lake("there")
-    there.ingest(write_files(tmp_path / "there", {"there.journal": render(synthetic(90, 9))}))
-    for number, (point, command) in enumerate(PHASES.items()):
-        files = {
-            f"{number}.journal": render(synthetic(number, 9)),
-            f"{number}.bad": b"no journal %d\n" % number,
-        }
-        source = write_files(tmp_path / "landing" / str(number), files)
-        if command == "reduce":
-            lake.ingest(source)
-        run = {
-            "ingest": lambda faults, source=source: lake.ingest(source, faults=faults),
-            "reduce": lambda faults: lake.reduce(faults=faults),
-            "stream": lambda faults, source=source: lake.stream(source, faults=faults),
-            "sync": lambda faults: lake.bring(there, faults=faults),
-        }[command]
-        with ExitStack() as stack:
-            filled = Faults(point, fire=lambda stack=stack: stack.enter_context(full_disk(spark, 1000)))
-            with pytest.raises((Py4JJavaError, PySparkException, FaultError)) as failed:
-                run(filled)
-        fault = as_fault(failed.value, None, str(lake.path))
-        assert fault is not None, point
-        assert (fault.code, fault.exit_code) == ("DISK_FULL", 3), point
-        run(None)
-        calm.ingest(source)
-    lake.ingest(tmp_path / "landing")
-    calm.ingest(tmp_path / "there")
-    lake.reduce()
-    calm.reduce()
-    assert lake.tables() == calm.tables()
-
-
 def test_a_lake_where_nothing_can_be_made_is_named(spark, strandline, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     told = strandline("init", "--lake", tmp_path / "file" / "lake", "--quiet")
-    assert told.exit == 3
-    assert told.out == ""
-    assert told.err.splitlines()[0].startswith("error: a place that must be written cannot be written: ")
-    assert str(tmp_path / "file") in told.err
+    assert (told.exit, told.out) == (2, "")
+    assert told.err.splitlines()[0].endswith(f"{tmp_path / 'file'} is no folder.")
 
 
 def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new_lake, strandline, sources):
@@ -209,29 +170,6 @@ def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new
                 lost.rmdir()
             lost.write_bytes(content)
             beside.write_bytes(checksum)
-
-
-def test_a_last_commit_that_is_empty_or_gone_ends_the_commands_that_would_go_on_without_it(
-    new_lake, strandline, sources, tmp_path
-):
-    lake = new_lake()
-    lake.ingest(sources)
-    lake.reduce()
-    log = lake.path / LINES / "_delta_log"
-    last = max(log.glob("*.json"))
-    content = last.read_bytes()
-    for damage in (lambda: last.write_bytes(b""), last.unlink):
-        damage()
-        for words in (
-            ("reduce",),
-            ("ingest", sources, "--dialect", "sdmp"),
-            ("sql", f"SELECT count(*) FROM {LINES}"),
-        ):
-            told = strandline(*words, "--lake", lake.path, "--quiet", "--json")
-            assert (told.exit, told.error["code"], told.err) == (3, "TABLE_DAMAGED", "")
-            assert str(last) in told.error["message"]
-        last.write_bytes(content)
-    assert strandline("reduce", "--lake", lake.path, "--quiet").exit == 0
 
 
 def test_a_query_that_fails_is_told_once_and_in_our_words(empty_lakes, strandline):

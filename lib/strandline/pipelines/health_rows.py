@@ -1,5 +1,6 @@
 """The health of every namespace, worst first: its SQL, and its rows, of a large lake in parts that fit into memory."""
 
+import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,6 +96,30 @@ def rows_sql(
         f"SELECT *, CASE health {places} END AS place FROM (\n{_health(behind)}\n) AS fleet\n) AS placed"
         f" {_WORST_FIRST}{cut}"
     )
+
+
+def names_sql(behind: Iterable[str], condition: str, tables: Sequence[str]) -> str:
+    """Return the query of the first three namespaces for which the condition holds; arguments as in `rows_sql`."""
+    return (
+        f"{_part(condition, tables)}SELECT DISTINCT namespace FROM (\n{_health(behind)}\n) AS fleet"
+        f" ORDER BY namespace LIMIT 3"
+    )
+
+
+def is_one_of(namespaces: Iterable[str]) -> str:
+    """Return the condition that the namespace is one of these, in SQL that needs no quoting of them."""
+    return _is_one_of("namespace", namespaces)
+
+
+def begins_with_one_of(prefixes: Iterable[str]) -> str:
+    """Return the condition that the namespace begins with one of these texts, in SQL that needs no quoting of them."""
+    tests = [_is_one_of(f"left(namespace, {len(each)})", [each]) for each in prefixes]
+    return " OR ".join(tests) or "false"
+
+
+def _is_one_of(value: str, texts: Iterable[str]) -> str:
+    digests = [f"'{hashlib.md5(each.encode(), usedforsecurity=False).hexdigest()}'" for each in texts]
+    return f"md5({value}) IN ({', '.join(digests)})" if digests else "false"
 
 
 def _part(condition: str | None, tables: Sequence[str]) -> str:

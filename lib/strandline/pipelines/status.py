@@ -13,7 +13,10 @@ from strandline.pipelines.health_rows import (
     ROWS,
     TABLES,
     as_json,
+    begins_with_one_of,
     every_row,
+    is_one_of,
+    names_sql,
     rows_sql,
 )
 from strandline.pipelines.report import Report
@@ -61,9 +64,8 @@ def run(
     lacking = [select for each in healths for select in _asked(lake, each.behind, each.tables)]
     shown: list[Row] | SpooledRows
     if request.namespaces:
-        every = lake.query(rows_sql(None, lacking), tables)
-        wanted = set(resolve(request.namespaces, [row["namespace"] for row in every]))
-        rows = [row for row in every if row["namespace"] in wanted]
+        wanted = resolve(request.namespaces, lake, lacking, tables)
+        rows = lake.query(rows_sql(None, lacking, is_one_of(wanted), tables), tables)
         tally = Counter(row["health"] for row in rows)
         shown = rows if request.all else rows[:ROWS]
     else:
@@ -106,17 +108,22 @@ def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[st
     return {node: sorted(codes) for node, codes in sorted(found.items())}
 
 
-def resolve(given: Sequence[str], namespaces: Sequence[str]) -> tuple[str, ...]:
+def resolve(
+    given: Sequence[str], lake: "ReadLake", lacking: Sequence[str], tables: Sequence[str]
+) -> tuple[str, ...]:
     """Return the namespaces that `given` names: each is a namespace or its id, as it is or encoded, or begins just one.
 
+    Reads: of the tables the rows whose namespace fits; at most three names come back for each.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`.
     """
     found: list[str] = []
-    known = set(namespaces)
     for name in given:
-        fits = sorted(known.intersection(namespaces_named(name)))
-        begun = namespace_prefixes(name)
-        one = only_one(name, fits or sorted(each for each in known if each.startswith(begun)))
+        fits: list[str] = []
+        for condition in (is_one_of(namespaces_named(name)), begins_with_one_of(namespace_prefixes(name))):
+            if not fits:
+                rows = lake.query(names_sql(lacking, condition, tables), tables)
+                fits = [row["namespace"] for row in rows]
+        one = only_one(name, fits)
         if one is None:
             raise UsageError(
                 "NAMESPACE_UNKNOWN",

@@ -50,6 +50,11 @@ def _checksum(table: Path, files: int) -> None:
         commit(table, version).with_suffix(".crc").write_text(json.dumps({"numFiles": count}))
 
 
+def _lose_commit(table: Path) -> None:
+    _checksum(table, len(DeltaTable(str(table)).file_uris()))
+    newest(table).unlink()
+
+
 def _cut_at_a_line(table: Path) -> None:
     _checksum(table, len(DeltaTable(str(table)).file_uris()))
     lines = newest(table).read_bytes().splitlines(keepends=True)
@@ -78,6 +83,7 @@ LOGS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder as the last commit": (lambda table: _as_folder(newest(table)), "is no file"),
     "a folder as a commit in between": (lambda table: _as_folder(_before(table)), "is no file"),
     "the last commit is gone": (lambda table: newest(table).unlink(), "names version"),
+    "the last commit is gone, and its checksum is there": (_lose_commit, ".json is missing, and its checksum"),
     "a commit in between is gone": (lambda table: _before(table).unlink(), ".json is missing"),
     "the first commit is gone": (lambda table: commit(table, 0).unlink(), "0.json is missing"),
     "the table is a file": (_as_file, "is no folder"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import FaultError
-from strandline.tables.delta_log import NUMBERED, actions_of, content_of, listed
+from strandline.tables.delta_log import NUMBERED, actions_of, content_of, listed, newest_checksum
 from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
 
@@ -72,7 +72,7 @@ def check_log(location: Location, table: str) -> None:
             if wrong is not None:
                 raise table_damaged(location, table, wrong)
     if commits:
-        wrong = _wrong_count(log, max(commits))
+        wrong = _missing_commit(log, max(commits)) or _wrong_count(log, max(commits))
         if wrong is not None:
             raise table_damaged(location, table, wrong)
 
@@ -145,6 +145,16 @@ def _wrong_lines(commit: Path) -> str | None:
     except (OSError, ValueError):
         return f"the commit {commit} is cut or altered: it is no JSON"
     return None
+
+
+def _missing_commit(log: Path, last: int) -> str | None:
+    """Return that the newest checksum belongs to a commit behind the `last` one: Delta writes it after the commit."""
+    newest = newest_checksum(log)
+    commit = log / f"{newest:020d}.json"
+    # Looked for by its name: another process may have written both while the folder was listed.
+    if newest <= last or commit.exists():
+        return None
+    return f"{commit} is missing, and its checksum is there"
 
 
 def _wrong_count(log: Path, version: int) -> str | None:

@@ -38,6 +38,12 @@ def listed(log: Path) -> tuple[dict[int, Path], int]:
     return commits, checkpoint
 
 
+def newest_checksum(log: Path) -> int:
+    """Return the newest version that has a checksum in the log, -1 without one."""
+    found = (NUMBERED.fullmatch(name) for name in os.listdir(log))
+    return max((int(each["version"]) for each in found if each and each["kind"] == "crc"), default=-1)
+
+
 def actions_of(commit: Path) -> Iterator[dict[str, Any]]:
     """Yield the actions of a commit; nothing of what is no action, which whoever opens the table reports."""
     try:

@@ -24,8 +24,6 @@ RAISED = {
 }
 ONLY_LISTED = ("test_reasons.py", "test_codes.py")
 """These list codes and show nothing of what gives them."""
-NOT_NAMED = frozenset({"LAKE_CONTRADICTS", "PARSER_NOT_REACHED"})
-"""Error codes that no test names: a test of their effect does not say the code. None may come to it."""
 
 
 def codes_raised(source: str) -> set[str]:
@@ -88,8 +86,7 @@ def raised_by_lib() -> dict[str, str]:
 def test_every_error_code_is_named_by_a_test():
     raised = raised_by_lib()
     assert len(raised) > 100
-    unnamed = {code: where for code, where in raised.items() if code not in named_by_tests()}
-    assert {code: where for code, where in unnamed.items() if code not in NOT_NAMED} == {}
+    assert {code: where for code, where in raised.items() if code not in named_by_tests()} == {}
 
 
 def test_every_reason_is_named_by_a_test():

@@ -16,6 +16,7 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
 from strandline.tables import lake
 from strandline.tables.lake import LakeDesign, LakeState
+from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 
 DEFAULT_BUCKETS = 16
@@ -45,7 +46,7 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
     if state.is_empty:
         made = lake.make(store, design(options, every()), state.missing)
     else:
-        _check_agrees(store, state, options, every())
+        check_agrees(store.location, state, options, every())
         made = lake.make(store, lake.design_of(state), state.missing)
     made_views = lake.make_views(store)
     kept = tuple(table for table in state.tables if table not in made)
@@ -90,24 +91,25 @@ def _value(option: LakeOption, options: InitOptions) -> str:
     return given
 
 
-def _check_agrees(
-    store: TableStore, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]
+def check_agrees(
+    location: Location, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]
 ) -> None:
+    """See that options say nothing else than what the lake was made with. Raises: UsageError LAKE_CONTRADICTS."""
     made_with = lake.design_of(state)
     if options.buckets is not None and options.buckets != made_with.buckets:
-        raise _contradicts(store, f"{made_with.buckets} buckets", f"--buckets {options.buckets}")
+        raise _contradicts(location, f"{made_with.buckets} buckets", f"--buckets {options.buckets}")
     for option in _options(dialects):
         if option.name not in options.dialect_options:
             continue
         stored = made_with.properties.get(option.table, {}).get(option.table_property, option.unset)
         wanted = _value(option, options)
         if stored != wanted:
-            raise _contradicts(store, f"{option.table_property} = {stored}", f"--{option.name}")
+            raise _contradicts(location, f"{option.table_property} = {stored}", f"--{option.name}")
 
 
-def _contradicts(store: TableStore, stored: str, wanted: str) -> UsageError:
+def _contradicts(location: Location, stored: str, wanted: str) -> UsageError:
     return UsageError(
         code="LAKE_CONTRADICTS",
-        message=f"The lake {store.location.describe()} was made with {stored}, which {wanted} contradicts.",
+        message=f"The lake {location.describe()} was made with {stored}, which {wanted} contradicts.",
         next="Leave the option out, or make another lake: what decides verdicts and layout never changes.",
     )

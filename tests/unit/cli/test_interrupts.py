@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from strandline.cli import main
 from strandline.cli.interrupts import Interrupted, Interrupts
+from strandline.pipelines import explain
 
 SENTENCE = "The command was interrupted; run it again: nothing is lost or doubled.\n"
 # A command that takes long, and what fails on the way out since its JVM is gone.
@@ -74,6 +76,15 @@ def test_a_call_that_waits_in_py4j_is_ended_and_what_fails_behind_it_logs_no_tra
         [sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", SENTENCE)
+
+
+def test_an_interrupt_that_python_raises_itself_ends_the_command_in_the_same_way(capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explain, "run", interrupted)
+    assert main(["explain", "BOMB"]) == 130
+    assert capsys.readouterr().err == SENTENCE
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

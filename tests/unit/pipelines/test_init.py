@@ -6,7 +6,9 @@ from strandline.contracts import load
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY, table_properties
 from strandline.core.errors import UsageError
 from strandline.dialects import every
-from strandline.pipelines.init import InitOptions, design
+from strandline.pipelines.init import InitOptions, check_agrees, design
+from strandline.tables.lake import LakeState
+from strandline.tables.location import Location
 
 READING = "strandline.sdmp.reading"
 
@@ -57,3 +59,33 @@ def test_each_choice_of_a_dialect_is_a_property_of_its_table_and_only_what_it_ca
 def test_what_is_asked_for_wins_over_the_default_number_of_buckets() -> None:
     assert design(InitOptions(default_buckets=4), every()).buckets == 4
     assert design(InitOptions(buckets=8, default_buckets=4), every()).buckets == 8
+
+
+STRICT = InitOptions(buckets=16, dialect_options={"strict": "strict", "ipfslog-profile": "compat"})
+AGREED = (InitOptions(), STRICT, InitOptions(buckets=16), InitOptions(default_buckets=4))
+CONTRADICTING = {
+    "16 buckets, which --buckets 4 contradicts": InitOptions(buckets=4),
+    f"{READING} = strict, which --strict contradicts": InitOptions(dialect_options={"strict": "weak"}),
+    "strandline.ipfslog.profile = compat, which --ipfslog-profile contradicts": InitOptions(
+        buckets=16, dialect_options={"ipfslog-profile": "strict"}
+    ),
+}
+
+
+def state_of(options: InitOptions) -> LakeState:
+    """What is found of a lake that was made with these options."""
+    made = made_with(options)
+    return LakeState(made, dict.fromkeys(made, 0), ())
+
+
+@pytest.mark.parametrize("options", AGREED)
+def test_a_lake_is_no_other_for_what_it_was_made_with_or_what_is_left_out(options: InitOptions) -> None:
+    check_agrees(Location.lake("lake"), state_of(STRICT), options, every())
+
+
+@pytest.mark.parametrize("said", CONTRADICTING)
+def test_what_a_lake_was_made_with_is_not_overruled(said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        check_agrees(Location.lake("lake"), state_of(STRICT), CONTRADICTING[said], every())
+    assert (refused.value.code, refused.value.exit_code) == ("LAKE_CONTRADICTS", 2)
+    assert refused.value.message.endswith(f"was made with {said}.")

@@ -4,17 +4,21 @@ import json
 import resource
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 
 from strandline.cli import main
+from strandline.cli.failures import as_fault
+from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.pipelines.faults import Faults
 from support.damage import DATA
 from support.lakes import Lake, write_files
 
@@ -23,7 +27,7 @@ JOURNALS = 3
 
 
 @dataclass
-class ReducerOptions:
+class CommandResult:
     """What a command ended with."""
 
     exit: int
@@ -39,11 +43,11 @@ class ReducerOptions:
 def strandline(spark, capfd):
     """Runs a command in this process, on the session of the tests."""
 
-    def run(*words: str | Path) -> ReducerOptions:
+    def run(*words: str | Path) -> CommandResult:
         capfd.readouterr()
         code = main([str(word) for word in words])
         printed = capfd.readouterr()
-        return ReducerOptions(code, printed.out, printed.err)
+        return CommandResult(code, printed.out, printed.err)
 
     return run
 
@@ -123,9 +127,41 @@ def test_a_full_disk_and_a_place_that_takes_no_file_end_in_a_fault_and_nothing_i
 
 
 PHASES = {
-    "ingest.read": "ingest", "ingest.records": "ingest", "ingest.quarantine": "ingest", "reduce.before_state": "reduce",
-    "stream.landed": "stream", "sync.compared": "sync",
-}  # fmt: skip
+    "ingest": ("ingest.read", "ingest.records", "ingest.quarantine"),
+    "reduce": ("reduce.node_journal", "reduce.before_state"),
+    "stream": ("stream.landed", "stream.reduced"),
+    "sync": ("sync.compared", "ingest.quarantine"),
+}
+"""Places of each command at which the disk fills up, in their order."""
+
+
+def test_a_disk_that_fills_up_in_any_phase_costs_that_run_alone(spark, new_lake, tmp_path):
+    lake, calm, there = new_lake("lake"), new_lake("calm"), new_lake("there")
+    landed, followed, of_there = (
+        write_files(tmp_path / name, {"good": render(synthetic(at, 9)), "bad": b"no journal %d\n" % at})
+        for at, name in enumerate(("landed", "followed", "of there"))
+    )
+    there.ingest(of_there / "good")
+    commands = {
+        "ingest": lambda faults: lake.ingest(landed, faults=faults),
+        "reduce": lambda faults: lake.reduce(faults=faults),
+        "stream": lambda faults: lake.stream(followed, faults=faults),
+        "sync": lambda faults: lake.bring(there, faults=faults),
+    }
+    for command, run in commands.items():
+        for point in PHASES[command]:
+            with ExitStack() as stack:
+                filled = Faults(point, fire=lambda stack=stack: stack.enter_context(full_disk(spark, 1000)))
+                with pytest.raises((Py4JJavaError, PySparkException, FaultError)) as failed:
+                    run(filled)
+            fault = as_fault(failed.value, None, str(lake.path))
+            assert fault is not None, point
+            assert (fault.code, fault.exit_code) == ("DISK_FULL", 3), point
+        run(None)
+    calm.ingest(landed, followed, of_there / "good")
+    lake.reduce()
+    calm.reduce()
+    assert lake.tables() == calm.tables()
 
 
 def test_a_lake_where_nothing_can_be_made_is_named(spark, strandline, tmp_path):
@@ -135,7 +171,7 @@ def test_a_lake_where_nothing_can_be_made_is_named(spark, strandline, tmp_path):
     assert told.err.splitlines()[0].endswith(f"{tmp_path / 'file'} is no folder.")
 
 
-def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new_lake, strandline, sources):
+def test_a_missing_data_file_or_commit_is_named_by_every_command_that_reads_it(new_lake, strandline, sources):
     lake = new_lake()
     lake.ingest(sources)
     [lost, *_] = sorted((lake.path / LINES).glob("bucket=*/*.parquet"))
@@ -148,7 +184,8 @@ def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new
         assert first == f"error: a file that must be read is missing: {lost}."
         assert then.startswith("next: put it back")
     kept.rename(lost)
-    # What else becomes of one. Hadoop keeps a checksum beside a file; a copy of a lake may lack it.
+    assert_a_lost_commit_is_named(lake, strandline, sources)
+    # What else becomes of a data file. Hadoop keeps a checksum beside a file; a copy of a lake may lack it.
     beside = lost.with_name(f".{lost.name}.crc")
     content, checksum = lost.read_bytes(), beside.read_bytes()
     for checked in (True, False):
@@ -170,6 +207,23 @@ def test_a_data_file_that_is_missing_is_named_by_every_command_that_reads_it(new
                 lost.rmdir()
             lost.write_bytes(content)
             beside.write_bytes(checksum)
+
+
+def assert_a_lost_commit_is_named(lake, strandline, sources) -> None:
+    """Where the last commit of records is empty or gone, no command goes on with the version before."""
+    last = max((lake.path / LINES / "_delta_log").glob("*.json"))
+    content = last.read_bytes()
+    for damage in (lambda: last.write_bytes(b""), last.unlink):
+        damage()
+        for words in (
+            ("reduce",),
+            ("ingest", sources, "--dialect", "sdmp"),
+            ("sql", f"SELECT count(*) FROM {LINES}"),
+        ):
+            told = strandline(*words, "--lake", lake.path, "--quiet", "--json")
+            assert (told.exit, told.error["code"], told.err) == (3, "TABLE_DAMAGED", "")
+            assert str(last) in told.error["message"]
+        last.write_bytes(content)
 
 
 def test_a_query_that_fails_is_told_once_and_in_our_words(empty_lakes, strandline):

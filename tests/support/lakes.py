@@ -62,14 +62,21 @@ class Lake:
         options = init.InitOptions(buckets=buckets, dialect_options={"strict": "strict"} if strict else {})
         return init.run(store, options, self.context(store, "init"))
 
-    def ingest(self, *sources: Path | str, faults: Faults | None = None, found=None, **request):
+    def ingest(
+        self, *sources: Path | str, faults: Faults | None = None, found=None, clock=timedelta(0), **request
+    ):
         from strandline.dialects import dialect
         from strandline.pipelines import ingest
 
         store = self.store()
         asked = ingest.IngestRequest(sources=tuple(map(str, sources)), **request)
         return ingest.run(
-            store, dialect(self.dialect), asked, self.settings, self.context(store, "ingest", faults), found
+            store,
+            dialect(self.dialect),
+            asked,
+            self.settings,
+            self.context(store, "ingest", faults, clock),
+            found,
         )
 
     def reduce(self, *, options=None, faults: Faults | None = None, clock=timedelta(0), **request):

@@ -1,5 +1,5 @@
-# `make help` lists the targets. Needs Python 3.11, 3.12 or 3.13, Java 17 or 21 and make; everything else is fetched once,
-# by hash, into .venv (and the Delta jar into ~/.cache/strandline). From the second call on no network is needed.
+# `make help` lists the targets. Needs Python 3.11, 3.12 or 3.13, Java 17 or 21 and make. The first call downloads
+# everything else, pinned by hash, into .venv (and the Delta jar into ~/.cache/strandline). Later calls need no network.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -9,10 +9,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 LINT_VENV := .venv-datacontract
 MUTANTS_VENV := .venv-mutants
-# Never look for newer versions, never ask questions; the locks decide.
+# No search for newer versions and no questions: the lock files decide.
 PIP := pip --disable-pip-version-check install --quiet --no-input
-# pyspark is on PyPI as a source archive only. pip would fetch setuptools for its build from the network without any hash;
-# so the build tools come first, from their own lock, and the build uses them instead of an isolated environment.
+# PyPI has pyspark only as a source archive. For an isolated build pip would download setuptools without a hash, so the
+# build tools are installed first, from a lock file of their own, and the build uses them.
 FROM_LOCK := --require-hashes --no-build-isolation --use-pep517
 
 help: ## List these targets
@@ -21,28 +21,28 @@ help: ## List these targets
 demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time, then under 1)
 	@$(BIN)/strandline demo
 
-demo-sync: java $(VENV)/.product ## Let three operators exchange files until nothing moves (minutes)
+demo-sync: java $(VENV)/.product ## Show three operators that exchange files until they have converged (minutes)
 	@$(BIN)/python examples/exchange.py demo-sync
 
-quick: $(VENV)/.test ## Run the tests that need no JVM, but the largest (seconds)
+quick: $(VENV)/.test ## Run the tests that need no JVM, except the largest (seconds)
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
 test: java lint contracts ## Run every check and every test
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6: the second of six parts of it
+soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6 runs the second of six parts
 	$(BIN)/python -m pytest -m slow --durations=0 --durations-min=1 $(if $(PART),--part $(PART))
 
-mutants: $(MUTANTS_VENV)/.ready ## Judge a sample of mutants by the quick tests, write docs/mutants.md (20 minutes; N=300 SEED=1)
+mutants: $(MUTANTS_VENV)/.ready ## Run the quick tests on a sample of mutants, write docs/mutants.md (20 minutes; N=300 SEED=1)
 	PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS_VENV)/bin/mutmut --count $(or $(N),300) --seed $(or $(SEED),1)
 
-golden: java $(VENV)/.test ## Write tests/vectors/golden anew: rows and costs that tests compare (minutes)
+golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)
 	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py
 
-fuzz: $(VENV)/.test ## Fuzz every parser for SECONDS=30 each; TARGET=cids: one of them
+fuzz: $(VENV)/.test ## Fuzz every parser for SECONDS=30 each; TARGET=cids runs one of them
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET)
 
-lint: $(VENV)/.test ## Check style, types and who imports whom
+lint: $(VENV)/.test ## Check style, types and import rules
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -59,12 +59,12 @@ contracts: $(LINT_VENV)/.ready ## Lint the contracts in schemas/ with datacontra
 	  $(LINT_VENV)/bin/datacontract lint {} > $$log 2>&1 || { cat $$log; echo "{} does not pass"; exit 1; }' \
 	  && echo "contracts: all pass datacontract lint"
 
-bench: java $(VENV)/.test ## Measure, and write docs/bench and docs/performance.md
+bench: java $(VENV)/.test ## Run the benchmarks and write docs/bench and docs/performance.md
 	PYTHONPATH=tests $(BIN)/python -m bench
 
-tools: $(VENV)/.test ## Make .venv with the product and the test tools, and run nothing
+tools: $(VENV)/.test ## Make .venv with the product and the test tools
 
-lock: ## Write the lock files anew (needs uv: https://docs.astral.sh/uv)
+lock: ## Rewrite the lock files (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group build -o requirements-build.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group test \
@@ -77,7 +77,7 @@ clean: ## Remove what make and the tools made
 	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# First of all, since everything else takes minutes: is there a Java that Spark runs on?
+# Checked first, since everything else takes minutes: a Java that Spark supports.
 java:
 	@program="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
 	found=$$("$$program" -version 2>&1 | sed -n 's/.*version "\([0-9][0-9.]*\).*/\1/p' | head -n 1); \
@@ -86,7 +86,7 @@ java:
 	  echo "next: sudo apt-get install -y openjdk-17-jre-headless (Debian, Ubuntu), sudo dnf install -y java-17-openjdk-headless (Fedora), brew install openjdk@17 (macOS); or set JAVA_HOME." >&2; \
 	  exit 3;; esac
 
-# A Python that fits, by asking each that is there (a shim may stand for none). Its venv, then the build tools.
+# Tries each Python, since a shim on PATH may have no interpreter; then makes its venv and installs the build tools.
 $(VENV)/.build: requirements-build.lock
 	@set -e; fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; \
 	for name in $(PYTHON) python3.11 python3.12 python3.13 python3; do \
@@ -107,7 +107,7 @@ $(VENV)/.packages: requirements.lock $(VENV)/.build
 	@$(BIN)/python -m $(PIP) $(FROM_LOCK) -r requirements.lock
 	@touch $@
 
-# The project itself, editable: hatchling is there from its lock, so this works offline.
+# The project itself, editable. Works offline: hatchling is among the build tools.
 $(VENV)/.product: pyproject.toml $(VENV)/.packages
 	@$(BIN)/python -m $(PIP) --no-deps --no-index --no-build-isolation --editable .
 	@touch $@
@@ -123,7 +123,7 @@ $(LINT_VENV)/.ready: requirements-contracts.lock $(VENV)/.build
 	@$(LINT_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-contracts.lock
 	@touch $@
 
-# mutmut runs the tests inside itself, so it sees the packages of the tests, too.
+# mutmut runs the tests in its own process, so its environment also sees the packages of the tests.
 $(MUTANTS_VENV)/.ready: requirements-mutants.lock $(VENV)/.test
 	@echo "mutmut from requirements-mutants.lock"
 	@$(BIN)/python -m venv --clear $(MUTANTS_VENV)

@@ -1,4 +1,4 @@
-"""Run every invariant on a lake: `strandline check` under spark-submit.
+"""Check every invariant of a lake: `strandline check` under spark-submit.
 
     spark-submit --py-files strandline-0.1.0-py3-none-any.whl --properties-file conf/spark-defaults.conf \\
         jobs/check.py --schema main.strandline --json

@@ -1,4 +1,4 @@
-"""Bring the reduced tables up to the record tables: `strandline reduce` under spark-submit.
+"""Update the reduced tables from the record tables: `strandline reduce` under spark-submit.
 
     spark-submit --py-files strandline-0.1.0-py3-none-any.whl --properties-file conf/spark-defaults.conf \\
         jobs/reduce.py --schema main.strandline --json

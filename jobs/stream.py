@@ -3,8 +3,8 @@
     spark-submit --py-files strandline-0.1.0-py3-none-any.whl --properties-file conf/spark-defaults.conf \\
         jobs/stream.py /landing/journals --dialect sdmp --every 30s --schema main.strandline --checkpoint /landing/_seen
 
-Options and exit codes are those of `strandline stream`; `jobs/stream.py --help` lists them. Killed and started again,
-it goes on where it was.
+Options and exit codes are those of `strandline stream`; `jobs/stream.py --help` lists them. After a kill, start it
+again: it continues where it stopped.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Write own journals, exchange by files, bring what another lake holds: `strandline sync` under spark-submit.
+"""Write local journals and exchange files, or copy from another lake: `strandline sync` under spark-submit.
 
     spark-submit --py-files strandline-0.1.0-py3-none-any.whl --properties-file conf/spark-defaults.conf \\
         jobs/sync.py --nodes /landing/nodes.json --requests /outbox/ask.jsonl --schema main.strandline --json

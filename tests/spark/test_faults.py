@@ -181,8 +181,8 @@ def test_a_missing_data_file_or_commit_is_named_by_every_command_that_reads_it(n
         told = strandline(*words, "--lake", lake.path, "--quiet")
         assert (told.exit, told.out) == (3, "")
         first, then = told.err.splitlines()
-        assert first == f"error: a file that must be read is missing: {lost}."
-        assert then.startswith("next: put it back")
+        assert first == f"error: a file of the lake or of the input is missing: {lost}."
+        assert then.startswith("next: restore it")
     kept.rename(lost)
     assert_a_lost_commit_is_named(lake, strandline, sources)
     # What else becomes of a data file. Hadoop keeps a checksum beside a file; a copy of a lake may lack it.
@@ -243,7 +243,7 @@ def test_rows_left_out_are_told_with_quiet_too(empty_lakes, strandline, monkeypa
             told = strandline(*query, *quiet)
             assert told.exit == 0
             assert len(told.out.splitlines()) == given + (form != "json")
-            assert told.err.count(f"only the first {given} rows are given") == 1
+            assert told.err.count(f"only the first {given} rows are shown") == 1
     assert strandline("sql", "SELECT 1 AS one", "--lake", empty_lakes[False], "--quiet").err == ""
 
 

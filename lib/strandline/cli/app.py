@@ -1,4 +1,4 @@
-"""All commands, grouped by what a person wants."""
+"""All commands, in groups by task."""
 
 import os
 import platform
@@ -13,8 +13,8 @@ from strandline.cli.help import GroupHelp
 app = typer.Typer(
     name="strandline",
     cls=GroupHelp,
-    help="Lands journals that many nodes write on their own, proves each record genuine, unions them in Delta tables "
-    "and folds them to one state. Exit codes: 0 done, 1 found what it was asked to look for, 2 wrong usage, 3 fault, "
+    help="Verifies append-only journals of many writers and merges the genuine records into Delta tables. The accepted "
+    "records of a journal reduce to one state. Exit codes: 0 done, 1 done and found a problem, 2 wrong usage, 3 fault, "
     "130 and 143 ended by SIGINT and SIGTERM.",
     add_completion=False,
     no_args_is_help=True,
@@ -37,7 +37,7 @@ def command_names() -> tuple[str, ...]:
 
 
 def _print_version(wanted: bool) -> None:
-    """Print the five versions that matter, without starting a JVM."""
+    """Print the versions of Strandline and what it runs on; starts no JVM."""
     if not wanted:
         return
     from strandline.session.java import java_version
@@ -57,7 +57,9 @@ def _print_version(wanted: bool) -> None:
 def _shared(
     show_version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the versions and end."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the versions and exit."
+        ),
     ] = False,
 ) -> None:
     pass

@@ -1,4 +1,4 @@
-"""Commands that bring records in: ingest, reduce."""
+"""The commands `ingest` and `reduce`."""
 
 from datetime import UTC, date, datetime
 from typing import Annotated
@@ -62,25 +62,31 @@ def _ingest(
         typer.Option("--require-manifest", help="Refuse files that no manifest names, before reading them."),
     ] = False,
     from_quarantine: Annotated[
-        bool, typer.Option("--from-quarantine", help="Judge rejected records again, by the rules of today.")
+        bool,
+        typer.Option("--from-quarantine", help="Judge rejected records again by the rules of this version."),
     ] = False,
     reason: Annotated[
-        str | None, typer.Option("--reason", metavar="CODE", help="With --from-quarantine: only this reason.")
+        str | None,
+        typer.Option(
+            "--reason", metavar="CODE", help="With --from-quarantine: only records with this reason."
+        ),
     ] = None,
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", metavar="NAME", help="With --from-quarantine: only this namespace."),
+        typer.Option(
+            "--namespace", metavar="NAME", help="With --from-quarantine: only records of this namespace."
+        ),
     ] = None,
     drop_rejected_before: Annotated[
         str | None,
         typer.Option(
             "--drop-rejected-before",
             metavar="DATE",
-            help="Remove rejected records last seen before this day (UTC).",
+            help="Delete rejected records last seen before this date (UTC).",
         ),
     ] = None,
 ) -> Result:
-    """Land files, verify every record, union the genuine ones; keep the others in quarantine.
+    """Read files, verify every record and insert the genuine ones; all others go to the quarantine.
 
     Rejected records are a result, not a failure: the exit code is 0 unless --fail-on-reject is given.
     """
@@ -93,8 +99,8 @@ def _ingest(
     if not given and not from_quarantine and drop_rejected_before is None and options is None:
         raise UsageError(
             "SOURCE_MISSING",
-            "ingest has nothing to read",
-            "name files, folders or globs, as `strandline ingest dump/ --dialect sdmp`",
+            "ingest has no input",
+            "name files, folders or globs, for example `strandline ingest dump/ --dialect sdmp`",
         )
     if given and from_quarantine:
         raise UsageError(
@@ -105,7 +111,7 @@ def _ingest(
     if not from_quarantine and (reason is not None or namespace is not None):
         option = "--reason" if reason is not None else "--namespace"
         raise UsageError(
-            "OPTION_ALONE", f"{option} says which records of the quarantine to judge", "add --from-quarantine"
+            "OPTION_ALONE", f"{option} selects records of the quarantine", "add --from-quarantine"
         )
     code = reason_named(reason).code if reason is not None else None
     before = _day(drop_rejected_before) if drop_rejected_before is not None else None
@@ -133,10 +139,12 @@ def _reduce(
     call: Invocation,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Reduce everything again; a difference is mended, named, exit code 1."),
+        typer.Option(
+            "--full", help="Reduce everything again; report and repair each difference, exit code 1."
+        ),
     ] = False,
 ) -> Result:
-    """Bring the reduced tables up to the record tables."""
+    """Update the reduced tables from the record tables."""
     from strandline.dialects import every, names
     from strandline.pipelines import reduce
 
@@ -160,13 +168,13 @@ def _use_dialect(names: tuple[str, ...]) -> str:
 
 
 def _day(text: str) -> datetime:
-    """Return the start, in UTC, of the day that `text` names. Raises: UsageError `DATE_INVALID`."""
+    """Return the start, in UTC, of the date `text`. Raises: UsageError `DATE_INVALID`."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
         raise UsageError(
             "DATE_INVALID",
-            f"{text!r} is no day",
-            "write year-month-day, as --drop-rejected-before 2026-01-31",
+            f"{text!r} is not a date",
+            "write year-month-day, for example --drop-rejected-before 2026-01-31",
         ) from None
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

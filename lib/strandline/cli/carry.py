@@ -1,4 +1,4 @@
-"""Commands that write files to carry on: export, unpack."""
+"""The commands `export` and `unpack`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -40,22 +40,26 @@ def _export(
         list[str],
         typer.Argument(
             metavar="NAMESPACE...",
-            help="A fingerprint or a log's id, or either with its kind, as log:demo-shop; its first part will do.",
+            help="A fingerprint or a log's id, with or without its kind (log:demo-shop); a unique prefix is enough.",
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The new file.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The file to write.", show_default=False)
+    ],
     as_of: Annotated[
         str | None,
         typer.Option(
-            "--as-of", metavar="RUN", help="Write what this earlier run read, not what is held now."
+            "--as-of",
+            metavar="RUN",
+            help="Write the records that this earlier run read, not the current ones.",
         ),
     ] = None,
 ) -> Result:
-    """Write accepted records to one file that ingest reads, in their own form, with a manifest beside it.
+    """Write accepted records to one file that ingest reads, in their own format, with a manifest.
 
-    One journal without a fork comes as its text, else frames are written; logs come as a CAR with identities and
-    manifests. In an empty lake the file gives the same sets.
+    One journal without a fork is written as its text, other journals as frames, logs as a CAR with identities and
+    manifests. Ingested into an empty lake, the file gives the same sets of records.
     """
     from strandline.pipelines import export
 
@@ -72,14 +76,16 @@ def _unpack(
     call: Invocation,
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder in which a node keeps its blocks.", show_default=False),
+        typer.Argument(metavar="DIR", help="Folder in which a node stores its blocks.", show_default=False),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.car", help="The new file.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE.car", help="The file to write.", show_default=False)
+    ],
 ) -> Result:
-    """Copy the blocks that a node keeps in a folder to one CAR file for ingest; the folder is only read.
+    """Copy the blocks that a node stores in a folder to one CAR file for ingest. The folder is only read.
 
-    File stores (blockstore-fs, Kubo's flatfs) and LevelDB (blockstore-level, @orbitdb/core), whatever lies below DIR.
-    LevelDB needs the packages of the extra [leveldb]. Nothing is judged, and no JVM is started.
+    Reads file stores (blockstore-fs, Kubo's flatfs) and LevelDB (blockstore-level, @orbitdb/core) anywhere below DIR.
+    LevelDB needs the packages of the extra [leveldb]. Nothing is verified, and no JVM starts.
     """
     from strandline.dialects import unpackings
     from strandline.pipelines import unpack

@@ -1,4 +1,4 @@
-"""The command that proves a lake: check."""
+"""The command `check`."""
 
 import typer
 
@@ -21,10 +21,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _check(call: Invocation) -> Result:
-    """Run every invariant on the tables; name the rows that break one. Nothing is changed.
+    """Check every invariant of the tables and show the rows that break one. Changes nothing.
 
-    Run it while no other command writes: what is half written may look broken. After a run that was killed, the next
-    `ingest` or `reduce` mends what that one left.
+    Run it while no other command writes: an unfinished run can look like a broken invariant. After a run that was
+    killed, the next `ingest` or `reduce` completes its work.
     """
     from strandline.pipelines import check
 

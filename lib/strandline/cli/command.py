@@ -1,4 +1,4 @@
-"""What all commands have in common: their shared options, examples in their help, one result each."""
+"""What all commands share: common options, examples in the help, one result."""
 
 import functools
 import inspect
@@ -30,10 +30,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on o
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
 Conf = Annotated[Path | None, typer.Option("--conf", metavar="FILE", help="File of settings.")]
 Env = Annotated[
-    str | None, typer.Option("--env", metavar="NAME", help="Settings that come along: local, dev, prod.")
+    str | None, typer.Option("--env", metavar="NAME", help="Packaged settings: local, dev or prod.")
 ]
 SetValue = Annotated[
-    list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
+    list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="One setting; can be repeated.")
 ]
 
 _WHERE = {"lake": Lake, "schema": Schema}
@@ -42,13 +42,13 @@ _HOW = {"as_json": AsJson, "quiet": Quiet, "conf": Conf, "env": Env, "set_value"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a command ends with: its report, and how a person reads it."""
+    """A command's report, and the function that prints it for people."""
 
     report: Report
     show: Callable[[Console], None]
 
 
-# The call that runs in this process, so that an error knows its run id and lake; one process, one command.
+# The running call, so that an error report has its run id and lake: a process runs one command.
 current: list[Invocation] = []
 
 
@@ -57,8 +57,8 @@ def command(
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Register a function as the command `name`; its first parameter is the `Invocation`, the others its options.
 
-    `examples` stand in its help; with `tables` it takes --lake and --schema. It takes the options that dialects add to
-    it, too: they come in `Invocation.options.of_dialects`.
+    `examples` are shown in its help; with `tables` it takes --lake and --schema. The options that dialects declare for
+    the command are added; their values are in `Invocation.options.of_dialects`.
     """
     added = _dialect_parameters(name)
     flags = {
@@ -100,7 +100,7 @@ def command(
             )
             current[:] = [invocation]
             if invocation.options.gives_settings:
-                # Not every command uses them; what is wrong with them is told by every one.
+                # Not every command uses the settings, but every command reports a wrong one.
                 _ = invocation.effective
             return function(invocation, **values)
 
@@ -114,7 +114,7 @@ def command(
 
 
 def _dialect_parameters(command: str) -> dict[str, inspect.Parameter]:
-    """Return, by option, the parameters of the options that dialects declare for a command."""
+    """Return the parameters of the options that dialects declare for a command, by option name."""
     found = {
         name: _run_parameter(option, " and ".join(readers))
         for name, (option, readers) in run_options(command).items()
@@ -142,7 +142,7 @@ def _lake_parameter(option: LakeOption, dialect: str) -> inspect.Parameter:
 
 
 def _optional(name: str, kind: Any, **shown: Any) -> inspect.Parameter:
-    """Return the parameter of an option that is None where it is not given."""
+    """Return the parameter of an option whose default is None."""
     option = typer.Option(f"--{name}", show_default=False, **shown)
     return inspect.Parameter(
         _identifier(name),

@@ -1,4 +1,4 @@
-"""The options that dialects add to commands: read before Spark starts, given to the dialects that declare them."""
+"""The options that dialects add to commands, read before Spark starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from strandline.dialect_api.info import GivenOption
 
 NO_FILE = "none"
-"""The value of a sticky option that drops the file in force."""
+"""The value of a sticky option that removes the stored file."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialectOptions:
-    """What the options of dialects say.
+    """The parsed options of dialects.
 
-    `parsed` is, by dialect, what its `parse_options` returned. `files` are the files given for sticky options, by
-    option; None drops the file in force.
+    `parsed` maps a dialect to the result of its `parse_options`. `files` maps a sticky option to the given file, or
+    to None to remove the stored file.
     """
 
     parsed: Mapping[str, object] = field(default_factory=dict)
@@ -28,10 +28,10 @@ class DialectOptions:
 
 
 def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOptions:
-    """Return what the given options say to these dialects.
+    """Return the given options, parsed by the dialects that declare them.
 
-    Raises: UsageError `OPTION_OF_OTHER_DIALECT` (no dialect of these reads an option), `OPTION_FILE`, and what a
-    dialect finds wrong in its options.
+    Raises: UsageError `OPTION_OF_OTHER_DIALECT` (none of `dialects` declares an option), `OPTION_FILE`, and the errors
+    of a dialect's parser.
     """
     given = call.options.of_dialects
     if not given:
@@ -44,7 +44,7 @@ def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOp
     }
     for option in given:
         if not any(option in options for options in declared.values()):
-            raise _unread(option, dialects)
+            raise _not_declared(option, dialects)
     parsed: dict[str, object] = {}
     files: dict[str, GivenOption | None] = {}
     for name, options in declared.items():
@@ -76,10 +76,10 @@ def _values(option: str, texts: Sequence[str], is_file: bool) -> "list[GivenOpti
     return [GivenOption(text, file_of_option(option, text) if is_file else None) for text in texts]
 
 
-def _unread(option: str, dialects: Sequence[str]) -> UsageError:
-    named = dialects[0] if len(dialects) == 1 else "any dialect"
+def _not_declared(option: str, dialects: Sequence[str]) -> UsageError:
+    named = f"the dialect {dialects[0]}" if len(dialects) == 1 else "any dialect"
     return UsageError(
         "OPTION_OF_OTHER_DIALECT",
-        f"--{option} says nothing to {'the dialect ' if len(dialects) == 1 else ''}{named}",
-        "leave it out, or name the dialect that it belongs to",
+        f"--{option} is not an option of {named}",
+        "leave it out, or name the dialect that has this option",
     )

@@ -1,4 +1,4 @@
-"""The command that exchanges with others: sync, with peers by files and with another lake."""
+"""The command `sync`: with another lake, or with peers by files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +36,7 @@ def _sync(
         typer.Option(
             "--from",
             metavar="LAKE",
-            help="Bring what this other lake, a path or CATALOG.SCHEMA, holds.",
+            help="The lake to copy records from: a path or CATALOG.SCHEMA.",
             show_default=False,
         ),
     ] = None,
@@ -45,36 +45,40 @@ def _sync(
         typer.Option(
             "--to",
             metavar="LAKE",
-            help="With --from: the lake that is written, instead of --lake or --schema.",
+            help="With --from: the lake to write, instead of --lake or --schema.",
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --from: only tell what is missing; nothing is written.")
+        bool, typer.Option("--dry-run", help="With --from: only show what is missing; write nothing.")
     ] = False,
     requests: Annotated[
         Path | None,
         typer.Option(
-            "--requests", metavar="FILE", help="Then write there what own nodes ask of their peers."
+            "--requests",
+            metavar="FILE",
+            help="Write the requests of local nodes to their peers to this file.",
         ),
     ] = None,
     answer: Annotated[
         Path | None,
-        typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file, into --out."),
+        typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file; needs --out."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="With --answer: the file of the answers.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="With --answer: the file to write the answers to."),
     ] = None,
 ) -> Result:
-    """Bring what another lake holds; append to own journals what peers name; exchange requests and answers by files.
+    """Copy missing records from another lake, or append to local journals what peers name.
 
-    What comes from another lake is verified like any input. Only what is missing is moved.
+    With --from LAKE only the records that this lake lacks are read, and they are verified like any input. With
+    --nodes FILE local journals continue, and requests and answers are exchanged as files.
     """
     if source is not None:
         if requests is not None or answer is not None or out is not None:
             raise UsageError(
                 "SYNC_OPTIONS",
-                "--from brings from a lake, --requests and --answer exchange files",
-                "call sync once for each",
+                "--from copies from a lake; --requests and --answer exchange files with peers",
+                "run sync once for each",
             )
         return _from_lake(call, source, to, dry_run)
     sticky = {option.name for info in infos().values() for option in info.sticky_options}
@@ -84,8 +88,8 @@ def _sync(
         if given:
             raise UsageError(
                 "OPTION_ALONE",
-                f"{option} says nothing without --from",
-                "add --from with the lake to bring from",
+                f"{option} needs --from",
+                "add --from with the lake to copy from",
             )
     return _by_files(call, requests, answer, out)
 
@@ -117,8 +121,8 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     if (answer is None) != (out is None) or (answer is not None and requests is not None):
         raise UsageError(
             "SYNC_OPTIONS",
-            "--answer FILE and --out FILE go together, and without --requests",
-            "answer requests in a call of its own, as `strandline sync --nodes nodes.json --answer IN --out OUT`",
+            "--answer and --out need each other and exclude --requests",
+            "answer requests in a separate run: `strandline sync --nodes nodes.json --answer IN --out OUT`",
         )
     if answer is not None and not answer.is_file():
         raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")

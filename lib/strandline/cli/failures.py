@@ -1,4 +1,4 @@
-"""What ends a command early, as one sentence with the thing's name and one with the next step."""
+"""Turns an exception into one sentence that names the fault and one that names the next step."""
 
 import errno
 import re
@@ -11,13 +11,13 @@ from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError
 from strandline.tables.damage import RESTORE
 
-# What the system and Spark say of trouble around us, with the code and the way out.
-_AROUND_US = (
+# Faults of the machine, as the system and Spark report them: code, sentence, next step.
+_ENVIRONMENT_FAULTS = (
     (
         re.compile(r"No space left on device|Disk quota exceeded|File too large", re.IGNORECASE),
         "DISK_FULL",
         "the disk is full",
-        "free space and run the command again: what was committed stands, the rest is done again",
+        "free space and run the command again: what is committed stays, the rest is done again",
     ),
     (
         re.compile(
@@ -26,14 +26,14 @@ _AROUND_US = (
             re.IGNORECASE,
         ),
         "NOT_WRITABLE",
-        "a place that must be written cannot be written",
-        "give write access, or name another place with --lake, and run the command again",
+        "a file or folder cannot be written",
+        "give write access, or name another folder with --lake, and run the command again",
     ),
     (
         re.compile(r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"),
         "TABLE_DAMAGED",
-        "a file that must be read is missing",
-        "put it back from a copy of the lake, or give an input file again, and run the command again",
+        "a file of the lake or of the input is missing",
+        "restore it from a copy of the lake, or put the input file back, and run the command again",
     ),
     (
         re.compile(
@@ -42,24 +42,24 @@ _AROUND_US = (
             r"|MISSING_PART_FILES|TXN_LOG_FAILED_INTEGRITY|CHECKSUM_MISMATCH\w*|UNRECOGNIZED_LOGFILE)"
         ),
         "TABLE_DAMAGED",
-        "a file that must be read is cut or altered",
+        "a file of the lake is cut or altered",
         RESTORE,
     ),
     (
         re.compile(r"Java heap space|GC overhead limit exceeded|OutOfMemoryError", re.IGNORECASE),
         "MEMORY_SHORT",
-        "Spark's memory did not suffice",
-        "give it more, as --set spark.driver_memory=4g, and run the command again",
+        "Spark ran out of memory",
+        "give it more memory, for example --set spark.driver_memory=4g, and run the command again",
     ),
     (
         re.compile(r"SparkContext was shut down|stopped SparkContext|Answer from Java side is empty"),
         "SPARK_ENDED",
-        "Spark's JVM ended before its work was done",
-        "give it more memory, as --set spark.driver_memory=4g, and run the command again: what was committed stands",
+        "Spark's JVM ended during the command",
+        "run the command again with more memory, for example --set spark.driver_memory=4g: what is committed stays",
     ),
 )
 # Spark writes to the lake and to its folder for temporary files.
-_OF_PLACES = frozenset({"DISK_FULL", "NOT_WRITABLE"})
+_WRITE_FAULTS = frozenset({"DISK_FULL", "NOT_WRITABLE"})
 _PATH = re.compile(r"(?<!/)/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -72,41 +72,41 @@ def is_from_spark(error: BaseException) -> bool:
 
 
 def as_fault(error: BaseException, log: Path | None, lake: str | None = None) -> StrandlineError | None:
-    """Return `error` as one that a user can act on, or None if it is a bug of ours.
+    """Return `error` as one that a user can act on, or None if it is a bug in Strandline.
 
-    `lake` is named where the error names no place itself.
+    `lake` is named if the error itself names no path.
     """
     if isinstance(error, StrandlineError):
         return error
     if isinstance(error, MemoryError):
         return FaultError(
-            "MEMORY_SHORT", "the memory of this machine did not suffice", "free some and run it again"
+            "MEMORY_SHORT", "this machine ran out of memory", "free memory and run the command again"
         )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
-        return _around_us(f"{error.strerror}: {error.filename or ''}", log, lake)
+        return _environment_fault(f"{error.strerror}: {error.filename or ''}", log, lake)
     if is_from_spark(error):
-        return _around_us(str(error), log, lake)
+        return _environment_fault(str(error), log, lake)
     return None
 
 
-def _around_us(text: str, log: Path | None, lake: str | None) -> FaultError | None:
-    for pattern, code, sentence, way_out in _AROUND_US:
+def _environment_fault(text: str, log: Path | None, lake: str | None) -> FaultError | None:
+    for pattern, code, sentence, next_step in _ENVIRONMENT_FAULTS:
         found = pattern.search(text)
         if found is None:
             continue
         place = _place(text, found.start(), found.end())
-        if place is None and code in _OF_PLACES:
+        if place is None and code in _WRITE_FAULTS:
             places = (lake, tempfile.gettempdir())
             place = " or ".join(f"{each}" for each in places if each)
         named = f"{sentence}: {place}" if place else sentence
         return FaultError(
-            code, named, f"{way_out}; Spark's log is {log}" if log and log.exists() else way_out
+            code, named, f"{next_step}; Spark's log is {log}" if log and log.exists() else next_step
         )
     return None
 
 
 def _place(text: str, start: int, end: int) -> str | None:
-    """Return the path on the line of the finding, else the last that Spark named before it."""
+    """Return the path on the matched line, else the last path that Spark named before it."""
     line = text[text.rfind("\n", 0, start) + 1 : text.find("\n", end) % (len(text) + 1)]
     on_line = _PATH.search(line)
     if on_line is not None:
@@ -116,7 +116,7 @@ def _place(text: str, start: int, end: int) -> str | None:
 
 
 def bug_lines(error: BaseException, log: Path | None, version: str) -> list[str]:
-    """Return the traceback of a bug, with the line to report last."""
+    """Return the traceback of a bug, and last the line to report."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if f"strandline{_slash()}" in frame.filename] or frames
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"

@@ -1,4 +1,4 @@
-"""The command that keeps bringing records in: stream."""
+"""The command `stream`."""
 
 import re
 from functools import partial
@@ -40,43 +40,48 @@ def _stream(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="Folder in which files land, or a topic: kafka://HOST:PORT/TOPIC.",
+            help="The folder to watch, or a Kafka topic: kafka://HOST:PORT/TOPIC.",
             show_default=False,
         ),
     ],
     dialect: DialectName = None,
     form: FormatName = None,
     available_now: Annotated[
-        bool, typer.Option("--available-now", help="Land what is there, batch by batch, and end.")
+        bool, typer.Option("--available-now", help="Ingest what is there, batch by batch, and exit.")
     ] = False,
     every: Annotated[
         str | None,
-        typer.Option("--every", metavar="TIME", help="Look again after this time and run on: 30s, 5m, 1h."),
+        typer.Option(
+            "--every", metavar="TIME", help="Check for input at this interval until stopped: 30s, 5m, 1h."
+        ),
     ] = None,
     max_files: Annotated[
-        int | None, typer.Option("--max-files", metavar="N", min=1, help="Most files of one batch.")
+        int | None,
+        typer.Option("--max-files", metavar="N", min=1, help="Maximum number of files in a batch."),
     ] = None,
     max_records: Annotated[
         int | None,
-        typer.Option("--max-records", metavar="N", min=1, help="Most messages of one batch of a topic."),
+        typer.Option(
+            "--max-records", metavar="N", min=1, help="Maximum number of messages in a batch of a topic."
+        ),
     ] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option("--checkpoint", metavar="PATH", help="Where the stream notes what it has seen."),
+        typer.Option("--checkpoint", metavar="PATH", help="Folder in which the stream stores its progress."),
     ] = None,
 ) -> Result:
-    """Follow a folder or a topic: land each file or message that comes as `ingest` does, and reduce.
+    """Follow a folder or a Kafka topic: ingest each new file or message, then reduce.
 
-    Files are to appear whole, by a rename; a message is one line of the dialect (sdmp: one frame). Killed and started
-    again, it goes on where it was; nothing is lost and nothing comes twice. With --every, Ctrl-C ends it after the
-    batch of the moment; a second one at once.
+    Files must appear complete, by a rename; a message is one line of the dialect (sdmp: one frame). After a kill,
+    start the same command again: it continues where it stopped, without loss or duplicates. With --every, Ctrl-C
+    ends it after the current batch, a second Ctrl-C at once.
     """
     name = known_dialect(dialect, "stream")
     if available_now == (every is not None):
         raise UsageError(
             "TRIGGER_MISSING" if every is None else "TRIGGERS_TWO",
-            "stream must know whether to end: it takes one of --available-now and --every",
-            "add --available-now to land what is there and end, or --every 30s to run on",
+            "stream needs exactly one of --available-now and --every",
+            "add --available-now to ingest what is there and exit, or --every 30s to continue",
         )
     seconds = None if every is None else _seconds(every)
     options = read_dialect_options(call, (name,))
@@ -100,10 +105,12 @@ def _stream(
 
 
 def _seconds(text: str) -> float:
-    """Return the seconds that `text` names. Raises: UsageError `DURATION_INVALID`."""
+    """Return the duration `text` in seconds. Raises: UsageError `DURATION_INVALID`."""
     found = _DURATION.fullmatch(text)
     if found is None or int(found[1]) == 0:
         raise UsageError(
-            "DURATION_INVALID", f"{text!r} is no time", "write a number with ms, s, m or h, as --every 30s"
+            "DURATION_INVALID",
+            f"{text!r} is not a duration",
+            "write a number with ms, s, m or h, for example --every 30s",
         )
     return int(found[1]) * _SECONDS[found[2]]

@@ -1,4 +1,4 @@
-"""What several commands are given, checked before Spark starts."""
+"""Options of several commands, checked before Spark starts."""
 
 from typing import Annotated
 
@@ -31,20 +31,20 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help=f"What the files hold, where names do not say it; {_formats()}.",
+        help=f"Format of the files, if their names do not show it; {_formats()}.",
         show_default=False,
     ),
 ]
 
 
 def known_dialect(name: str | None, command: str) -> str:
-    """Return the name of a dialect that is there. Raises: UsageError DIALECT_MISSING, DIALECT_UNKNOWN."""
+    """Return `name`, which is a dialect's. Raises: UsageError DIALECT_MISSING, DIALECT_UNKNOWN."""
     known = names()
     if name is None:
         one = f"add --dialect {known[0]}"
         raise UsageError(
             "DIALECT_MISSING",
-            f"{command} needs to know the format of the journals",
+            f"{command} needs the format of the journals",
             one if len(known) == 1 else f"add --dialect with one of: {', '.join(known)}",
         )
     if name not in known:
@@ -60,10 +60,12 @@ def file_of_option(option: str, name: str) -> bytes:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise UsageError(
-            "OPTION_FILE", f"the file {name} of --{option} cannot be read: {why}", "give a file that is there"
+            "OPTION_FILE",
+            f"the file {name} of --{option} cannot be read: {why}",
+            "name a file that you can read",
         ) from None
     if len(content) > MAX_OPTION_FILE_BYTES:
         raise UsageError(
-            "OPTION_FILE", f"the file {name} of --{option} is over 64 MiB", "name a smaller file"
+            "OPTION_FILE", f"the file {name} of --{option} is larger than 64 MiB", "name a smaller file"
         )
     return content

@@ -1,4 +1,4 @@
-"""What `--help` prints: plain text in which no word, option or example is broken."""
+"""The text of `--help`, wrapped so that no word, option or example is broken."""
 
 import re
 import textwrap
@@ -10,7 +10,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 _INDENT = "  "
 _MOST_NAME = 28
-"""A longer name stands on a line of its own, above its text."""
+"""A longer name is on its own line, above its text."""
 _RANGE = re.compile(r"\[(?:x>=([0-9]+)|([0-9]+)<=x<=([0-9]+))\]")
 _SHARED = frozenset({"lake", "schema", "as_json", "quiet", "conf", "env", "set_value", "help"})
 
@@ -36,7 +36,7 @@ class CommandHelp(TyperCommand):
 
 
 class GroupHelp(TyperGroup):
-    """All commands, under what a person wants of them."""
+    """All commands, grouped in panels."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, description, commands by panel and options."""
@@ -67,12 +67,12 @@ def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
     column = len(_INDENT) + 2 + min(max(len(name) for name, _ in rows), _MOST_NAME)
     lines = [f"\n{title}:"]
     for name, text in rows:
-        told = _wrapped(text, width, " " * column)
+        wrapped = _wrapped(text, width, " " * column)
         begins = f"{_INDENT}{name}"
-        if len(begins) + 2 > column or not told:
-            lines += [begins, *told]
+        if len(begins) + 2 > column or not wrapped:
+            lines += [begins, *wrapped]
         else:
-            lines += [begins.ljust(column) + told[0][column:], *told[1:]]
+            lines += [begins.ljust(column) + wrapped[0][column:], *wrapped[1:]]
     return "\n".join(lines) + "\n"
 
 
@@ -97,7 +97,7 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
 
 
 def _examples(commands: Sequence[str], width: int) -> str:
-    """Return the commands as they are typed; one that is too wide goes on behind a backslash."""
+    """Return the commands as they are typed; a backslash continues one that is too wide."""
     lines: list[str] = []
     for command in commands:
         begin, *parts = command.split(" --")

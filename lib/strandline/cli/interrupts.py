@@ -12,7 +12,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(BaseException):
-    """A signal ended the command. No `Exception`, so that nothing between takes it for an error that it knows."""
+    """A signal ended the command. Not an `Exception`, so that no handler below mistakes it for an error."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -20,17 +20,17 @@ class Interrupted(BaseException):
 
     @property
     def exit_code(self) -> int:
-        """What shells expect of a process that a signal ended: 130 for SIGINT, 143 for SIGTERM."""
+        """The exit code of a process that a signal ended: 130 for SIGINT, 143 for SIGTERM."""
         return 128 + self.number
 
 
 class Interrupts:
-    """Takes the two signals while a command runs; one process runs one command.
+    """Handles SIGINT and SIGTERM while a command runs; one process runs one command.
 
-    A signal ends Spark's JVM, if this process started it, and the command: commits are atomic, so tables stay whole. A
-    call that waits for the JVM cannot be taken back, and the next call would wait for its end. While SIGINT is
-    deferred the first one only asks the command to stop. SIGTERM is not: who sends it may send it to the JVM, too. A
-    signal that comes while the command ends, ends the process.
+    A signal ends the command and Spark's JVM, if this process started it: commits are atomic, so tables stay whole.
+    The JVM is ended since a call that waits for it cannot be cancelled, and the next call would wait for that one.
+    While SIGINT is deferred, the first SIGINT only asks the command to stop. SIGTERM is never deferred: its sender may
+    send it to the JVM, too. A second signal ends the process at once.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Interrupts:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Take the signals while the block runs; in another thread than the main one they cannot be taken."""
+        """Handle the signals while the block runs; outside the main thread Python allows no handler, so do nothing."""
         self._begin()
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -58,14 +58,14 @@ class Interrupts:
                 signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
     def session_started(self, end: Callable[[], None]) -> None:
-        """Say that a session is there, which `end` ends at once. pyspark has set a handler of its own: ours again."""
+        """Register `end`, which ends the session at once, and replace the handler that pyspark has set."""
         self._end_session = end
         if threading.current_thread() is threading.main_thread():
             self._take_signals()
 
     @contextmanager
     def deferred(self) -> Iterator[Callable[[], bool]]:
-        """Let the first SIGINT not end the command while the block runs: the value says whether it came."""
+        """Defer the first SIGINT while the block runs. The value says whether a SIGINT arrived."""
         self._is_deferred = True
         try:
             yield lambda: self._is_asked
@@ -83,7 +83,7 @@ class Interrupts:
             self._is_asked = True
             return
         self.ended_by = Interrupted(number)
-        # What fails from now on fails since the JVM is gone: py4j logs a traceback of each call.
+        # Without the JVM every later call fails, and py4j logs a traceback of each.
         logging.disable(logging.CRITICAL)
         self._end_session()
         raise self.ended_by

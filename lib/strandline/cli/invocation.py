@@ -1,4 +1,4 @@
-"""One call of one command: its options, and what is opened only when the command asks for it."""
+"""One call of one command: its options, and what it opens on demand."""
 
 import os
 import time
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options that commands share; `of_dialects` are those that dialects add, by name, as they were given."""
+    """The options that commands share; `of_dialects` holds the options that dialects add, by name, as typed."""
 
     lake: str | None = None
     schema: str | None = None
@@ -42,13 +42,13 @@ class Options:
 
     @property
     def gives_settings(self) -> bool:
-        """Whether a setting, or where settings are, was given."""
+        """Whether --set, --conf or --env was given."""
         return bool(self.settings) or self.conf is not None or self.env is not None
 
 
 @dataclass
 class Invocation:
-    """A call of `command`. Clock, entropy and environment enter Strandline here and nowhere below."""
+    """A call of `command`. Clock, entropy and environment enter Strandline only here."""
 
     command: str
     options: Options
@@ -65,7 +65,7 @@ class Invocation:
 
     @cached_property
     def effective(self) -> "Effective":
-        """The settings with where each comes from. Raises: UsageError."""
+        """The settings and the source of each. Raises: UsageError."""
         from strandline.config import effective, environment_layer, file_layer, options_layer
 
         options = self.options
@@ -79,7 +79,7 @@ class Invocation:
 
     @cached_property
     def settings(self) -> "Settings":
-        """The settings in force, `~` spelled out. Raises: UsageError."""
+        """The settings, with `~` expanded. Raises: UsageError."""
         from strandline.config import with_home
 
         return with_home(self.effective.settings, self.environ.get("HOME") or str(Path.home()))
@@ -99,9 +99,9 @@ class Invocation:
         return Location.lake(options.lake if options.lake is not None else DEFAULT_LAKE)
 
     def on(self, location: Location) -> "Invocation":
-        """Return the call, on the lake that an option of the command's own names.
+        """Return the call with `location` from --to as its lake.
 
-        Raises: UsageError `LAKE_AND_SCHEMA` if one of the shared options names another.
+        Raises: UsageError `LAKE_AND_SCHEMA` if --lake or --schema is given, too.
         """
         options = self.options
         if options.lake is not None or options.schema is not None:
@@ -120,7 +120,7 @@ class Invocation:
         return time.monotonic() - self.began
 
     def context(self, progress: Progress | None = None) -> RunContext:
-        """Return what a pipeline gets besides its input. Raises: UsageError `FAULT_INVALID`."""
+        """Return the context of a pipeline's run. Raises: UsageError `FAULT_INVALID`."""
         return RunContext(
             run_id=self.run_id,
             command=self.command,
@@ -134,7 +134,7 @@ class Invocation:
         )
 
     def context_of(self, command: str, like: RunContext) -> RunContext:
-        """Return what another run of this process gets: of `command`, beginning now, with the rest of `like`."""
+        """Return the context of a further run in this process: of `command`, begins now, otherwise equal to `like`."""
         began, started_at = time.monotonic(), datetime.now(UTC)
         return replace(
             like,
@@ -146,7 +146,7 @@ class Invocation:
         )
 
     def session(self, *, with_kafka: bool = False) -> "SparkSession":
-        """Return the Spark session, started or found. Raises: FaultError, see `strandline.session.open_session`."""
+        """Return the active Spark session, or a new one. Raises: FaultError, see `strandline.session.open_session`."""
         from strandline.session import end_session, open_session
 
         began = time.monotonic()
@@ -156,9 +156,9 @@ class Invocation:
         return spark
 
     def store(self, *, with_kafka: bool = False, makes: bool = True) -> "TableStore":
-        """Return the lake's tables through Spark; wrong usage is refused before Spark starts.
+        """Return the lake's tables through Spark. Wrong usage is refused before Spark starts.
 
-        `makes` says whether the command makes a lake that is not there.
+        `makes` says whether the command creates a lake that does not exist.
         Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables` and `session`.
         """
         location, _ = self.location, self.settings
@@ -170,15 +170,15 @@ class Invocation:
 
         return TableStore(spark, location, Retry(self.settings.merge), run_id=self.run_id)
 
-    def light(self) -> "DeltaRsLake":
-        """Return the lake's tables through delta-rs. Raises: UsageError, FaultError, see `open_light`."""
-        from strandline.tables.delta_rs import open_light
+    def delta_rs(self) -> "DeltaRsLake":
+        """Return the lake's tables through delta-rs. Raises: UsageError, FaultError, see `open_delta_rs`."""
+        from strandline.tables.delta_rs import open_delta_rs
 
-        return open_light(self.location)
+        return open_delta_rs(self.location)
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
-        """Show progress on standard error while the block runs; nothing with --quiet."""
+        """Show progress on standard error while the block runs; not with --quiet."""
         if self.options.quiet:
             yield NoProgress()
             return

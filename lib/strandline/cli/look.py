@@ -1,4 +1,4 @@
-"""Commands that look and change nothing: status, sql, quarantine, explain."""
+"""The read-only commands `status`, `sql`, `quarantine` and `explain`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _MAX_QUERY_BYTES = 1 << 20
 
 
 class Format(StrEnum):
-    """How `sql` gives its rows."""
+    """The output formats of `sql`."""
 
     TABLE = "table"
     CSV = "csv"
@@ -79,19 +79,20 @@ def _status(
         list[str] | None,
         typer.Argument(
             metavar="[NAMESPACE]...",
-            help="A fingerprint or a log's id, or either with its kind, as log:demo-shop; its first part will do.",
+            help="A fingerprint or a log's id, with or without its kind (log:demo-shop); a unique prefix is enough.",
             show_default=False,
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All rows, not the 50 worst.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show all rows, not only the 50 worst.")] = False,
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Exit code 1 if something is forked, waiting, behind, stopped or unreduced."
+            "--check",
+            help="Exit code 1 if a namespace is forked, waiting or behind, a writer stopped or a table is unreduced.",
         ),
     ] = False,
 ) -> Result:
-    """Show how every namespace fares, worst first, and what reduce has not caught up with."""
+    """Show the health of every namespace, worst first, and the tables that reduce has not read to the end."""
     from strandline.dialects import health_queries, record_tables
     from strandline.pipelines import status
 
@@ -108,28 +109,29 @@ def _sql(
         typer.Argument(metavar="[QUERY]", help="One query over tables and views.", show_default=False),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("-f", "--file", metavar="FILE", help="File of the query.")
+        Path | None, typer.Option("-f", "--file", metavar="FILE", help="File that contains the query.")
     ] = None,
     form: Annotated[
         Format,
-        typer.Option("--format", metavar="NAME", help="Form of the rows: table, csv, json or parquet."),
+        typer.Option("--format", metavar="NAME", help="Format of the rows: table, csv, json or parquet."),
     ] = Format.TABLE,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the rows there; needed for parquet.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write the rows to this file; required for parquet."),
     ] = None,
 ) -> Result:
-    """Run one query over tables and views; it changes nothing."""
+    """Run one read-only query over tables and views."""
     if (query is None) == (file is None):
         raise UsageError(
             "QUERY_MISSING" if query is None else "QUERY_TWICE",
-            "sql needs one query" if query is None else "a query and -f FILE both say what to run",
+            "sql needs one query" if query is None else "QUERY and -f FILE were both given",
             "write `strandline sql 'SELECT * FROM namespace_health'`, or -f FILE",
         )
     if form is Format.PARQUET and out is None:
-        raise UsageError("OUT_MISSING", "parquet is not for a terminal", "add --out FILE")
+        raise UsageError("OUT_MISSING", "parquet cannot be printed on a terminal", "add --out FILE")
     if form is not Format.TABLE and out is None and call.options.as_json:
         raise UsageError(
-            "FORMAT_AND_JSON", f"--json and --format {form} both say how to print", "give one of them"
+            "FORMAT_AND_JSON", f"--json and --format {form} both set the output format", "give one of them"
         )
     text = query if query is not None else _query_of(file)
     from strandline.pipelines import sql
@@ -148,11 +150,13 @@ def _quarantine(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[list | show ID]", help="All by reason, or one by its id.", show_default=False
+            metavar="[list | show ID]",
+            help="`list` (default) shows all by reason, `show ID` one record.",
+            show_default=False,
         ),
     ] = None,
 ) -> Result:
-    """Show what was rejected or waits, by reason with an example each; or one record with all there is about it."""
+    """Show rejected and waiting records by reason, with an example each, or one record with its bytes and evidence."""
     from strandline.pipelines import quarantine
 
     action, *rest = words or ["list"]
@@ -166,7 +170,7 @@ def _quarantine(
         raise UsageError(
             "USAGE",
             f"strandline quarantine {action} got {len(rest)} ids",
-            "`strandline quarantine show ID` takes one",
+            "`strandline quarantine show ID` takes one id",
         )
     if action == "show":
         quarantine.id_range(rest[0])
@@ -180,13 +184,13 @@ def _quarantine(
 
 @contextmanager
 def _reading(call: Invocation) -> "Iterator[ReadLake]":
-    """Give the tables to read: through delta-rs where it opens them, else through Spark."""
+    """Give the tables to read: through delta-rs if it can open them, else through Spark."""
     from strandline.tables.delta_rs import opens_without_spark
 
     if opens_without_spark(call.location):
-        light = call.light()
-        if not light.has_deletion_vectors:
-            yield light
+        lake = call.delta_rs()
+        if not lake.has_deletion_vectors:
+            yield lake
             return
     with call.progress():
         from strandline.tables.read_lake import SparkLake
@@ -196,9 +200,9 @@ def _reading(call: Invocation) -> "Iterator[ReadLake]":
 
 def _explain(
     call: Invocation,
-    code: Annotated[str, typer.Argument(metavar="CODE", help="A reason code, in any case.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A reason code, in upper or lower case.")],
 ) -> Result:
-    """Say in words what a reason code means, where it comes from and what to do."""
+    """Explain a reason code: what it means, its source and what to do."""
     from strandline.pipelines import explain
 
     report = explain.run(code, call.context())
@@ -212,10 +216,12 @@ def _query_of(file: Path | None) -> str:
         with open_file(file) as stream:
             raw = stream.read(_MAX_QUERY_BYTES + 1)
         if len(raw) > _MAX_QUERY_BYTES:
-            raise UsageError("QUERY_FILE", f"the query file {file} is over 1 MiB", "give a file of one query")
+            raise UsageError(
+                "QUERY_FILE", f"the query file {file} is larger than 1 MiB", "give a file of one query"
+            )
         return raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(
             "QUERY_FILE", f"the query file {file} cannot be read: {why}", "give a file of one query"
         ) from None

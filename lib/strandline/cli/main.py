@@ -1,4 +1,4 @@
-"""Runs a command: parses, calls, prints one report, ends with its exit code."""
+"""Runs a command: parses its options, calls it, prints one report, returns the exit code."""
 
 import os
 import signal
@@ -24,19 +24,19 @@ from strandline.core.nearest import did_you_mean, nearest
 from strandline.pipelines.report import Outcome, Report, ReportError
 
 KEYBOARD_INTERRUPT = 130
-"""What typer returns for a KeyboardInterrupt, which pyspark may raise while it starts."""
+"""What typer returns for a KeyboardInterrupt, which pyspark may raise at its start."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that `argv` (default: this process's arguments) spells; return the exit code.
+    """Run the command in `argv` (default: the arguments of this process); return the exit code.
 
-    0 to 3 as `strandline --help` says; 130 or 143 if SIGINT or SIGTERM ended it.
+    0 to 3 as `strandline --help` describes; 130 or 143 if SIGINT or SIGTERM ended it.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     current.clear()
     ending = _Ending(arguments)
     with interrupts.watched(), ending:
-        # Not standalone: every error comes back here instead of being printed and ended by typer.
+        # Not standalone: errors reach this function, and typer neither prints them nor exits.
         result: Any = app(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
             ending.exit = _print(result, ending.as_json)
@@ -59,10 +59,9 @@ def _print(result: Result, as_json: bool) -> int:
 
 
 class _Ending:
-    """Turns whatever ends a command early into a message, a report and an exit code.
+    """Turns an exception that ends a command into a message, a report and an exit code.
 
-    A context manager, since it looks at every exception without catching any kind of them blindly: a bug is shown
-    with its traceback, and it alone.
+    A context manager sees every exception without a blind `except`. Only a bug is shown with its traceback.
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -77,26 +76,26 @@ class _Ending:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """Report `error`; True: it was."""
+        """Report `error`; return True if it was reported."""
         if error is None:
             return False
         if isinstance(error, SystemExit | GeneratorExit):
             return False
         if isinstance(error, BrokenPipeError):
-            # Who read our output has gone (`| head`): nobody is left to tell, and Python must not try at exit.
+            # The reader of our output has ended (`| head`), and Python must not flush to it at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return True
-        # Where a signal ended Spark, what was being done may have failed for that in a way of its own.
+        # After a signal ended Spark, the running step fails with an error of its own: the signal is the cause.
         ended_by = interrupts.ended_by or (error if isinstance(error, Interrupted) else None)
         if ended_by is not None:
             self.exit = ended_by.exit_code
-            self._say_interrupted()
+            self._print_interrupted()
             return True
         log = _log()
         known = _as_usage(error) if isinstance(error, typer.TyperException) else as_fault(error, log, _lake())
         if known is not None:
             self.exit = known.exit_code
-            self._tell(known)
+            self._print_error(known)
             return True
         self.exit = 3
         for line in bug_lines(error, log, version("strandline")):
@@ -111,16 +110,16 @@ class _Ending:
             )
         return True
 
-    def _say_interrupted(self) -> None:
+    def _print_interrupted(self) -> None:
         if self.as_json:
-            said = ReportError(
-                "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or doubled."
+            error = ReportError(
+                "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or duplicated."
             )
-            self._print_report(said)
+            self._print_report(error)
             return
-        sys.stderr.write("The command was interrupted; run it again: nothing is lost or doubled.\n")
+        sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
 
-    def _tell(self, error: StrandlineError) -> None:
+    def _print_error(self, error: StrandlineError) -> None:
         if self.as_json:
             self._print_report(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
             return
@@ -150,7 +149,7 @@ class _Ending:
 
 
 def _log() -> Path | None:
-    """Return Spark's log of the running call, if the call got as far as to have settings."""
+    """Return the path of Spark's log, or None if the running call has not read its settings."""
     if not current or "settings" not in current[0].__dict__:
         return None
     from strandline.session import log_path
@@ -159,12 +158,12 @@ def _log() -> Path | None:
 
 
 def _lake() -> str | None:
-    """Return where the tables of the running call are, if it got as far as to know."""
+    """Return where the tables of the running call are, or None if that is not known yet."""
     return current[0].location.describe() if current and "location" in current[0].__dict__ else None
 
 
 def _as_usage(error: typer.TyperException) -> UsageError:
-    """Return a parser's error in our shape, with the nearest right name for a wrong one."""
+    """Return a parser's error as a UsageError, with the nearest known name for an unknown one."""
     context: Any = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "strandline"
     message = printable(error.format_message()).strip().rstrip(".")
@@ -179,4 +178,6 @@ def _as_usage(error: typer.TyperException) -> UsageError:
         return UsageError(
             "COMMAND_UNKNOWN", f"{path} has no command {word}", did_you_mean(word, command_names())
         )
-    return UsageError("USAGE", f"{path}: {message[:1].lower()}{message[1:]}", f"`{path} --help` shows how")
+    return UsageError(
+        "USAGE", f"{path}: {message[:1].lower()}{message[1:]}", f"`{path} --help` shows the usage"
+    )

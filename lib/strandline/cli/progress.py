@@ -1,4 +1,4 @@
-"""Progress on standard error: a live line on a terminal, else one line every so many seconds."""
+"""Progress on standard error: a live line on a terminal, else one line at an interval."""
 
 import sys
 import threading
@@ -16,9 +16,9 @@ _LIVE_PER_SECOND = 4
 
 
 class ShownProgress:
-    """Shows stage, records done, records a second and elapsed time while a command runs.
+    """Shows stage, records done, records per second and elapsed time while a command runs.
 
-    A thread of its own asks the count: the command itself waits for Spark.
+    A separate thread reads the count, since the command itself waits for Spark.
     """
 
     def __init__(self, console: Console, seconds: float) -> None:
@@ -30,10 +30,10 @@ class ShownProgress:
         self._count: Callable[[], int] | None = None
         self._ended = threading.Event()
         self._live: Live | None = None
-        self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
+        self._thread = threading.Thread(target=self._print_lines, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Start to show progress."""
         if self._console.is_terminal:
             self._live = Live(
                 get_renderable=self._line,
@@ -47,18 +47,18 @@ class ShownProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop showing; a live line is taken away."""
+        """Stop; remove the live line."""
         self._ended.set()
         if self._live is not None:
             self._live.stop()
             self._live = None
 
     def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
-        """Begin the stage `name`; `count` gives its records done so far."""
+        """Begin the stage `name`; `count` returns the number of records done so far."""
         self._name, self._count, self._stage_began = printable(name), count, time.monotonic()
 
     def step(self, name: str) -> None:
-        """Show nothing: the names of steps are for those who know the code."""
+        """Show nothing: the names of steps are for developers."""
 
     def note(self, text: str) -> None:
         """Print one line, above the live one."""
@@ -71,11 +71,11 @@ class ShownProgress:
         records = "" if done is None else f", {done:,} records, {done / rate:,.0f}/s"
         return Text(f"{self._name}{records}, {now - self._began:.0f} s")
 
-    def _tell(self) -> None:
+    def _print_lines(self) -> None:
         while not self._ended.wait(self._seconds):
             self.note(self._line().plain)
 
 
 def error_console(*, stream: TextIO | None = None) -> Console:
-    """Return the console of progress and errors; rich obeys NO_COLOR by itself."""
+    """Return the console of progress and errors; rich obeys NO_COLOR."""
     return Console(file=stream or sys.stderr, stderr=stream is None, soft_wrap=True, highlight=False)

@@ -1,4 +1,4 @@
-"""Commands to start with: demo, doctor, init, config."""
+"""The commands `demo`, `doctor`, `init` and `config`."""
 
 from typing import Annotated
 
@@ -49,12 +49,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _demo(call: Invocation) -> Result:
-    """Land real published journals in a new lake, demo-lake, and show what came of them."""
+    """Ingest published journals into a new lake, demo-lake, and show the results."""
     from strandline.pipelines import demo
     from strandline.tables.location import Location
 
-    # A few small plans, each run once: the JVM's second compiler and parallel collector cost more than they give.
-    # Without that compiler Java keeps 48 MB of compiled code, which a session fills: it would compile again and again.
+    # A few small plans, each run once: the JVM's second compiler and parallel collector cost more than they save.
+    # Without that compiler Java reserves 48 MB for compiled code; a session fills them and compiles again and again.
     call.environ.setdefault(
         "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
     )
@@ -66,7 +66,7 @@ def _demo(call: Invocation) -> Result:
 
 
 def _doctor(call: Invocation) -> Result:
-    """Check Java, Spark, the Delta jar, Arrow and write access; name each fault with the line that mends it."""
+    """Check Java, Spark, the Delta jar, Arrow and write access; show the next step for each fault."""
     from strandline.pipelines import doctor
 
     with call.progress() as progress:
@@ -79,13 +79,17 @@ def _init(
     buckets: Annotated[
         int | None,
         typer.Option(
-            "--buckets", metavar="N", min=1, max=65_536, help="Partitions of every table of a new lake."
+            "--buckets",
+            metavar="N",
+            min=1,
+            max=65_536,
+            help="Number of partitions of every table of a new lake.",
         ),
     ] = None,
 ) -> Result:
-    """Create what is missing of tables and views, and say what was done.
+    """Create the missing tables and views, and print what was done.
 
-    What decides verdicts is fixed when a lake is made: on a lake that says otherwise this ends with exit code 2.
+    Options that decide verdicts are fixed when a lake is created: a lake with another value is exit code 2.
     """
     from strandline.pipelines import init
 
@@ -101,7 +105,7 @@ def _init(
 
 
 def _config(call: Invocation) -> Result:
-    """Print the settings in force and where each comes from, and the options that dialects add to commands."""
+    """Print the settings in use and the source of each, and the options that dialects add to commands."""
     from strandline.config.settings import keys
     from strandline.dialects import infos
 
@@ -124,7 +128,7 @@ def _config(call: Invocation) -> Result:
 
 
 def _options(info: DialectInfo) -> list[dict[str, str]]:
-    """Return what a dialect adds to commands: option, dialect, the commands, and how long a value holds."""
+    """Return the options that a dialect adds: option, dialect, its commands, and how long a value applies."""
     of_lake = [
         (option.name, "init", f"the lake, as {option.table_property} of {option.table}")
         for option in info.lake_options

@@ -1,9 +1,9 @@
-"""Text that comes from data, made safe to show."""
+"""Makes text from data safe to show."""
 
 import unicodedata
 from collections.abc import Sequence
 
-# What moves a terminal or turns text around although its category is not a control's.
+# Characters that move a terminal or reverse text although their category is not a control's.
 _LINE_SEPARATORS = frozenset("\u2028\u2029")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _CSV_FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -11,29 +11,30 @@ _HEX_DUMP_WIDTH = 16
 
 
 def printable(text: object) -> str:
-    """Return `text` with control signs, bidi signs, line separators and lone surrogates as `\\xNN` or `\\uNNNN`.
+    """Return `text` with unsafe characters as `\\xNN` or `\\uNNNN`.
 
-    The one function through which data goes to a terminal or a log. A backslash stays as it is.
+    Unsafe are control and bidi characters, line separators and lone surrogates. A backslash stays. All data that goes
+    to a terminal or a log passes through this function.
     """
     shown = str(text)
     if shown.isascii() and shown.isprintable():
         return shown
-    return "".join(_escaped(sign) if _is_unsafe(sign) else sign for sign in shown)
+    return "".join(_escaped(char) if _is_unsafe(char) else char for char in shown)
 
 
-def _is_unsafe(sign: str) -> bool:
-    return sign in _BIDI or sign in _LINE_SEPARATORS or unicodedata.category(sign) in ("Cc", "Cs")
+def _is_unsafe(char: str) -> bool:
+    return char in _BIDI or char in _LINE_SEPARATORS or unicodedata.category(char) in ("Cc", "Cs")
 
 
-def _escaped(sign: str) -> str:
-    code = ord(sign)
+def _escaped(char: str) -> str:
+    code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def csv_cell(value: object) -> str:
-    """Return `value` as the text of a CSV cell that no spreadsheet takes for a formula; null is empty.
+    """Return `value` as the text of a CSV cell that no spreadsheet reads as a formula; null is empty.
 
-    A number is written as it is; a text that starts with one of = + - @ TAB CR gets ' in front.
+    A number is unchanged; a text that starts with one of = + - @ TAB CR gets a ' in front.
     """
     if value is None:
         return ""
@@ -46,13 +47,13 @@ def csv_cell(value: object) -> str:
 
 
 def sentence_of(text: str) -> str:
-    """Return `text` safe to show, ended like a sentence unless it ends in a sign of its own."""
+    """Return `text` safe to show, with a full stop unless it ends in another end mark."""
     shown = printable(text.strip())
     return shown if shown.endswith((".", "?", "!", "`", ")")) else f"{shown}."
 
 
 def as_text(raw: bytes) -> str:
-    """Return `raw` as text; bytes that are no UTF-8 and unsafe signs escaped, line ends too."""
+    """Return `raw` as text; escapes bytes that are not UTF-8, unsafe characters and line ends."""
     return printable(raw.decode("utf-8", errors="backslashreplace"))
 
 
@@ -67,7 +68,7 @@ def hex_dump(raw: bytes, rows: int) -> list[str]:
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return a table as lines: header, then rows, columns as wide as their widest cell, numbers to the right."""
+    """Return a table as lines: header, then rows; columns are as wide as their widest cell, numbers right-aligned."""
     cells = [["" if value is None else printable(value) for value in row] for row in rows]
     numeric = [
         bool(rows) and all(isinstance(row[at], int | float) or row[at] is None for row in rows)

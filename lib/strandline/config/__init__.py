@@ -1,4 +1,4 @@
-"""Settings: their names and types, the layers they come from, the mistakes in them."""
+"""Settings: names and types, layers and errors."""
 
 from strandline.config.layers import (
     Effective,

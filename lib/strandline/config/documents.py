@@ -1,4 +1,4 @@
-"""Settings files: found in the wheel or the checkout, read with the line of every key."""
+"""Settings files: finds them in the wheel or the checkout, and reads them with the line of every key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,9 +19,10 @@ MAX_SCALAR_CHARS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One value of a settings file: its dotted key (a section's own name for a value in its place), where it stands.
+    """One value of a settings file, with its dotted key and its line.
 
-    `section_place` is where its section begins.
+    The key is only the section's name if a value is in the place of a section. `section_place` is the line on which
+    the section begins.
     """
 
     key: str
@@ -31,7 +32,7 @@ class Entry:
 
 
 def _folder() -> Traversable:
-    """Return the folder of the packaged settings: in the wheel inside the package, in a checkout at its root."""
+    """Return the folder of the packaged settings: inside the package in a wheel, at the root in a checkout."""
     inside = files("strandline").joinpath("conf")
     return inside if inside.is_dir() else Path(__file__).parents[3] / "conf"
 
@@ -49,7 +50,7 @@ def packaged_text(name: str) -> str:
 def read(path: Path) -> str:
     """Return the text of the operator's settings file.
 
-    Raises: UsageError `CONF_NOT_FOUND` if it cannot be opened, `CONF_INVALID` if it is no UTF-8 or over 1 MiB.
+    Raises: UsageError `CONF_NOT_FOUND` if it cannot be opened, `CONF_INVALID` if it is not UTF-8 or larger than 1 MiB.
     """
     try:
         with open_file(path) as file:
@@ -58,7 +59,7 @@ def read(path: Path) -> str:
         raise UsageError(
             "CONF_NOT_FOUND",
             f"the settings file {path} cannot be read: {error.strerror}",
-            "give the path of a file as conf/base.yaml shows it",
+            "name a file in the format of conf/base.yaml",
         ) from None
     try:
         text = raw.decode("utf-8-sig")
@@ -66,15 +67,15 @@ def read(path: Path) -> str:
         text = None
     if text is None or len(raw) > MAX_FILE_BYTES:
         raise UsageError(
-            "CONF_INVALID", f"{path} is no settings file of UTF-8 text", "conf/base.yaml shows the form"
+            "CONF_INVALID", f"{path} is not a settings file in UTF-8", "conf/base.yaml shows the format"
         )
     return text
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which nothing is larger than it looks: no aliases, few nodes, short scalars.
+    """A YAML reader with bounds: no aliases, a maximum of nodes and of characters of a scalar.
 
-    Aliases in merge keys would multiply, and numbers in base 60 take the square of their length.
+    Aliases in merge keys would multiply, and numbers in base 60 take quadratic time.
     """
 
     _composed = 0
@@ -84,11 +85,11 @@ class _Loader(yaml.SafeLoader):
         self._composed += 1
         problem = None
         if isinstance(event, yaml.AliasEvent):
-            problem = "an alias has no place here"
+            problem = "aliases are not allowed"
         elif self._composed > MAX_SETTING_VALUES:
-            problem = f"over {MAX_SETTING_VALUES} values"
+            problem = f"more than {MAX_SETTING_VALUES} values"
         elif isinstance(event, yaml.ScalarEvent) and len(event.value) > MAX_SCALAR_CHARS:
-            problem = f"a value of over {MAX_SCALAR_CHARS} characters"
+            problem = f"a value of more than {MAX_SCALAR_CHARS} characters"
         if problem is not None:
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
         return super().compose_node(parent, index)
@@ -97,29 +98,29 @@ class _Loader(yaml.SafeLoader):
 def _invalid(name: str, mark: yaml.Mark | None, what: str) -> UsageError:
     place = f"{name}:{mark.line + 1}" if mark is not None else name
     return UsageError(
-        "CONF_INVALID", f"{place}: {what}", "conf/base.yaml shows the form: section, then keys below it"
+        "CONF_INVALID", f"{place}: {what}", "conf/base.yaml shows the format: a section, then keys below it"
     )
 
 
 def _pairs(node: yaml.Node, name: str) -> Iterator[tuple[str, yaml.Node, str]]:
-    """Yield key, value node and place of each pair of a mapping; a key twice or a key that is no text is refused."""
+    """Yield key, value node and line of each pair of a mapping. Raises: UsageError for a repeated or nested key."""
     if not isinstance(node, yaml.MappingNode):
         raise _invalid(name, node.start_mark, "a mapping is expected here")
     seen: set[str] = set()
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise _invalid(name, key.start_mark, "a key is a plain word")
+            raise _invalid(name, key.start_mark, "a key must be a plain word")
         text = str(key.value)
         if text in seen:
-            raise _invalid(name, key.start_mark, f"the key {text} stands here a second time")
+            raise _invalid(name, key.start_mark, f"the key {text} is repeated")
         seen.add(text)
         yield text, value, f"{name}:{key.start_mark.line + 1}"
 
 
 def entries(text: str, name: str) -> tuple[Entry, ...]:
-    """Return the entries of the YAML `text` in its order; an empty text has none.
+    """Return the entries of the YAML `text` in its order.
 
-    Raises: UsageError `CONF_INVALID` with file and line for what is no mapping of mappings in YAML.
+    Raises: UsageError `CONF_INVALID` with file and line for anything but a YAML mapping of mappings.
     """
     found: list[Entry] = []
     loader: _Loader | None = None
@@ -137,9 +138,9 @@ def entries(text: str, name: str) -> tuple[Entry, ...]:
                 for key, value, at in _pairs(node, name)
             )
     except yaml.MarkedYAMLError as error:
-        raise _invalid(name, error.problem_mark, f"this is no YAML: {error.problem}") from None
+        raise _invalid(name, error.problem_mark, f"this is not YAML: {error.problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _invalid(name, None, f"this is no YAML: {type(error).__name__}") from None
+        raise _invalid(name, None, f"this is not YAML: {type(error).__name__}") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -147,7 +148,7 @@ def entries(text: str, name: str) -> tuple[Entry, ...]:
 
 
 def value_of(text: str) -> Any:
-    """Return the value that a text from a shell spells in YAML, the text itself if it spells none."""
+    """Return the value of a text from a shell, read as YAML; the text itself if it is not YAML."""
     try:
         return _Loader(text).get_single_data()
     except (yaml.YAMLError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Where settings come from, layer over layer, and one message for each mistake in them."""
+"""Merges the layers of settings; each error names the place of the wrong value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
 
 ENVIRONMENT_PREFIX = "STRANDLINE_"
-# Variables with the prefix that are no settings: fault points and test vectors, for tests alone.
+# Variables with the prefix that are not settings: fault points and test vectors, only for tests.
 RESERVED_VARIABLES = frozenset({"STRANDLINE_FAULT", "STRANDLINE_VECTORS"})
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values of one source by dotted key, and for each the place where it stands (`prod.yaml:3`)."""
+    """Values of one source by dotted key, and the place of each (`prod.yaml:3`)."""
 
     values: Mapping[str, Any]
     places: Mapping[str, str]
@@ -27,7 +27,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """The settings in force; `places` says for each dotted key where its value comes from."""
+    """The settings in use; `places` maps each dotted key to the source of its value."""
 
     settings: Settings
     places: Mapping[str, str]
@@ -39,9 +39,9 @@ def _check_known(key: str, place: str) -> None:
 
 
 def document_layer(text: str, name: str) -> Layer:
-    """Return the layer of one YAML text; `name` is the file's, for messages.
+    """Return the layer of one YAML text; `name` is the file's name, for messages.
 
-    Raises: UsageError `CONF_INVALID` (not YAML, no mapping, a key twice), `SETTING_UNKNOWN`; each with the line.
+    Raises: UsageError `CONF_INVALID` (not YAML, not a mapping, a repeated key), `SETTING_UNKNOWN`; each names the line.
     """
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -56,8 +56,8 @@ def document_layer(text: str, name: str) -> Layer:
         if not key:
             raise UsageError(
                 "SETTING_INVALID",
-                f"{entry.place}: {section} is a section and holds settings, not {entry.value!r}",
-                f"write {section}: and below it, indented, {next(iter(sections()[section].model_fields))}: …",
+                f"{entry.place}: {section} is a section of settings, not a value, and cannot be {entry.value!r}",
+                f"write {section}: and on the next line, indented, {next(iter(sections()[section].model_fields))}: …",
             )
         _check_known(entry.key, entry.place)
         values[entry.key], places[entry.key] = entry.value, entry.place
@@ -67,7 +67,7 @@ def document_layer(text: str, name: str) -> Layer:
 def file_layer(path: Path | None, environment: str | None) -> Layer:
     """Return the layer of `--conf PATH` or of `--env NAME` (`conf/NAME.yaml`); empty if neither is given.
 
-    Raises: UsageError `CONF_TWICE`, `CONF_NOT_FOUND`, `ENV_UNKNOWN`, and as `document_layer`.
+    Raises: UsageError `CONF_TWICE`, `CONF_NOT_FOUND`, `ENV_UNKNOWN`, and those of `document_layer`.
     """
     if path is not None and environment is not None:
         raise UsageError("CONF_TWICE", "--conf and --env both name a settings file", "give one of them")
@@ -86,7 +86,7 @@ def file_layer(path: Path | None, environment: str | None) -> Layer:
 
 
 def _from_text(key: str, text: str) -> Any:
-    """Return what `text` means for the setting `key`: itself for texts, else the YAML scalar it spells."""
+    """Return the value that `text` gives the setting `key`: itself for a text, else read as YAML."""
     return text if is_text(key) else documents.value_of(text)
 
 
@@ -105,7 +105,7 @@ def environment_layer(environ: Mapping[str, str]) -> Layer:
         if key is None:
             raise UsageError(
                 "SETTING_UNKNOWN",
-                f"environment: {variable} is no setting",
+                f"environment: {variable} is not a setting",
                 did_you_mean(variable, by_variable),
             )
         values[key], places[key] = _from_text(key, environ[variable]), f"environment {variable}"
@@ -113,7 +113,7 @@ def environment_layer(environ: Mapping[str, str]) -> Layer:
 
 
 def options_layer(options: Iterable[str]) -> Layer:
-    """Return the layer of `--set SECTION.KEY=VALUE` options, the last of a key winning.
+    """Return the layer of `--set SECTION.KEY=VALUE` options, the last one of a key wins.
 
     Raises: UsageError `SETTING_INVALID` without `=`, `SETTING_UNKNOWN`.
     """
@@ -123,7 +123,9 @@ def options_layer(options: Iterable[str]) -> Layer:
         key, equals, text = option.partition("=")
         if not equals:
             raise UsageError(
-                "SETTING_INVALID", f"--set {option} gives no value", "write --set tables.buckets=32"
+                "SETTING_INVALID",
+                f"--set {option} has no value",
+                "write --set SECTION.KEY=VALUE, for example --set tables.buckets=32",
             )
         _check_known(key, "--set")
         values[key], places[key] = _from_text(key, text), "command line"
@@ -131,9 +133,9 @@ def options_layer(options: Iterable[str]) -> Layer:
 
 
 def effective(layers: Sequence[Layer]) -> Effective:
-    """Return the settings that base.yaml and `layers` give, a later layer before an earlier one.
+    """Return the settings of base.yaml and `layers`; a later layer overrides an earlier one.
 
-    Raises: UsageError `SETTING_INVALID` with the place of the value that is of a wrong type or out of range.
+    Raises: UsageError `SETTING_INVALID` with the place of a value of a wrong type or out of range.
     """
     base = document_layer(documents.packaged_text("base"), "conf/base.yaml")
     values, places = dict(base.values), dict(base.places)
@@ -152,18 +154,18 @@ def effective(layers: Sequence[Layer]) -> Effective:
         place = places.get(key, "conf/base.yaml")
         raise UsageError(
             "SETTING_INVALID",
-            f"{place}: {key} is {values.get(key)!r}, and it must be {expected(key)}",
-            f"the default is {base.values.get(key)!r}; conf/base.yaml says what it means",
+            f"{place}: {key} is {values.get(key)!r}, but must be {expected(key)}",
+            f"the default is {base.values.get(key)!r}; conf/base.yaml explains it",
         ) from None
 
 
 def defaults() -> Settings:
-    """Return the settings of conf/base.yaml alone."""
+    """Return the settings of conf/base.yaml only."""
     return effective(()).settings
 
 
 def with_home(settings: Settings, home: str) -> Settings:
-    """Return `settings` with `~` of its folders spelled out as `home`."""
+    """Return `settings` with `~` in its folders replaced by `home`."""
     spark = settings.spark
     folders = {
         name: home + folder[1:]

@@ -1,4 +1,4 @@
-"""Names and types of the settings. Defaults stand in conf/base.yaml, and only there."""
+"""Names and types of the settings. The defaults are in conf/base.yaml."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ _BOUNDS = ("ge", "gt", "le", "pattern")
 
 
 class Section(BaseModel):
-    """A group of settings: no unknown key, no value of another type, no change after it is read."""
+    """A group of settings: immutable, no unknown key, no value of another type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -30,7 +30,7 @@ class Limits(Section):
 
 
 class Read(Section):
-    """How files reach the workers."""
+    """How Spark reads input files."""
 
     lines_min_bytes: Bytes
     split_bytes: Bytes
@@ -44,14 +44,14 @@ class Stream(Section):
 
 
 class Tables(Section):
-    """How new tables are laid out."""
+    """The layout of new tables."""
 
     buckets: Annotated[int, Field(ge=1, le=65_536)]
     deletion_vectors: bool
 
 
 class Merge(Section):
-    """What a writer does when another writer was faster."""
+    """How a commit is retried after a conflict with another writer."""
 
     attempts: Count
     base_delay_seconds: Seconds
@@ -59,7 +59,7 @@ class Merge(Section):
 
 
 class Spark(Section):
-    """The session that a laptop starts."""
+    """The local Spark session."""
 
     master: Text
     driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmgKMG]$")]
@@ -69,13 +69,13 @@ class Spark(Section):
 
 
 class Progress(Section):
-    """What is shown of long work."""
+    """How progress is shown."""
 
     seconds: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
 class Settings(Section):
-    """Every setting of Strandline; `strandline.config.effective` makes it from its layers."""
+    """Every setting of Strandline; `strandline.config.effective` merges it from layers."""
 
     limits: Limits
     read: Read
@@ -101,13 +101,13 @@ def keys() -> tuple[str, ...]:
 
 
 def is_text(key: str) -> bool:
-    """Return whether the setting `key` is a text, so that what a shell gives is taken as it stands."""
+    """Return whether the setting `key` is a text, so that a value from a shell is not read as YAML."""
     name, _, field = key.partition(".")
     return sections()[name].model_fields[field].annotation is str
 
 
 def expected(key: str) -> str:
-    """Return in words what values the setting `key` takes."""
+    """Return the values that the setting `key` allows, in words."""
     name, _, setting = key.partition(".")
     field = sections()[name].model_fields[setting]
     bounds = {
@@ -119,7 +119,9 @@ def expected(key: str) -> str:
     if field.annotation is bool:
         return "true or false"
     if field.annotation is str:
-        return "a number with k, m or g, as 2g" if "pattern" in bounds else "a text that is not empty"
+        return (
+            "a number with k, m or g, for example 2g" if "pattern" in bounds else "a text that is not empty"
+        )
     number = "a whole number" if field.annotation is int else "a number"
     if "gt" in bounds:
         return f"{number} above {bounds['gt']} and up to {bounds['le']}"

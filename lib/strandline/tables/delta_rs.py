@@ -102,7 +102,7 @@ class DeltaRsLake:
         return newest_addition(history, after, self.version(table))
 
 
-def open_light(location: Location) -> DeltaRsLake:
+def open_delta_rs(location: Location) -> DeltaRsLake:
     """Return the lake at `location`, every table of the contracts opened.
 
     Raises: UsageError `LAKE_NOT_FOUND` (nothing there), `LAKE_FOREIGN` (other things there), `TABLE_MISSING`,

@@ -13,7 +13,7 @@ from strandline.cli import main
 from strandline.cli.app import command_names
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import FaultError
-from support.light_lake import add_feature, empty_lake, held, set_properties, state, write
+from support.delta_rs_lake import add_feature, empty_lake, held, set_properties, state, write
 from support.report_schema import REPORT
 
 NODES = [f"{n:064x}" for n in range(6)]
@@ -266,7 +266,7 @@ def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest
     assert main(["status", "--lake", "other"]) == 0
     out = capsys.readouterr().out
     assert "5 namespaces: 1 forked, 1 waiting, 2 rejected, 1 ok" in out
-    assert "unreduced: node_journal_line is at version 2, reduce has seen version 1" in out
+    assert "unreduced: node_journal_line is at version 2, reduce has read version 1" in out
     assert f"next: strandline reduce --lake {lake}" in out
 
 
@@ -386,7 +386,7 @@ def test_config_says_where_each_value_comes_from(
             "DATE_INVALID",
             "year-month-day",
         ),
-        (["reduce", "--log-config", "nowhere.json"], "OPTION_FILE", "give a file"),
+        (["reduce", "--log-config", "nowhere.json"], "OPTION_FILE", "name a file"),
         (["init", "--buckets", "0"], "USAGE", "--help"),
         (["init", "--buckets", "x"], "USAGE", "--help"),
         (["sql"], "QUERY_MISSING", "strandline sql"),

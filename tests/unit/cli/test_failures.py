@@ -18,12 +18,12 @@ CASES = {
             f"file:{LAKE}/bucket=14/part-0.c000.zstd.parquet. File does not exist. It is possible ..\n\tat x.y"
         ),
         "TABLE_DAMAGED",
-        f"a file that must be read is missing: {LAKE}/bucket=14/part-0.c000.zstd.parquet",
+        f"a file of the lake or of the input is missing: {LAKE}/bucket=14/part-0.c000.zstd.parquet",
     ),
     "an input file that is missing": (
         "FileNotFoundError: [Errno 2] No such file or directory: b'/in/a.journal'\n",
         "TABLE_DAMAGED",
-        "a file that must be read is missing: /in/a.journal",
+        "a file of the lake or of the input is missing: /in/a.journal",
     ),
     "a full disk, its place on a line before": (
         (
@@ -41,27 +41,27 @@ CASES = {
     "a table that may not be written": (
         f"java.io.FileNotFoundException: {LAKE}/_delta_log/.2.json.tmp (Operation not permitted)",
         "NOT_WRITABLE",
-        f"a place that must be written cannot be written: {LAKE}/_delta_log/.2.json.tmp",
+        f"a file or folder cannot be written: {LAKE}/_delta_log/.2.json.tmp",
     ),
     "a file where a folder must be": (
         f"Mkdirs failed to create file:{LAKE}/bucket=3 (exists=false, cwd=file:/home)",
         "NOT_WRITABLE",
-        f"a place that must be written cannot be written: {LAKE}/bucket=3",
+        f"a file or folder cannot be written: {LAKE}/bucket=3",
     ),
     "a file where a partition must be": (
         f"FileAlreadyExistsException: Destination exists and is not a directory: {LAKE}/bucket=3\n\tat x.y",
         "NOT_WRITABLE",
-        f"a place that must be written cannot be written: {LAKE}/bucket=3",
+        f"a file or folder cannot be written: {LAKE}/bucket=3",
     ),
     "no memory": (
         "java.lang.OutOfMemoryError: Java heap space",
         "MEMORY_SHORT",
-        "Spark's memory did not suffice",
+        "Spark ran out of memory",
     ),
     "a JVM that is gone": (
         "Answer from Java side is empty",
         "SPARK_ENDED",
-        "Spark's JVM ended before its work was done",
+        "Spark's JVM ended during the command",
     ),
 }
 
@@ -106,4 +106,4 @@ def test_an_error_number_that_says_nothing_of_our_surroundings_is_a_bug():
 
 def test_an_error_of_the_system_is_told_with_its_file():
     fault = as_fault(OSError(errno.EROFS, "Read-only file system", "/data/lake"), None)
-    assert fault.message == "a place that must be written cannot be written: /data/lake"
+    assert fault.message == "a file or folder cannot be written: /data/lake"

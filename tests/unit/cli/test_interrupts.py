@@ -12,7 +12,7 @@ from strandline.cli import main
 from strandline.cli.interrupts import Interrupted, Interrupts
 from strandline.pipelines import explain
 
-SENTENCE = "The command was interrupted; run it again: nothing is lost or doubled.\n"
+SENTENCE = "The command was interrupted; run it again: nothing is lost or duplicated.\n"
 # A command that takes long, and what fails on the way out since its JVM is gone.
 LONG = """
 import logging, sys, time

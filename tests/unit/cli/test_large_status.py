@@ -13,7 +13,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.spooled import SpooledRows
 from strandline.tables import delta_rs, slices
 from strandline.tables.location import Location
-from support.light_lake import empty_lake, held, rejected_namespaces, state, write
+from support.delta_rs_lake import empty_lake, held, rejected_namespaces, state, write
 
 MEGABYTE = 1024 * 1024
 
@@ -56,7 +56,9 @@ def test_a_lake_that_is_read_in_parts_is_shown_as_one_that_is_read_at_once(lake,
     at_once = shown(capsys, *status)
     # Some buckets together, and one cut by digests.
     monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 60)
-    assert len(delta_rs.open_light(Location.lake(str(lake))).slices(("quarantine", "namespace_state"))) > 16
+    assert (
+        len(delta_rs.open_delta_rs(Location.lake(str(lake))).slices(("quarantine", "namespace_state"))) > 16
+    )
     assert shown(capsys, *status) == at_once
 
 

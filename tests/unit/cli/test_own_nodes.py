@@ -7,7 +7,7 @@ import pytest
 
 from strandline.cli import main
 from strandline.dialects.sdmp.author import synthetic_id
-from support.light_lake import empty_lake, held, state, write
+from support.delta_rs_lake import empty_lake, held, state, write
 
 OWN, PEER, USER = (synthetic_id(*each) for each in (("node", 1), ("node", 2), ("user", 1)))
 OTHER = synthetic_id("node", 3, "0.12")

@@ -11,7 +11,7 @@ from strandline.cli import main
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import FaultError
 from strandline.tables.sources import select
-from support.light_lake import empty_lake
+from support.delta_rs_lake import empty_lake
 
 NOW = "--available-now"
 SDMP = ("--dialect", "sdmp")

@@ -86,7 +86,7 @@ def test_an_empty_file_changes_nothing() -> None:
         (
             "\ntables:\n  buckets: many\n",
             "SETTING_INVALID",
-            "tables.buckets is 'many', and it must be a whole number from 1 to 65536",
+            "tables.buckets is 'many', but must be a whole number from 1 to 65536",
         ),
         ("tables:\n  buckets: '16'\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is '16'"),
         ("tables:\n  buckets: 16.0\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is 16.0"),
@@ -94,23 +94,27 @@ def test_an_empty_file_changes_nothing() -> None:
         ("tables:\n  buckets: 65537\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets: true\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets:\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is None"),
-        ("limits:\n  files: 0\n", "SETTING_INVALID", "is 0, and it must be a whole number of at least 1"),
+        ("limits:\n  files: 0\n", "SETTING_INVALID", "is 0, but must be a whole number of at least 1"),
         ("progress:\n  seconds: 0\n", "SETTING_INVALID", "must be a number above 0 and up to 86400"),
         ("merge:\n  max_delay_seconds: -1\n", "SETTING_INVALID", "must be a number from 0 to 86400"),
         ("spark:\n  cache: ''\n", "SETTING_INVALID", "must be a text that is not empty"),
-        ("tables:\n  deletion_vectors: 1\n", "SETTING_INVALID", "is 1, and it must be true or false"),
+        ("tables:\n  deletion_vectors: 1\n", "SETTING_INVALID", "is 1, but must be true or false"),
         ("tables: 16\n", "SETTING_INVALID", "mine.yaml:1: tables is a section"),
         ("merge:\n  base_delay_seconds: .nan\n", "SETTING_INVALID", "mine.yaml:2"),
-        ("spark:\n  driver_memory: lots\n", "SETTING_INVALID", "must be a number with k, m or g, as 2g"),
+        (
+            "spark:\n  driver_memory: lots\n",
+            "SETTING_INVALID",
+            "must be a number with k, m or g, for example 2g",
+        ),
         (
             "tables:\n  buckets: 2\n  buckets: 3\n",
             "CONF_INVALID",
-            "mine.yaml:3: the key buckets stands here a second",
+            "mine.yaml:3: the key buckets is repeated",
         ),
         ("tables:\n buckets: [\n", "CONF_INVALID", "mine.yaml:3"),
         ("- tables\n", "CONF_INVALID", "mine.yaml:1: a mapping is expected"),
         ("tables: !!python/object/apply:os.system [x]\n", "CONF_INVALID", "mine.yaml:1"),
-        ("? [a]\n: 1\n", "CONF_INVALID", "mine.yaml:1: a key is a plain word"),
+        ("? [a]\n: 1\n", "CONF_INVALID", "mine.yaml:1: a key must be a plain word"),
     ],
 )
 def test_a_mistake_names_file_and_line(text: str, code: str, words: str) -> None:
@@ -160,7 +164,7 @@ def test_conf_and_env_exclude_each_other_and_must_be_there(tmp_path: Path) -> No
     assert caught.value.next == "did you mean prod?"
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="no settings file"):
+    with pytest.raises(UsageError, match="not a settings file"):
         file_layer(binary, None)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from strandline.cli import main
 from support.damage import DATA, LOGS, data_file, newest
-from support.light_lake import empty_lake, set_properties, state, write
+from support.delta_rs_lake import empty_lake, set_properties, state, write
 
 TABLE = "namespace_state"
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""Which invariants hold, and the rows that break one."""
+"""The report of `check`: which invariants hold, and the rows that break one."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _CELL = 300
 
 
 def check(console: Console, report: Report) -> None:
-    """Print a line for each check by name, then of each that is broken what it says and its first rows."""
+    """Print one line for each check, then the description and first rows of each broken one."""
     head(console, report)
     by_name: dict[str, list[dict[str, Any]]] = {}
     for entry in report.members["checks"]:

@@ -1,4 +1,4 @@
-"""A table made to fit a terminal: long names cut where they still tell each other apart, then columns left out."""
+"""Makes a table fit a terminal: cuts long names but keeps them distinct, then leaves out columns."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -7,7 +7,7 @@ from strandline.cli.text import aligned, printable
 
 CUT = "…"
 LEAST_NAME = 16
-"""A name is not cut to fewer signs."""
+"""The least length of a cut name, in characters."""
 
 Row = Sequence[object]
 
@@ -15,13 +15,13 @@ Row = Sequence[object]
 def fitted(
     columns: Sequence[str], rows: Sequence[Row], width: int, *, named: str, spare: Sequence[str]
 ) -> tuple[list[str], list[list[object]]]:
-    """Return the columns and rows of a table that `aligned` makes at most `width` wide, if that can be.
+    """Return columns and rows that `aligned` makes at most `width` characters wide, if possible.
 
-    The names in the column `named` are cut, but so that no two of them look alike: what is left names one. Then the
-    columns `spare` are left out, the first one first. What is still too wide is cut to fit.
+    Cuts the names in the column `named` so that no two are equal. If that is not enough, leaves out the columns
+    `spare`, in their order. Then cuts names to fit.
     """
     names = [printable(row[columns.index(named)]) for row in rows]
-    shown, least = list(columns), max(LEAST_NAME, _told_apart(names) + len(CUT))
+    shown, least = list(columns), max(LEAST_NAME, _distinct_prefix(names) + len(CUT))
     left_out = list(spare)
     while True:
         kept = [[row[columns.index(name)] for name in shown] for row in rows]
@@ -43,14 +43,14 @@ def _cut(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - len(CUT)] + CUT
 
 
-def _told_apart(names: Sequence[str]) -> int:
-    """Return of how many first signs of each of the names no two are equal."""
+def _distinct_prefix(names: Sequence[str]) -> int:
+    """Return the least prefix length at which no two of the names are equal."""
     ordered = sorted(set(names))
     return max((_common(*pair) + 1 for pair in pairwise(ordered)), default=0)
 
 
 def _common(one: str, other: str) -> int:
-    """Return how many first signs of two texts are equal."""
+    """Return the length of the common prefix of two texts."""
     return next(
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )

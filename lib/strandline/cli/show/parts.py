@@ -1,4 +1,4 @@
-"""What several reports have in common: a head, counts, reasons, the next commands."""
+"""Parts of several reports: header, counts, reasons, next commands."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from strandline.pipelines.report import Report
 
 REASONS_SHOWN = 10
 FILES_SHOWN = 5
-_FATES = ("new", "known", "rejected", "deferred")
+_VERDICTS = ("new", "known", "rejected", "deferred")
 
 
 def head(console: Console, report: Report) -> None:
@@ -20,12 +20,12 @@ def head(console: Console, report: Report) -> None:
 
 
 def counts(console: Console, report: Report) -> None:
-    """Print what became of the records read, the other counts that are not 0, and the number of namespaces."""
+    """Print the records read by verdict, the other counts that are not 0, and the number of namespaces."""
     found = report.counts
     if "read" in found:
-        parts = " + ".join(f"{name} {found.get(name, 0):,}" for name in _FATES)
+        parts = " + ".join(f"{name} {found.get(name, 0):,}" for name in _VERDICTS)
         console.print(Text(f"read {found['read']:,} = {parts}"))
-    rest = {name: count for name, count in found.items() if name not in ("read", *_FATES) and count}
+    rest = {name: count for name, count in found.items() if name not in ("read", *_VERDICTS) and count}
     if rest:
         console.print(Text(", ".join(f"{name} {count:,}" for name, count in rest.items())))
     if report.namespaces:
@@ -47,7 +47,7 @@ def frequent_reasons(console: Console, report: Report) -> None:
 
 
 def stopped_writers(console: Console, stopped: Mapping[str, Sequence[str]]) -> None:
-    """Print the own nodes on whose journals nothing is written, with each reason in words."""
+    """Print the local nodes whose writers stopped, with the meaning of each reason."""
     from strandline.contracts.reasons import reasons
 
     known = reasons()
@@ -59,15 +59,15 @@ def stopped_writers(console: Console, stopped: Mapping[str, Sequence[str]]) -> N
 
 
 def damaged_files(console: Console, report: Report) -> None:
-    """Print the first files that brought rejected records, with where each first breaks, and how many there are."""
+    """Print the number of files with rejected records, and for the first ones where each first breaks."""
     files, total = report.members.get("damaged_files", ()), report.members.get("damaged_files_total", 0)
     if not files:
         return
     console.print(Text(f"{total:,} files with rejected records", style="yellow"))
     for file in files[:FILES_SHOWN]:
         record = f"record {file['position']}, " if "position" in file else ""
-        told = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"
-        console.print(Text(f"  {printable(file['source'])}, {told}, {file['rejected']:,} rejected"))
+        place = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"
+        console.print(Text(f"  {printable(file['source'])}, {place}, {file['rejected']:,} rejected"))
     if total > FILES_SHOWN:
         console.print(Text("  more: strandline sql 'SELECT * FROM damaged_source'"))
 
@@ -82,7 +82,7 @@ def reason(console: Console, entry: Mapping[str, Any]) -> None:
 
 
 def example(record: Mapping[str, Any]) -> str:
-    """Return where one record of the quarantine is found."""
+    """Return id, namespace and source of a record of the quarantine."""
     parts = [printable(record["quarantine_id"])[:12]]
     if record.get("namespace"):
         parts.append(printable(record["namespace"]))
@@ -92,8 +92,8 @@ def example(record: Mapping[str, Any]) -> str:
 
 
 def next_commands(console: Console, commands: Sequence[str], report: Report) -> None:
-    """Print what to type next."""
-    # The lake is named as the operator would have to: the default folder needs no option.
+    """Print the next commands to run."""
+    # The option that names the lake is added; the default folder needs none.
     from strandline.tables.location import DEFAULT_LAKE, Location
 
     where = "" if report.lake == Location.lake(DEFAULT_LAKE).describe() else f" --lake {report.lake}"

@@ -1,4 +1,4 @@
-"""The quarantine: its reasons, or one record whole."""
+"""The report of `quarantine`: the reasons, or one complete record."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _TEXT_BYTES = 4096
 
 
 def quarantine(console: Console, report: Report) -> None:
-    """Print the reasons with examples, or one record whole."""
+    """Print the reasons with examples, or one complete record."""
     if "record" in report.members:
         _record(console, report.members["record"])
         return
@@ -37,18 +37,18 @@ def _record(console: Console, record: Mapping[str, Any]) -> None:
     ):  # fmt: skip
         if record[name] is not None:
             console.print(Text(f"{name:<14} {printable(record[name])}"))
-    for told in record["reasons"]:
-        console.print(Text(f"\n{printable(told['code'])}", style="bold"))
-        console.print(Text(f"  {told['meaning']}\n  what to do: {told['advice']}"))
+    for each in record["reasons"]:
+        console.print(Text(f"\n{printable(each['code'])}", style="bold"))
+        console.print(Text(f"  {each['meaning']}\n  what to do: {each['advice']}"))
     if record["waits_for"]:
-        console.print(Text(f"\nwaits for {', '.join(printable(one) for one in record['waits_for'])}"))
+        console.print(Text(f"\nwaits for {', '.join(printable(awaited) for awaited in record['waits_for'])}"))
     if record["evidence"] is not None:
         console.print(Text("\nevidence", style="bold"))
         for line in json.dumps(record["evidence"], indent=2, ensure_ascii=False).splitlines():
             console.print(Text(f"  {printable(line)}"))
     raw = bytes.fromhex(record["raw"])
-    kept = "all" if record["raw_whole"] else f"the first {len(raw):,}"
-    console.print(Text(f"\n{record['raw_bytes']:,} bytes, {kept} kept", style="bold"))
+    stored = "all" if record["raw_whole"] else f"the first {len(raw):,}"
+    console.print(Text(f"\n{record['raw_bytes']:,} bytes, {stored} stored", style="bold"))
     cut = "…" if len(raw) > _TEXT_BYTES else ""
     console.print(Text(f"  {as_text(raw[:_TEXT_BYTES])}{cut}"))
     for line in hex_dump(raw, _DUMP_ROWS):

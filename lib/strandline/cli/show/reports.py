@@ -21,18 +21,18 @@ from strandline.cli.text import printable
 from strandline.pipelines.report import Report
 
 ROWS_OF_A_TABLE: Final = 10_000
-"""Rows whose columns are made as wide as their widest cell; more rows are more tables."""
+"""Rows of one printed table, which shares its column widths; more rows are further tables."""
 
 _STATUS = (
     "health", "namespace", "dialect", "records", "waiting", "rejected", "forks", "behind", "state_hash", "reducer",
     "reduced_at",
 )  # fmt: skip
 _SPARE = ("reducer", "reduced_at", "state_hash", "dialect", "behind", "forks")
-"""Columns that a narrow terminal does without, the first one first; --json has all."""
+"""Columns that are left out on a narrow terminal, in this order; --json has all."""
 
 
 def init(console: Console, report: Report) -> None:
-    """Print what was created, migrated or there already."""
+    """Print what was created, migrated or already there."""
     head(console, report)
     for name in ("created", "migrated", "unchanged", "views"):
         values = report.members.get(name)
@@ -52,7 +52,7 @@ def ingest(console: Console, report: Report) -> None:
 
 
 def stream(console: Console, report: Report) -> None:
-    """Print what came in all batches together, the most frequent reasons, the next commands."""
+    """Print the counts of all batches together, the most frequent reasons, the next commands."""
     ingest(console, report)
     console.print(Text(f"checkpoint: {printable(report.members['checkpoint'])}"))
 
@@ -64,18 +64,20 @@ def reduce(console: Console, report: Report) -> None:
     for name, change in report.tables.items():
         console.print(Text(f"{name}: version {change.version}, {change.inserted:,} rows inserted"))
     for difference in report.members.get("differences", ()):
-        console.print(Text(f"difference mended: {printable(inline(difference))}", style="bold red"))
+        console.print(Text(f"difference repaired: {printable(inline(difference))}", style="bold red"))
     if report.error is not None:
         console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
     next_commands(console, ("strandline status",), report)
 
 
 def sync(console: Console, report: Report) -> None:
-    """Print what was written, asked or answered, and the writers that stopped."""
+    """Print the files of requests and answers that were written, and the writers that stopped."""
     head(console, report)
     counts(console, report)
-    for name, told in report.members.get("refused_nodes", {}).items():
-        console.print(Text(f"refused: {printable(name)} is no own node, {told:,} requests", style="yellow"))
+    for name, requests in report.members.get("refused_nodes", {}).items():
+        console.print(
+            Text(f"refused: {printable(name)} is not a local node, {requests:,} requests", style="yellow")
+        )
     stopped_writers(console, report.members.get("stopped", {}))
     for member in ("requests_file", "answers_file"):
         if member in report.members:
@@ -85,7 +87,7 @@ def sync(console: Console, report: Report) -> None:
 
 
 def sync_lakes(console: Console, report: Report) -> None:
-    """Print what is missing, namespace by namespace, and what became of what came."""
+    """Print how many records are missing by namespace, and the counts of the records that were copied."""
     head(console, report)
     counts(console, report)
     plan = report.members["plan"]
@@ -99,13 +101,13 @@ def sync_lakes(console: Console, report: Report) -> None:
     if report.error is not None:
         console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
     if report.members["dry_run"]:
-        console.print(Text("nothing was written: without --dry-run the missing records are brought"))
+        console.print(Text("nothing was written: run without --dry-run to copy the missing records"))
     else:
         next_commands(console, ("strandline status",), report)
 
 
 def export(console: Console, report: Report) -> None:
-    """Print what the file is, where it and its manifest are, and the set of each namespace."""
+    """Print the set of each namespace, and the paths of the file and its manifest."""
     found = report.members
     head(console, report)
     counts(console, report)
@@ -118,7 +120,7 @@ def export(console: Console, report: Report) -> None:
 
 
 def unpack(console: Console, report: Report) -> None:
-    """Print how many blocks were copied, and where to."""
+    """Print how many blocks were copied, and the path of the file."""
     counts(console, report)
     found = report.members
     console.print(Text(f"written: {printable(found['out'])}, {found['bytes']:,} bytes"))
@@ -129,10 +131,10 @@ def unpack(console: Console, report: Report) -> None:
 
 
 def status(console: Console, report: Report) -> None:
-    """Print the health of namespaces, worst first, and what is unreduced."""
+    """Print the health of namespaces, worst first, and the unreduced tables."""
     rows = report.members["rows"]
     every = iter(rows)
-    # A table at a time, and at least one: its header says what there would be.
+    # One table at a time, and at least one, which shows the header.
     block = list(islice(every, ROWS_OF_A_TABLE))
     while True:
         shown = [
@@ -156,10 +158,10 @@ def status(console: Console, report: Report) -> None:
     stopped_writers(console, report.members["stopped"])
     damaged_files(console, report)
     for one in report.members["unreduced"]:
-        seen = "nothing of it" if one["reduced_version"] is None else f"version {one['reduced_version']}"
+        read = "nothing of it" if one["reduced_version"] is None else f"version {one['reduced_version']}"
         console.print(
             Text(
-                f"unreduced: {one['table']} is at version {one['version']}, reduce has seen {seen}",
+                f"unreduced: {one['table']} is at version {one['version']}, reduce has read {read}",
                 style="yellow",
             )
         )
@@ -168,7 +170,7 @@ def status(console: Console, report: Report) -> None:
 
 
 def explain(console: Console, report: Report) -> None:
-    """Print a reason code in words."""
+    """Print the explanation of a reason code."""
     found = report.members
     console.print(
         Text(f"{found['code']}  ({found['severity']}; {', '.join(found['outcomes'])})", style="bold")
@@ -177,15 +179,17 @@ def explain(console: Console, report: Report) -> None:
     console.print(Text(f"What to do: {found['advice']}"))
     console.print(Text(f"Dialects: {', '.join(found['dialects'])}"))
     if found["waits_for"]:
-        console.print(Text(f"Waits for: {found['waits_for']}:…, and is admitted by itself when that comes"))
+        console.print(Text(f"Waits for: {found['waits_for']}:…; is admitted when that arrives"))
     if found["replay"]:
         console.print(
-            Text("A later version of the rules may judge otherwise: `strandline ingest --from-quarantine`")
+            Text(
+                "A later version may judge it differently: run `strandline ingest --from-quarantine` after an upgrade"
+            )
         )
 
 
 def doctor(console: Console, report: Report) -> None:
-    """Print each check; for a fault the line that mends it."""
+    """Print each check, and for a fault the next step."""
     for check in report.members["checks"]:
         mark, style = ("ok", "green") if check["ok"] else ("FAULT", "bold red")
         console.print(Text.assemble((f"{mark:<6}", style), f"{check['name']}: {printable(check['found'])}"))

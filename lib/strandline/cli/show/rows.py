@@ -30,7 +30,7 @@ def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 def config(console: Console, report: Report) -> None:
-    """Print the settings in force, then the options that dialects add to commands."""
+    """Print the settings in use, then the options that dialects add to commands."""
     settings = report.members["settings"]
     table(
         console,
@@ -44,7 +44,7 @@ def config(console: Console, report: Report) -> None:
 
 
 def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
-    """Print the rows of a query in the form asked for, or where they were written."""
+    """Print the rows of a query in the requested format, or the path of the file."""
     rows = report.members.get("rows", ())
     if out is not None:
         console.print(Text(f"{report.counts.get('rows', len(rows)):,} rows in {printable(out)}"))
@@ -53,8 +53,8 @@ def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
     else:
         _write(report, form, console.file)
     if report.members.get("truncated"):
-        # On standard error, with --quiet too: it is no progress, and csv and json have no place for it.
-        shown = f"only the first {len(rows):,} rows are given; --format parquet --out FILE gives all"
+        # On standard error, with --quiet too: it is not progress, and csv and json have no place for it.
+        shown = f"only the first {len(rows):,} rows are shown; --format parquet --out FILE writes all"
         error_console().print(Text(shown))
 
 
@@ -73,7 +73,7 @@ def write_rows(report: Report, form: str, out: Path) -> None:
 
 
 class _Utf8:
-    """Takes text for a file of bytes."""
+    """Writes text to a binary file."""
 
     def __init__(self, file: "NewFile") -> None:
         self._file = file
@@ -83,7 +83,7 @@ class _Utf8:
 
 
 def inline(value: Any) -> Any:
-    """Return a nested value as JSON text, any other as it is."""
+    """Return a nested value as JSON text, any other value unchanged."""
     return (
         json.dumps(value, ensure_ascii=True, sort_keys=True)
         if isinstance(value, dict | list | tuple)

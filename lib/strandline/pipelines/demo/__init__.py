@@ -23,7 +23,7 @@ from strandline.pipelines.demo.folder import make_anew, write_files
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
 from strandline.tables.commits import Retry
-from strandline.tables.delta_rs import DeltaRsLake, open_light
+from strandline.tables.delta_rs import DeltaRsLake, open_delta_rs
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 
@@ -60,15 +60,15 @@ class _Demo:
     def run(self, folder: Path, dialects: tuple[Dialect, ...]) -> Report:
         ingested = _together([self._ingested(dialect, write_files(folder, dialect)) for dialect in dialects])
         reduced = self._reduced()
-        light = open_light(self._location)
-        state = status.run(light, record_tables(), status.StatusRequest(all=True), self._part("status"))
+        lake = open_delta_rs(self._location)
+        state = status.run(lake, record_tables(), status.StatusRequest(all=True), self._part("status"))
         demos = [dialect.demo() for dialect in dialects]
         where = self._where()
         shown = [
             sections.landed(folder, [file for demo in demos for file in demo.files]),
             sections.counts(ingested, reduced),
             sections.health(state),
-            *(self._explained(light, ingested, demo.rejection, where) for demo in demos),
+            *(self._explained(lake, ingested, demo.rejection, where) for demo in demos),
             *(sections.query(demo.query, self._answered(demo.query)) for demo in demos),
             sections.next_commands(
                 (
@@ -100,12 +100,12 @@ class _Demo:
         return reduce.run(self._store(part), every(), reduce.ReduceRequest(), part)
 
     def _explained(
-        self, light: DeltaRsLake, ingested: Report, rejection: DemoRejection, where: str
+        self, lake: DeltaRsLake, ingested: Report, rejection: DemoRejection, where: str
     ) -> sections.Section:
         """Explain the rejection that the dialect chose."""
         wanted = f"status = 'rejected' AND namespace = {quote_text(rejection.namespace)}"
-        [row] = light.query(f"SELECT quarantine_id FROM quarantine WHERE {wanted}", ("quarantine",))
-        shown = quarantine.show(light, row["quarantine_id"].hex(), self._part("quarantine"))
+        [row] = lake.query(f"SELECT quarantine_id FROM quarantine WHERE {wanted}", ("quarantine",))
+        shown = quarantine.show(lake, row["quarantine_id"].hex(), self._part("quarantine"))
         [broken] = [
             each for each in ingested.members["damaged_files"] if each["source"].endswith(rejection.file)
         ]

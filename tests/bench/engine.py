@@ -178,7 +178,7 @@ class Engine:
         there = store.at(Location.lake(str(other)))
         began = time.perf_counter()
         context = _context("sync", store, stages)
-        report = sync_lakes.run(store, there, every(), sync_lakes.BringRequest(), self.settings, context)
+        report = sync_lakes.run(store, there, every(), sync_lakes.SyncLakesRequest(), self.settings, context)
         run = Run(time.perf_counter() - began, stages.ended())
         if report.exit or (report.counts["missing"], report.counts["new"]) != (new, new):
             raise RuntimeError(f"sync ended with {dict(report.counts)}, expected {new} new lines")

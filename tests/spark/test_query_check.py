@@ -5,7 +5,7 @@ import pytest
 from strandline.core.errors import UsageError
 from strandline.pipelines import sql
 from strandline.pipelines.sql.check import query_check
-from strandline.pipelines.sql.query import asked_of_spark
+from strandline.pipelines.sql.query import query_errors
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names
 from support.lakes import Lake
@@ -36,7 +36,7 @@ def asked(spark, lake):
 
         def ask(text: str) -> UsageError | None:
             try:
-                with asked_of_spark():
+                with query_errors():
                     check.frame(text.replace("{lake}", str(lake.path)))
             except UsageError as error:
                 return error

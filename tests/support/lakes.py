@@ -115,7 +115,7 @@ class Lake:
 
         store = self.store()
 
-        asked = sync_lakes.BringRequest(**request)
+        asked = sync_lakes.SyncLakesRequest(**request)
         context = self.context(store, "sync", faults)
         return sync_lakes.run(store, store.at(there.store().location), every(), asked, self.settings, context)
 

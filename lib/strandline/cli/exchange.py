@@ -110,7 +110,7 @@ def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> 
     check_logs(other)
     with call.progress() as progress:
         settings, store = call.settings, call.store()
-        request = sync_lakes.BringRequest(
+        request = sync_lakes.SyncLakesRequest(
             dry_run, options.parsed, options.files, settings.limits.walk_entries
         )
         report = sync_lakes.run(store, store.at(other), every(), request, settings, call.context(progress))

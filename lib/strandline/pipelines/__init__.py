@@ -1,1 +1,1 @@
-"""One use case a file. No pipeline names a dialect, and none calls another but `demo`."""
+"""One use case per file. No pipeline names a dialect."""

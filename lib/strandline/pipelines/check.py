@@ -1,4 +1,4 @@
-"""`check`: runs every invariant on a lake and names the rows that break one. No table changes."""
+"""`check`: checks every invariant of a lake and reports the rows that break one. No table changes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from strandline.tables.reads import SMALL_WORK_BYTES
 from strandline.tables.store import TableStore
 
 ROWS: Final = 10
-"""Most rows of one check that the report names."""
+"""Maximum number of reported rows per check."""
 JOB_BYTES: Final = 64 * 1024 * 1024
-"""Checks share a job while the tables that they read, each counted as often as it is read, hold no more than this."""
+"""Maximum bytes that the checks of one job read together; a table counts once per check."""
 
 
 def run(store: TableStore, context: RunContext) -> Report:
-    """Return which invariants hold, and the first rows of those that do not: then the outcome is `found`.
+    """Return which invariants hold, and the first rows of each broken one; with a broken one the outcome is `found`.
 
-    `counts` has `checks` and `broken`. Members: `checks`, in the order in which they run, each with `check`, `tables`
-    and `holds`; `broken`, of each that does not hold also `description`, `rows` and `more` (there are more rows). A
-    check all of whose tables are empty holds without being asked.
+    `counts` has `checks` and `broken`. The member `checks` lists all in the order of running, each with `check`,
+    `tables` and `holds`; the member `broken` lists the broken ones, also with `description`, `rows` and `more` (there
+    are more rows). A check whose tables are all empty holds without a query.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING.
     """
@@ -58,9 +58,9 @@ def run(store: TableStore, context: RunContext) -> Report:
 
 
 def jobs(every: Sequence[Check], sizes: Mapping[str, int]) -> Iterator[tuple[tuple[Check, ...], int]]:
-    """Yield the checks that have something to read, those of one job together, and the bytes that these read.
+    """Yield the checks of each job and the bytes that they read. Checks without rows to read are left out.
 
-    `sizes` are the bytes of each table. Many small checks share a job; a large one has its own.
+    `sizes` gives the bytes of each table. Small checks share a job; a large check has its own.
     """
     together: list[Check] = []
     work_bytes = 0
@@ -88,7 +88,7 @@ def _broken(check: Check, rows: Sequence[str]) -> dict[str, Any]:
 
 
 def _values(row: str) -> Any:
-    """Return a row as JSON values; one that was cut stays the text that it is."""
+    """Return a row as JSON values; a row that was cut stays a text."""
     try:
         return json.loads(row)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What one lake holds of a dialect and another lacks: counted, compared by hashes, named by ids."""
+"""Compares the records of one dialect in two lakes: by counts, then by set hashes, then by ids."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a lake lacks of another: `missing` are differences.ID_COLUMNS, kept, or None if nothing is.
+    """The records that a lake lacks of another. `missing` has differences.ID_COLUMNS, checkpointed; None if none.
 
-    `namespaces` are those that the other lake holds, `equal` those whose sets are equal, `behind` those of which
-    `records` are missing. `plan` names the first of these, the most missing records first. `incomparable` are rows of
-    that lake whose namespace or id is none.
+    `namespaces` counts those in the other lake, `equal` those with equal sets, `behind` those with missing records.
+    `records` is the number of missing records; `plan` lists the first namespaces, the most missing records first.
+    `incomparable` counts rows of the other lake with an invalid namespace or id.
     """
 
     missing: DataFrame | None
@@ -39,9 +39,10 @@ class Comparison:
 
 
 def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: SparkJobs) -> Comparison:
-    """Return what the lake `here` (None: there is none yet) lacks of `there`.
+    """Return what the lake `here` lacks of `there`; `here` is None for a lake that does not exist yet.
 
-    Counts that differ settle a namespace; where they are equal set hashes do, and their parts say where to look.
+    A namespace with different counts is unequal. Where counts are equal, set hashes are compared, and hashes of parts
+    of the set limit the join by ids.
     """
     every = _union(_named(there.ids(table), table) for table in dialect.info.ingest_tables)
     if not jobs.has_rows(every):
@@ -50,26 +51,26 @@ def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: S
     ours = theirs.limit(0) if here is None else _ids(here, dialect)
     counts = jobs.checkpoint(differences.compared(every, ours), "compared namespaces")
     alike = (F.col("there") == F.col("here")) & (F.col("there") > 0)
-    told = jobs.row(
+    totals = jobs.row(
         counts.agg(
             F.count_if(F.col("there") > 0).alias("namespaces"), F.count_if(alike).alias("alike"),
             F.sum("incomparable").alias("incomparable"),
         )
     )  # fmt: skip
     parts, unequal = theirs.limit(0).select("namespace", F.col("record_id").alias("first")), 0
-    if told["alike"]:
+    if totals["alike"]:
         parts = jobs.checkpoint(differences.unequal_parts(theirs, ours, counts), "unequal parts")
         unequal = jobs.row(parts.agg(F.count_distinct("namespace").alias("namespaces")))["namespaces"]
-    equal = told["alike"] - unequal
-    if equal == told["namespaces"]:
-        return Comparison(None, equal, equal, incomparable=told["incomparable"])
+    equal = totals["alike"] - unequal
+    if equal == totals["namespaces"]:
+        return Comparison(None, equal, equal, incomparable=totals["incomparable"])
     lacking = jobs.checkpoint(differences.missing(theirs, ours, counts, parts), "missing records")
     plan = jobs.checkpoint(differences.planned(lacking, counts), "plan")
     found = jobs.row(plan.agg(F.count(F.lit(1)).alias("behind"), F.sum("missing").alias("records")))
     first = plan.orderBy(F.col("missing").desc(), "namespace").limit(SHOWN)
     return Comparison(
         lacking if found["behind"] else None,
-        told["namespaces"], equal, found["behind"], found["records"] or 0, told["incomparable"],
+        totals["namespaces"], equal, found["behind"], found["records"] or 0, totals["incomparable"],
         tuple({"dialect": dialect.info.name, **row.asDict()} for row in first.collect()),
     )  # fmt: skip
 
@@ -88,9 +89,9 @@ def _union(frames: Iterable[DataFrame]) -> DataFrame:
 
 
 def rows_of(found: Comparison, there: OtherLake, dialect: Dialect) -> dict[str, DataFrame]:
-    """Return the missing rows by table, as `OtherLake.marked` gives them; only files of their buckets are opened.
+    """Return the missing rows by table, as `OtherLake.marked` returns them; only files of their buckets are opened.
 
-    Rows:   as many as `records` and `incomparable` of the comparison together.
+    Rows:   `records` plus `incomparable` of the comparison.
     """
     rows: dict[str, list[DataFrame]] = {}
     if found.missing is not None:

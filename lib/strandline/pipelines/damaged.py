@@ -1,4 +1,4 @@
-"""Which sources brought rejected records, those without a namespace too, and where each of them first breaks."""
+"""The sources with rejected records, also those without a namespace, and the first break of each."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from strandline.tables.read_lake import ReadLake
 
 SHOWN: Final = 20
-"""So many damaged sources a report names; it says how many there are."""
+"""Maximum number of damaged sources in a report, which also gives their total."""
 TABLES: Final = ("quarantine",)
-# Rows of the view `damaged_source`, in SQL that delta-rs reads too; a test compares the two.
-# A row is looked for by its place and id, not by a window: a source may have brought a million.
+# Rows of the view `damaged_source`, in SQL that delta-rs also reads; a test compares the two.
+# A join finds the first break by place and id. A window would sort all rows of a source, possibly a million.
 _SQL: Final = """
-WITH held AS (
+WITH stored AS (
   SELECT source, dialect, coalesce(source_offset, 0) AS place, quarantine_id, last_seen
   FROM quarantine
   WHERE status = 'rejected' AND scope = 'record' AND source IS NOT NULL
 ),
 shown AS (
   SELECT source, dialect, count(*) AS rejected, min(place) AS place, max(last_seen) AS seen_last
-  FROM held
+  FROM stored
   GROUP BY source, dialect
   ORDER BY seen_last DESC, source, dialect
   LIMIT {shown}
@@ -31,7 +31,7 @@ shown AS (
 first AS (
   SELECT s.source, s.dialect, s.rejected, s.seen_last, min(h.quarantine_id) AS quarantine_id
   FROM shown AS s
-  JOIN held AS h ON h.source = s.source AND h.dialect = s.dialect AND h.place = s.place
+  JOIN stored AS h ON h.source = s.source AND h.dialect = s.dialect AND h.place = s.place
   GROUP BY s.source, s.dialect, s.rejected, s.seen_last
 )
 SELECT
@@ -57,12 +57,12 @@ FROM (
 
 
 def members(rows: list[dict[str, Any]], total: int) -> dict[str, Any]:
-    """Return what a report has of damaged sources: the first of them, each by its members, and how many there are."""
+    """Return the members of a report about damaged sources: the first ones and the total."""
     return {"damaged_files": rows, "damaged_files_total": total}
 
 
 def damaged_files(lake: ReadLake) -> dict[str, Any]:
-    """Return `members` of all that was ever rejected and is still in quarantine, the newest first."""
+    """Return `members` of all sources with rejected records in the quarantine, newest first."""
     rows = [_row(each) for each in lake.query(_SQL.replace("{shown}", str(SHOWN)), TABLES)]
     total = len(rows) if len(rows) < SHOWN else lake.query(_TOTAL_SQL, TABLES)[0]["sources"]
     return members(rows, total)

@@ -1,4 +1,4 @@
-"""Checks what Strandline needs of this machine, and names every fault with the line that mends it."""
+"""`doctor`: checks what Strandline needs on this machine, and gives the next step for every fault."""
 
 import os
 import platform
@@ -32,7 +32,7 @@ Batches = TypeVar("Batches")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: what was found, and if it is not right the line that mends it."""
+    """The result of one check: what was found, and the next step if it is wrong."""
 
     name: str
     ok: bool
@@ -44,7 +44,7 @@ def run(
     settings: Settings, location: Location, environ: Mapping[str, str], session: Callable[[], "SparkSession"],
     context: RunContext,
 ) -> Report:  # fmt: skip
-    """Return all checks; exit 1 if one found a fault. `session` starts Spark, once what it needs is there."""
+    """Return all checks; the outcome is `found` if one failed. `session` starts Spark, if all other checks passed."""
     checks: list[Check] = []
     for stage, look in (
         ("Python", _python),
@@ -66,7 +66,7 @@ def run(
     if all(check.ok for check in checks):
         checks.append(_table(settings, session, context))
     else:
-        checks.append(Check("Spark session", False, "not tried", "mend what stands above first"))
+        checks.append(Check("Spark session", False, "not tried", "repair the faults above first"))
     failed = [check.name for check in checks if not check.ok]
     return replace(context, session_seconds=context.elapsed() - before).report(
         location.describe(),
@@ -87,7 +87,7 @@ def _python() -> Check:
 
 def _java(environ: Mapping[str, str]) -> Check:
     if is_hosted(environ):
-        return Check("Java", True, "that of the session that is there")
+        return Check("Java", True, "the Java of the active session")
     try:
         return Check("Java", True, check_java(environ))
     except StrandlineError as error:
@@ -111,9 +111,9 @@ def _pair() -> Check:
 
 
 def _jar(settings: Settings) -> Check:
-    kept = cached_jars(Path(settings.spark.cache))
+    jars = cached_jars(Path(settings.spark.cache))
     found = f"{coordinate()}, " + (
-        f"{len(kept)} files kept" if kept else "not kept yet: fetched once by the next start"
+        f"{len(jars)} files cached" if jars else "not cached yet: the next start downloads it"
     )
     return Check("Delta jar", True, found)
 
@@ -140,9 +140,9 @@ def _lake(location: Location) -> Check:
 
 
 def _writable(name: str, folder: Path, option: str) -> Check:
-    """Write and remove a file in the nearest folder that is there: none is made by looking."""
+    """Write and remove a file in the nearest existing parent folder. A check creates no folder."""
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    mend = f"give write access to {there}, or name another with {option}"
+    mend = f"give write access to {there}, or name another folder with {option}"
     if not there.is_dir():
         return Check(name, False, f"{there} is a file", mend)
     try:
@@ -156,7 +156,7 @@ def _writable(name: str, folder: Path, option: str) -> Check:
 
 
 def _table(settings: Settings, session: Callable[[], "SparkSession"], context: RunContext) -> Check:
-    """Start Spark, write a table, read it back through a Python worker."""
+    """Start Spark, write a table and read it through a Python worker."""
     name, log = "Spark session", log_path(settings, context.run_id)
     try:
         spark = session()
@@ -177,7 +177,7 @@ def _table(settings: Settings, session: Callable[[], "SparkSession"], context: R
         except (PySparkException, Py4JError) as error:
             return Check(name, False, str(error).splitlines()[0], f"read Spark's log {log}")
     if found != 3:
-        return Check(name, False, f"a table of 3 rows came back with {found}", f"read Spark's log {log}")
+        return Check(name, False, f"a table of 3 rows was read with {found}", f"read Spark's log {log}")
     return Check(name, True, f"Spark {spark.version}, one table written and read")
 
 

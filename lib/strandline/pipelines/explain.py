@@ -1,4 +1,4 @@
-"""One reason code in words."""
+"""`explain`: one reason code in words."""
 
 from strandline.contracts.reasons import Reason, reasons
 from strandline.core.errors import UsageError
@@ -8,7 +8,7 @@ from strandline.pipelines.run_context import RunContext
 
 
 def reason(code: str) -> Reason:
-    """Return the reason `code`, written in any case.
+    """Return the reason `code`, in upper or lower case.
 
     Raises: UsageError `REASON_UNKNOWN` with the nearest code.
     """
@@ -20,7 +20,7 @@ def reason(code: str) -> Reason:
 
 
 def run(code: str, context: RunContext) -> Report:
-    """Return what the reason `code` means, where it stands and what to do; raises as `reason`."""
+    """Return the meaning, severity and dialects of the reason `code`, and what to do. Raises: as `reason`."""
     found = reason(code)
     return context.report(
         members={

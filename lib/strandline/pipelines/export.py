@@ -1,4 +1,4 @@
-"""`export`: accepted records of namespaces as one file that `ingest` reads, with its manifest. No table changes."""
+"""`export`: writes accepted records to one file that `ingest` reads, with a manifest. No table changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
 HEADS_STATED: Final = 10_000
-"""Most heads that a manifest states; with more it states nothing of namespaces."""
+"""Maximum number of heads in a manifest; with more heads it does not state namespaces."""
 
 RUNS_OFFERED: Final = 1_000
 PRUNED: Final = "pruned_record"
@@ -38,9 +38,9 @@ PRUNED: Final = "pruned_record"
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """Namespaces as they were named, the file, and the run whose records are wanted (None: those of now).
+    """Namespaces as given, the file, and the run whose records are exported (None: the current records).
 
-    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before anything is opened.
+    Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
     """
 
     namespaces: tuple[str, ...]
@@ -48,7 +48,7 @@ class ExportRequest:
     as_of: str | None = None
 
     def __post_init__(self) -> None:
-        """See that the file is new and can have a manifest beside it."""
+        """Check that neither the file nor its manifest exists."""
         check_free(self.out)
         check_name(self.out)
 
@@ -58,10 +58,10 @@ def run(
 ) -> Report:
     """Write the accepted records of namespaces of one dialect; `ingest` of the file gives the same sets.
 
-    The manifest appears right before the file, so that a file that is there is complete and vouched for. `counts` has
-    `records` (what the file adds to `read`), `pruned` (what it lacks since it was pruned: then the outcome is `found`)
-    and the dialect's own. Members: `form`, `dialect`, `out`, `manifest`,
-    `bytes`, `read_versions`, `as_of` and `sets`, per namespace its records and their set_hash.
+    The manifest appears right before the file, so a file that exists is complete and has a manifest. `counts` has
+    `records` (the count `read` of an ingest of the file), `pruned` (records that are missing since they were pruned;
+    then the outcome is `found`) and the counts of the dialect. Members: `form`, `dialect`, `out`, `manifest`, `bytes`,
+    `sha256`, `read_versions`, `as_of`, and `sets` with records and set_hash of each namespace.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
         NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME; RUN_UNKNOWN, RUN_READ_NOTHING,
@@ -70,7 +70,7 @@ def run(
     lake.check_there(store)
     context.progress.stage("reading versions")
     versions, known = _versions(store, dialects, request.as_of)
-    held = TablesAsOf(store, versions)
+    tables = TablesAsOf(store, versions)
     work_bytes = sum(store.stored_bytes(each.info.record_table) for each in known.values())
     with (
         NewFile(request.out) as file,
@@ -78,11 +78,11 @@ def run(
         _reading(versions, request.as_of),
         SparkJobs(context.progress) as jobs,
     ):
-        context.progress.stage("looking for namespaces")
-        name, namespaces = resolve(request.namespaces, known, held, jobs)
+        context.progress.stage("finding namespaces")
+        name, namespaces = resolve(request.namespaces, known, tables, jobs)
         dialect = known[name]
         _check_format(request.out, dialect)
-        found = dialect.export(held, jobs, namespaces)
+        found = dialect.export(tables, jobs, namespaces)
         stated = _stated(found, jobs)
         heads = _with_heads(stated, found, jobs)
         pruned = _pruned(store, namespaces, found, jobs)
@@ -112,7 +112,7 @@ def run(
 def _versions(
     store: TableStore, dialects: Mapping[str, Dialect], as_of: str | None
 ) -> tuple[dict[str, int], dict[str, Dialect]]:
-    """Return the versions to read, and the dialects whose tables are all among them."""
+    """Return the table versions to read, and the dialects all of whose tables have one."""
     if as_of is None:
         tables = [table for each in dialects.values() for table in each.info.ingest_tables]
         return {table: store.version(table) for table in tables}, dict(dialects)
@@ -124,7 +124,7 @@ def _versions(
         best = nearest(as_of, ids)
         raise UsageError(
             "RUN_UNKNOWN",
-            f"no run of this lake is called {as_of}",
+            f"this lake has no run {as_of}",
             f"did you mean {best}?" if best else _WHICH_RUNS,
         )
     [row] = rows
@@ -133,7 +133,7 @@ def _versions(
     if not known:
         raise UsageError(
             "RUN_READ_NOTHING",
-            f"the run {as_of} ({row['command']}) notes no records that it read",
+            f"the run {as_of} ({row['command']}) did not read records",
             _WHICH_RUNS,
         )
     return versions, known
@@ -146,7 +146,7 @@ _WHICH_RUNS: Final = (
 
 @contextmanager
 def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
-    """Read the versions of an earlier run: that they are gone is no damage."""
+    """Read the versions of an earlier run: a vacuumed version is wrong usage, not damage."""
     if as_of is None:
         yield
         return
@@ -155,20 +155,20 @@ def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
 
 
 def _check_format(out: Path, dialect: Dialect) -> None:
-    """See that the file's name tells what will be in it. Raises: UsageError OUT_NAME."""
+    """Check that the name of the file matches its format. Raises: UsageError OUT_NAME."""
     form = dialect.info.export_format
     if form is None or format_of(out.name, dialect.info.formats) == form:
         return
     ending = dialect.info.formats[form][0]
     raise UsageError(
         "OUT_NAME",
-        f"records of {dialect.info.name} are written as {form}, and the name {out.name} does not tell so",
-        f"name a file that ends in {ending}, as --out {out.stem or 'export'}{ending}",
+        f"records of {dialect.info.name} are written as {form}, but the name {out.name} means another format",
+        f"name a file that ends in {ending}, for example --out {out.stem or 'export'}{ending}",
     )
 
 
 def _stated(found: ExportFile, jobs: SparkJobs) -> list[StatedNamespace]:
-    """Return the number and set_hash of the records of each namespace, ascending: few, since somebody named them."""
+    """Return the number and set_hash of the records of each namespace, ascending; few, since each was given by name."""
     values = found.ids.select("namespace", F.col("record_id").alias("value"))
     listed = F.collect_list(F.struct("namespace", "size", F.lower(F.hex("set_hash")).alias("hash")))
     rows = jobs.row(set_hashes(values).agg(F.array_sort(listed).alias("sets")))["sets"]
@@ -187,7 +187,7 @@ def _pruned(store: TableStore, namespaces: Sequence[str], found: ExportFile, job
 def _with_heads(
     stated: Sequence[StatedNamespace], found: ExportFile, jobs: SparkJobs
 ) -> list[StatedNamespace]:
-    """Return what the manifest states of namespaces; nothing if there are too many heads."""
+    """Return the namespaces of the manifest with their heads; none if there are too many heads."""
     few = found.heads.select("namespace", F.lower(F.hex("record_id")).alias("head")).limit(HEADS_STATED + 1)
     rows = jobs.row(few.agg(F.collect_list(F.struct("namespace", "head")).alias("heads")))["heads"]
     if len(rows) > HEADS_STATED:

@@ -1,4 +1,4 @@
-"""Named places at which a test kills the process, so that crashes between two steps can be tried."""
+"""Fault points: named places at which a test kills the process."""
 
 import os
 import signal
@@ -15,9 +15,9 @@ def kill_self() -> None:
 
 @dataclass(slots=True)
 class Faults:
-    """Fault points of one command; inert unless armed.
+    """The fault points of one command; without an armed point they do nothing.
 
-    `point` is the armed point, `nth` the visit that fires, `fire` what then happens (a test may count instead).
+    `point` is the armed point, `nth` the visit that fires, `fire` the action, which a test can replace.
     """
 
     point: str | None = None
@@ -27,9 +27,9 @@ class Faults:
 
     @staticmethod
     def parse(text: str | None) -> "Faults":
-        """Return the points that `STRANDLINE_FAULT=<point>[:n]` arms; inert for None or an empty text.
+        """Return the fault points that `STRANDLINE_FAULT=<point>[:n]` arms; none for None or an empty text.
 
-        Raises: UsageError `FAULT_INVALID` if n is no integer of at least 1.
+        Raises: UsageError `FAULT_INVALID` if n is not an integer of at least 1.
         """
         if not text:
             return Faults()
@@ -43,7 +43,7 @@ class Faults:
         return Faults(point, int(count or 1))
 
     def reach(self, point: str) -> None:
-        """Fire if `point` is the armed one and this is its nth visit; else nothing happens."""
+        """Fire if `point` is armed and this is its nth visit."""
         if point != self.point:
             return
         self._visits += 1

@@ -1,4 +1,4 @@
-"""The health of every namespace, worst first: its SQL, and its rows, of a large lake in parts that fit into memory."""
+"""The health of every namespace, worst first: SQL and rows; of a large lake in parts that fit into memory."""
 
 import hashlib
 import heapq
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ROWS = 50
 MOST = 10**18
-"""More than any count of records."""
+"""Greater than any count of records."""
 HEALTHS = ("forked", "behind", "waiting", "rejected", "ok")
 _RANK = {name: at for at, name in enumerate(HEALTHS)}
 COLUMNS = (
@@ -28,16 +28,16 @@ COLUMNS = (
 TABLES = ("namespace_state", "quarantine", "equivocation")
 _WORST_FIRST = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
 _SPARKS_HEX = "lower(hex(s.state_hash))"
-"""The one expression of the view `namespace_health` that delta-rs does not know: here the hash stays bytes."""
+"""The only expression of the view `namespace_health` that delta-rs does not support: here the hash stays binary."""
 
 
 def every_row(
     lake: "ReadLake", behind: Sequence[str], tables: Sequence[str], *, is_all: bool
 ) -> tuple[Counter[str], "list[Row] | SpooledRows"]:
-    """Return the number of all namespaces by health, and the rows wanted: all, or the worst.
+    """Return the number of all namespaces by health, and rows: all with `is_all`, else the worst.
 
-    `behind` are the SELECTs of what own nodes lack. A large lake is queried one part of its namespaces at a time, and
-    all rows go through files: memory does not grow with the lake. A small lake is answered by one query.
+    `behind` are SELECTs of what local nodes lack. A large lake is queried in slices of its namespaces, and all rows go
+    through files, so memory does not grow with the lake. A small lake takes one query.
     """
     slices = lake.slices(("quarantine", "namespace_state"))
     tally: Counter[str] = Counter()
@@ -64,7 +64,7 @@ def _counted(batches: "Iterator[list[Row]]", tally: Counter[str]) -> Iterator[tu
 
 
 def _place(row: "Row") -> str:
-    """Return a text by which rows sort as `rows_sql` sorts them; what is greater comes first, but names."""
+    """Return a sort key that gives the order of `rows_sql`: numbers descending, names ascending."""
     return (
         f"{_RANK[row['health']]}{MOST - row['forks']:019d}{MOST - row['behind']:019d}{MOST - row['waiting']:019d}"
         f"{MOST - row['rejected']:019d}{row['namespace'].encode().hex()}"
@@ -72,9 +72,9 @@ def _place(row: "Row") -> str:
 
 
 def tally_sql(behind: Iterable[str] = (), condition: str | None = None, tables: Sequence[str] = ()) -> str:
-    """Return the query of the number of namespaces by health; `behind` are the SELECTs of what own nodes lack.
+    """Return the query of the number of namespaces by health; `behind` are SELECTs of what local nodes lack.
 
-    With a `condition` on bucket and namespace the query is about these rows of the `tables` alone.
+    A `condition` on bucket and namespace restricts the query to such rows of `tables`.
     """
     return (
         f"{_part(condition, tables)}SELECT health, count(*) AS namespaces FROM (\n{_health(behind)}\n) AS fleet"
@@ -85,7 +85,7 @@ def tally_sql(behind: Iterable[str] = (), condition: str | None = None, tables: 
 def rows_sql(
     limit: int | None, behind: Iterable[str] = (), condition: str | None = None, tables: Sequence[str] = ()
 ) -> str:
-    """Return the query of the rows, by health, then by forks, missing, waiting and rejected records, then by name.
+    """Return the query of the rows, ordered by health, forks, missing, waiting and rejected records, then name.
 
     `behind`, `condition` and `tables` as in `tally_sql`.
     """
@@ -123,7 +123,7 @@ def _is_one_of(value: str, texts: Iterable[str]) -> str:
 
 
 def _part(condition: str | None, tables: Sequence[str]) -> str:
-    """Return the head of a query about the rows of the tables for which the condition holds."""
+    """Return the WITH clause that restricts the tables to the condition, or an empty text."""
     if condition is None or not tables:
         return ""
     parts = ",\n".join(f"{table} AS (SELECT * FROM {table} WHERE {condition})" for table in tables)
@@ -131,7 +131,7 @@ def _part(condition: str | None, tables: Sequence[str]) -> str:
 
 
 def _health(behind: Iterable[str]) -> str:
-    """Return the SELECT of the view `namespace_health`, as delta-rs reads it, too."""
+    """Return the SELECT of the view `namespace_health`, in SQL that delta-rs also reads."""
     return views(behind=behind)["namespace_health"].select.replace(_SPARKS_HEX, "s.state_hash")
 
 

@@ -1,4 +1,4 @@
-"""`ingest`: lands files, judges every record, unions the genuine ones, keeps the others in quarantine."""
+"""`ingest`: reads files, judges every record, inserts the genuine ones and quarantines the others."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from strandline.frames.differences import numbered
 from strandline.frames.quarantine import first_rejected
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import damaged, init
-from strandline.pipelines.admitting import Admitting, Merged, counts_of, raw_limits
+from strandline.pipelines.admission import Admitter, Merged, counts_of, raw_limits
 from strandline.pipelines.local_journals import WrittenJournals, write_local_journals
 from strandline.pipelines.manifests import ManifestFindings, check_manifests, require_manifests
-from strandline.pipelines.rejects import QUARANTINE
+from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -39,11 +39,11 @@ from strandline.tables.topics import Messages
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What `ingest` was asked for.
+    """The arguments of `ingest`.
 
-    `format` overrides what names tell; links may not lead out of the folder `within`; `drop_rejected_before` is in UTC.
-    `options` is what the dialect's `parse_options` returned, or None. `messages` are messages of a topic, in
-    place of sources.
+    `format` overrides the format by name; links must stay in the folder `within`; `drop_rejected_before` is in UTC.
+    `options` is the result of the dialect's `parse_options`, or None. `messages` are messages of a topic, instead of
+    sources.
     """
 
     sources: tuple[str, ...] = ()
@@ -61,17 +61,17 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True)
 class FoundInput:
-    """The files that the sources of a request name, each with its format, and the manifests that speak of them."""
+    """The files that the sources of a request name, each with its format, and the manifests about them."""
 
     selection: Selection
     manifests: tuple[Manifest, ...]
 
 
 def find_input(dialect: Dialect, request: IngestRequest, settings: Settings) -> FoundInput:
-    """Return the files and manifests that a request names. Only manifests are read, and Spark is not needed.
+    """Return the files and manifests that a request names. Reads only manifests; needs no Spark.
 
-    Raises: UsageError (a source that does not exist, a file whose name does not tell its format, a file that no
-    manifest names though it must), FaultError SOURCE_UNREADABLE.
+    Raises: UsageError (a missing source, a name without a known format, with `require_manifest` a file that no
+    manifest names), FaultError SOURCE_UNREADABLE.
     """
     found = select(request.sources, most=settings.limits.files, within=request.within)
     selection, manifests = load_manifests(found, dialect=dialect.info.name, keep=raw_limits(settings))
@@ -85,12 +85,12 @@ def run(
     store: TableStore, dialect: Dialect, request: IngestRequest, settings: Settings, context: RunContext,
     found: FoundInput | None = None,
 ) -> Report:  # fmt: skip
-    """Bring the records of the sources in and return what became of each: read = new + known + rejected + deferred.
+    """Admit the records of the sources. Return the counts: read = new + known + rejected + deferred.
 
-    Writes, in this order: records, what goes into tables beside them, quarantine, own journals, run. Killed anywhere
-    and run again it ends with the same tables. `found` is what `find_input` gave, where it was called before.
+    Writes in this order: records, side tables, quarantine, local journals, run. After a kill the same call ends with
+    the same tables. `found` is the result of `find_input`, if it was called before.
 
-    Raises: what `find_input` raises; UsageError (a lake that is not ours), FaultError WRITE_CONFLICT.
+    Raises: the errors of `find_input`; UsageError (the lake is foreign), FaultError WRITE_CONFLICT.
     """
     found = found or find_input(dialect, request, settings)
     selection, manifests = found.selection, found.manifests
@@ -119,31 +119,29 @@ class _Ingest:
         self._jobs = jobs
         self._selection = selection
         self._manifests = manifests
-        self._admitting = Admitting(store, dialect, settings, context, jobs)
-        self._rejects = self._admitting.rejects
+        self._admitter = Admitter(store, dialect, settings, context, jobs)
+        self._writer = self._admitter.quarantine
         self._authored: WrittenJournals | None = None
 
     def run(self) -> Report:
-        """Do all steps in the order that survives a kill between any two."""
+        """Do all steps, in an order that allows a kill between any two."""
         day = self._request.drop_rejected_before
-        dropped = {} if day is None else {"dropped": self._rejects.drop_before(day)}
-        options = self._admitting.options()
+        dropped = {} if day is None else {"dropped": self._writer.drop_before(day)}
+        options = self._admitter.options()
         selection = self._selection
         replay = None
         if self._request.from_quarantine:
-            replay = self._rejects.judged_again(
-                reason=self._request.reason, namespace=self._request.namespace
-            )
+            replay = self._writer.judged_again(reason=self._request.reason, namespace=self._request.namespace)
         writer = journal_writer(self._dialect, self._request.options)
         has_records = selection.files or self._request.messages is not None or replay is not None
         has_input = has_records or selection.refused or selection.manifests
         if not has_input and writer is None:
             return self._report(counts_of(None, Merged(), 0) | dropped, {}, ManifestFindings.none(), {}, None)
         admission = (
-            self._admitting.admit(self._scan(options), self._request.options, replay) if has_records else None
+            self._admitter.admit(self._scan(options), self._request.options, replay) if has_records else None
         )
         self._context.faults.reach("ingest.read")
-        merged = Merged() if admission is None else self._admitting.merge(admission)
+        merged = Merged() if admission is None else self._admitter.merge(admission)
         self._context.faults.reach("ingest.records")
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         rows, reasons, examples = self._quarantine(admission, manifests, replay)
@@ -162,7 +160,7 @@ class _Ingest:
             counts["authored"] = self._authored.authored
             members["stopped"] = {node: list(codes) for node, codes in self._authored.stopped.items()}
         if replay is not None:
-            members["replayed"] = self._rejects.replayed(replay)
+            members["replayed"] = self._writer.replayed(replay)
         return self._report(counts, reasons, manifests, members, admission)
 
     def _scan(self, options: ReadOptions) -> InputScan:
@@ -178,27 +176,27 @@ class _Ingest:
     def _quarantine(
         self, admission: Admission | None, manifests: ManifestFindings, replay: DataFrame | None
     ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:
-        """Write what was not accepted, delete what waits no longer. Return what `Rejects.add` gave."""
+        """Write rejected and deferred records, delete resolved ones. Return the result of `QuarantineWriter.add`."""
         found = [] if admission is None or admission.findings is None else [admission.findings]
         of_files = (*manifests.findings, *refused_links(self._selection))
-        told_of_files = as_findings(self._store.spark, of_files, found[0] if found else None)
-        if told_of_files is not None:
-            found.append(told_of_files)
-        rows, reasons, examples = self._rejects.add(found)
-        self._rejects.delete(None if admission is None else admission.resolved)
+        file_rows = as_findings(self._store.spark, of_files, found[0] if found else None)
+        if file_rows is not None:
+            found.append(file_rows)
+        rows, reasons, examples = self._writer.add(found)
+        self._writer.delete(None if admission is None else admission.resolved)
         if replay is not None:
-            self._rejects.delete_judged(replay, rows)
+            self._writer.delete_judged(replay, rows)
         return rows, reasons, examples
 
     def _damaged(self, admission: Admission | None, rejected: DataFrame | None) -> dict[str, object]:
-        """Return the members of the report that name damaged files: what their dialect tells, and what all have."""
+        """Return the members of the report about damaged files: the fields of the dialect and the common ones."""
         if admission is None or admission.damaged is None or rejected is None:
             return damaged.members([], 0)
         of_dialect = [row.asDict() for row in admission.damaged.limit(damaged.SHOWN).collect()]
         of_all = first_rejected(rejected).where(F.col("source").isin(*(row["source"] for row in of_dialect)))
         first = {row["source"]: row.asDict() for row in of_all.collect()}
         total = len(of_dialect) if len(of_dialect) < damaged.SHOWN else admission.damaged.count()
-        # A file that met a fault of ours has no rejected record.
+        # A file that met an internal fault has no rejected record.
         fault = {"rejected": 0, "source_offset": None, "reasons": "INTERNAL_ERROR"}
         return damaged.members([row | first.get(row["source"], fault) for row in of_dialect], total)
 
@@ -207,7 +205,7 @@ class _Ingest:
         members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
         authored = self._authored
-        written = self._admitting.written()
+        written = self._admitter.written()
         if authored is not None and authored.written is not None:
             received = written.get(self._dialect.info.record_table, Written(0))
             written[self._dialect.info.record_table] = replace(

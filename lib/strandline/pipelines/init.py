@@ -1,4 +1,4 @@
-"""`init`: makes the tables and views of a lake, or what of them is missing."""
+"""`init`: creates the missing tables and views of a lake."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ STATE_TABLE = "namespace_state"
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
-    """What `init` was asked for: N, and values of lake options by name; an option that is left out may have any.
+    """The arguments of `init`: number of buckets, and values of lake options by name; None or absent allows any value.
 
-    `default_buckets` and `deletion_vectors` are settings: what a new lake gets, no claim about one that is there.
+    `default_buckets` and `deletion_vectors` are settings: they apply only to a new lake.
     """
 
     buckets: int | None = None
@@ -37,7 +37,7 @@ class InitOptions:
 
 
 def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
-    """Make the lake or what of it is missing; say what was done.
+    """Create the lake, or its missing tables; return what was created.
 
     Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER, LAKE_CONTRADICTS; then nothing was written.
     """
@@ -56,7 +56,7 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
 
 
 def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
-    """Return what a new lake is made with. Deletion vectors are for reduced tables: no row of others is replaced."""
+    """Return the design of a new lake. Only reduced tables get deletion vectors: rows of others are never replaced."""
     dialects = tuple(dialects)
     properties: dict[str, dict[str, str]] = {}
     if options.deletion_vectors:
@@ -68,7 +68,7 @@ def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
 
 
 def design_by(settings: Settings, dialects: Iterable[Dialect]) -> LakeDesign:
-    """Return what a lake is made with by a command that lands records where nothing is yet: what the settings say."""
+    """Return the design of a lake that a command other than `init` creates: that of the settings."""
     tables = settings.tables
     return design(
         InitOptions(default_buckets=tables.buckets, deletion_vectors=tables.deletion_vectors), dialects
@@ -80,13 +80,13 @@ def _options(dialects: Iterable[Dialect]) -> list[LakeOption]:
 
 
 def _value(option: LakeOption, options: InitOptions) -> str:
-    """Return the value that the lake gets. Raises: UsageError OPTION_INVALID."""
+    """Return the value of the option for the lake. Raises: UsageError OPTION_INVALID."""
     given = options.dialect_options.get(option.name, option.unset)
     if option.values is not None and given not in option.values:
         raise UsageError(
             code="OPTION_INVALID",
-            message=f"--{option.name} is {given}, which it cannot be.",
-            next=f"Give it one of: {', '.join(option.values)}.",
+            message=f"--{option.name} cannot be {given}.",
+            next=f"Use one of: {', '.join(option.values)}.",
         )
     return given
 
@@ -110,6 +110,6 @@ def check_agrees(
 def _contradicts(location: Location, stored: str, wanted: str) -> UsageError:
     return UsageError(
         code="LAKE_CONTRADICTS",
-        message=f"The lake {location.describe()} was made with {stored}, which {wanted} contradicts.",
-        next="Leave the option out, or make another lake: what decides verdicts and layout never changes.",
+        message=f"The lake {location.describe()} was created with {stored}, which contradicts {wanted}.",
+        next="Leave the option out, or create another lake: options of verdicts and layout never change.",
     )

@@ -1,4 +1,4 @@
-"""Writing own journals: commit by commit behind their tips, and the nodes whose writer must not go on."""
+"""Writes local journals: appends to their tips, commit by commit, and reports the nodes whose writers stopped."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 ATTEMPTS = 5
-"""Times that the writer starts again from a new tip because another one was faster."""
+"""Attempts to append at a tip while other writers move it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenJournals:
-    """What the writer did: the last commit, or None; records of its own; the codes of nodes that it stopped for."""
+    """The writer's result: the last commit or None, the number of new records, the reason codes of stopped nodes."""
 
     written: Written | None
     authored: int
@@ -31,10 +31,10 @@ def write_local_journals(
     store: TableStore, table: str, writer: WritesJournals, options: object, context: RunContext, *,
     with_peers: bool = False,
 ) -> WrittenJournals:  # fmt: skip
-    """Write what own nodes hold, `with_peers` then what their peers name, until nothing is left.
+    """Write what local nodes announce, and `with_peers` what their peers name, until nothing is left.
 
-    A commit adds to a journal all of its rows or none: none if the journal grew since its tip was read, then the writer
-    starts again from the new tip. Killed anywhere it has lost nothing: what is not written is still to be written.
+    A commit adds to a journal all of its rows or none: none if the journal grew since its tip was read. Then the writer
+    starts again from the new tip. A kill loses nothing: the next run writes what is missing.
 
     Raises: FaultError WRITE_CONFLICT after the last attempt.
     """
@@ -50,7 +50,7 @@ def write_local_journals(
             if commit is None:
                 break
             context.faults.reach("authoring.tip")
-            context.progress.stage("writing own journals")
+            context.progress.stage("writing local journals")
             done = store.append_at_tip(table, commit.rows, commit.buckets, commit.bounds)
         context.faults.reach("authoring.commit")
         inserted += done.inserted
@@ -80,17 +80,17 @@ def _stopped(
 def _lost(table: str) -> FaultError:
     return FaultError(
         code="WRITE_CONFLICT",
-        message=f"Other writers continued the same own journals in {table} {ATTEMPTS} times before this run could.",
-        next="Run the same command again when they are done: what is not written yet is written then.",
+        message=f"Other writers continued the same local journals in {table} {ATTEMPTS} times before this run could.",
+        next="Run the same command again when they are done: it writes what is missing.",
     )
 
 
 def write_peers(
     store: TableStore, writer: WritesJournals, options: object, version: int, context: RunContext
 ) -> Mapping[str, Written]:
-    """Make the tables of peers what the journals and the choices say: rows that neither gives are deleted.
+    """Update the tables of peers from the journals and the options; delete rows that no longer apply.
 
-    `version` is that of the record table that the journals were reduced from.
+    `version` is the version of the record table that the journals were reduced from.
     """
     done: dict[str, Written] = {}
     with SparkJobs(context.progress) as jobs:

@@ -1,4 +1,4 @@
-"""Manifests beside the input: what somebody outside says that the files hold, and whether they do."""
+"""Compares input files with their manifests, which state hashes, counts and namespaces."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from strandline.tables.sources import InputFile, Selection
 from strandline.tables.stated import content_of, stated_files, stated_namespaces
 
 _EVIDENCE_BYTES = MAX_EVIDENCE_BYTES // 2 - 256
-"""What the disagreements of one reason may take; a row has at most two reasons."""
+"""Maximum bytes of the disagreements of one reason; a row has at most two reasons."""
 
 Disagreement = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestFindings:
-    """Rows of scope `manifest`, the files by completeness, and how many manifests are invalid or disagree."""
+    """Rows of scope `manifest`, the numbers of files by completeness, and the number of wrong manifests."""
 
     findings: tuple[FileFinding, ...]
     counts: Mapping[str, int]
@@ -35,16 +35,16 @@ class ManifestFindings:
 
     @staticmethod
     def none() -> ManifestFindings:
-        """Return what there is to say where nothing was read."""
+        """Return the findings of a run without manifests."""
         return ManifestFindings((), {}, 0)
 
 
 @dataclass(slots=True)
 class _Checked:
-    """One manifest, the files of the run that it names (by number), and what disagrees with it.
+    """One manifest, the files of the run that it names (by number), and its disagreements.
 
-    `namespaces` is None if it states nothing of them, or of files too that were not given. `disagreeing` counts the
-    files and namespaces that are not as stated: of many the first are among `mismatches`.
+    `namespaces` is None if the manifest states none, or also names files that were not given. `disagreeing` counts the
+    files and namespaces that disagree; `mismatches` has the first ones.
     """
 
     manifest: Manifest
@@ -55,7 +55,7 @@ class _Checked:
     disagreeing: dict[str, int] = field(default_factory=dict)
 
     def finding(self) -> FileFinding | None:
-        """Return its row, or None if all agrees."""
+        """Return its quarantine row, or None if nothing disagrees."""
         content = self.manifest.content
         evidence: dict[str, JsonValue] = {}
         if isinstance(content, Invalid):
@@ -71,18 +71,18 @@ class _Checked:
 
 
 def require_manifests(selection: Selection, manifests: Sequence[Manifest]) -> None:
-    """Pass if every input file is named by a manifest that can be relied on.
+    """Check that a valid manifest names every input file.
 
     Raises:
-        UsageError: MANIFEST_REQUIRED, naming the first file that none names.
+        UsageError: MANIFEST_REQUIRED, which names the first file without one.
     """
     named = {file_no for each in _paired(selection, manifests) for file_no in each.named}
     for file in selection.files:
         if file.file_no not in named:
             raise UsageError(
                 "MANIFEST_REQUIRED",
-                f"No manifest names {file.source}, so nobody can tell whether it is whole.",
-                "Fetch its *.manifest.json and put it beside the file, or leave out --require-manifest.",
+                f"No manifest names {file.source}, so its completeness cannot be checked.",
+                "Put its *.manifest.json into the folder of the file, or leave out --require-manifest.",
             )
 
 
@@ -90,10 +90,10 @@ def check_manifests(
     selection: Selection, manifests: Sequence[Manifest], admission: Admission | None, spark: SparkSession,
     limits: StreamLimits,
 ) -> ManifestFindings:  # fmt: skip
-    """Compare the files with what manifests state of them, in one Spark action; in none where no file is named.
+    """Compare the files with their manifests, in one Spark action; in none if no manifest names a file.
 
-    Each file is `complete` (every manifest that names it agrees), `damaged` or `open_ended` (none names it). Where a
-    manifest disagrees about namespaces, and all that it names is there and as it says, none of it is called complete.
+    A file is `complete` (every manifest that names it agrees), `damaged` or `open_ended` (no manifest names it). If a
+    manifest disagrees about namespaces although all its files are present and agree, none of them is `complete`.
     """
     checked = _paired(selection, manifests)
     damaged = _compare(checked, selection, admission, spark, limits)
@@ -108,7 +108,7 @@ def check_manifests(
 
 
 def _paired(selection: Selection, manifests: Sequence[Manifest]) -> list[_Checked]:
-    """Return each manifest with the files of the run that it names, and those that it names in vain."""
+    """Return each manifest with the files of the run that it names, and the missing ones."""
     by_path = {file.real: file for file in selection.files} if manifests else {}
     return [_pair(manifest, by_path) for manifest in manifests]
 
@@ -126,26 +126,28 @@ def _pair(manifest: Manifest, by_path: Mapping[bytes, InputFile]) -> _Checked:
         if file is not None:
             named[file.file_no] = stated
         elif (why := _why_missing(manifest, path)) is not None:
-            missing.append(_disagreement("file", stated.name, "name", "a file beside the manifest", why))
+            missing.append(
+                _disagreement("file", stated.name, "name", "a file in the folder of the manifest", why)
+            )
         else:
             is_partial = True
     return _Checked(manifest, named, None if is_partial else content.namespaces, missing)
 
 
 def _why_missing(manifest: Manifest, path: bytes) -> str | None:
-    """Return why a file that was not read counts as missing, or None if it merely was not given."""
+    """Return why a file that was not read counts as missing, or None if it was only not given."""
     if manifest.found_by == "beside":
         return None
     if not os.path.lexists(path):
         return "absent"
-    return "not read: a hidden name, a refused link or no file" if manifest.found_by == "folder" else None
+    return "not read: a hidden name, a refused link or not a file" if manifest.found_by == "folder" else None
 
 
 def _compare(
     checked: Sequence[_Checked], selection: Selection, admission: Admission | None, spark: SparkSession,
     limits: StreamLimits,
 ) -> set[int]:  # fmt: skip
-    """Note in each manifest what disagrees with it, and return the numbers of the damaged files."""
+    """Add the disagreements to each manifest, and return the numbers of the damaged files."""
     disagreements = _disagreements(checked, selection, admission, spark, limits)
     if disagreements is None:
         return set()
@@ -171,7 +173,7 @@ def _disagreements(
     checked: Sequence[_Checked], selection: Selection, admission: Admission | None, spark: SparkSession,
     limits: StreamLimits,
 ) -> DataFrame | None:  # fmt: skip
-    """Return, lazily, what is not as stated (`frames.manifests.DISAGREEMENTS`), or None if no file is named."""
+    """Return, lazily, the disagreements (`frames.manifests.DISAGREEMENTS`), or None if no file is named."""
     if admission is None or admission.per_file is None or not any(each.named for each in checked):
         return None
     numbered = list(enumerate(checked))
@@ -179,25 +181,25 @@ def _disagreements(
     stated = stated_files(spark, [(number, each.named) for number, each in numbered])
     content = content_of(spark, [file for file in selection.files if file.file_no in named], limits)
     files = disagreeing_files(stated, content, admission.per_file)
-    tells = [
+    stating = [
         (number, each.namespaces) for number, each in numbered if each.named and each.namespaces is not None
     ]
-    if not tells or admission.claims is None:
+    if not stating or admission.claims is None:
         return files
-    of_these = stated_files(spark, [(number, checked[number].named) for number, _ in tells])
+    of_these = stated_files(spark, [(number, checked[number].named) for number, _ in stating])
     places = of_these.select("manifest_no", "file_no")
     return files.unionByName(
-        disagreeing_namespaces(stated_namespaces(spark, tells), admission.claims, places)
+        disagreeing_namespaces(stated_namespaces(spark, stating), admission.claims, places)
     )
 
 
 def _disagreement(subject: str, name: str, field: str, expected: str, actual: str | None) -> Disagreement:
-    told: Disagreement = {subject: shown(name), "field": field, "expected": expected}
-    return {**told, "actual": None if actual is None else shown(actual)}
+    found: Disagreement = {subject: shown(name), "field": field, "expected": expected}
+    return {**found, "actual": None if actual is None else shown(actual)}
 
 
 def _evidence(disagreements: Sequence[Disagreement], disagreeing: Mapping[str, int]) -> JsonValue:
-    """Return the first disagreement, as many more as there is room for, and the number of files and namespaces."""
+    """Return the first disagreement, as many more as fit, and the number of files and namespaces."""
     first, *others = disagreements
     more: list[JsonValue] = []
     room = _EVIDENCE_BYTES - len(encode_evidence(first))

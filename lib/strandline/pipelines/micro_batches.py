@@ -1,4 +1,4 @@
-"""What a stream does with its micro-batches: each is landed by `ingest` and folded by `reduce`."""
+"""Processes the micro-batches of a stream: each goes through `ingest` and `reduce`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from strandline.tables.stream import MicroBatch
 
 @dataclass(frozen=True, slots=True)
 class MicroBatchOptions:
-    """What holds for all batches: the followed `folder`, or None for a topic; else as in `stream.StreamRequest`."""
+    """Options of all batches: the watched `folder`, or None for a topic; the rest as in `stream.StreamRequest`."""
 
     folder: bytes | None
     format: str | None = None
@@ -34,12 +34,12 @@ class MicroBatchOptions:
     files: Mapping[str, GivenOption | None] = field(default_factory=dict)
 
 
-class _Closed(Exception):  # noqa: N818 - no error: Spark is to take up the batch again at the next start
-    """A batch came after the last one."""
+class _Closed(Exception):  # noqa: N818 - not an error: Spark repeats the batch at the next start
+    """A batch arrived after the stream was closed."""
 
 
 class MicroBatchRun:
-    """What becomes of the micro-batches, and what they were together."""
+    """Processes micro-batches and sums up their reports."""
 
     def __init__(
         self, store: TableStore, dialect: Dialect, request: MicroBatchOptions, settings: Settings, context: RunContext,
@@ -64,11 +64,11 @@ class MicroBatchRun:
         self.has_begun = False
 
     def apply_options(self) -> None:
-        """Reduce as the given files say, whether anything lands or not; what they say holds from then on."""
+        """Reduce with the given option files, before any batch; later reductions use them, too."""
         self._done(self._reduce(self._request.files))
 
     def process_batch(self, batch: MicroBatch) -> None:
-        """Land and reduce one micro-batch; what goes wrong is kept, since Spark tells no more than its text."""
+        """Ingest and reduce one micro-batch. Keeps an error in `failed`, since Spark passes on only its text."""
         self.has_begun = True
         with self._at_work:
             if self._is_closed:
@@ -80,38 +80,38 @@ class MicroBatchRun:
                 raise
 
     def close(self) -> None:
-        """Wait for the batch of the moment, if there is one, and begin no other."""
+        """Wait for the current batch, if any, and begin no other."""
         with self._at_work:
             self._is_closed = True
 
     def _process(self, batch: MicroBatch) -> None:
         began = self._context.elapsed()
         if batch.messages is None:
-            asked, come = self._files(batch.paths)
+            request, arrived = self._files(batch.paths)
         else:
-            come = {"messages": batch.messages.count}
-            # A batch may have offsets without messages: those of transactions.
-            asked = (
+            arrived = {"messages": batch.messages.count}
+            # A batch may have offsets without messages: those of transaction markers.
+            request = (
                 IngestRequest(messages=batch.messages, options=self._request.options)
-                if come["messages"]
+                if arrived["messages"]
                 else None
             )
-        if asked is not None:
-            self._done(self._ingest(asked))
+        if request is not None:
+            self._done(self._ingest(request))
             self._context.faults.reach("stream.landed")
             self._done(self._reduce({}))
         self._context.faults.reach("stream.reduced")
-        self._counts.update({"batches": 1, **come})
-        self._note(batch, come, self._context.elapsed() - began)
+        self._counts.update({"batches": 1, **arrived})
+        self._note(batch, arrived, self._context.elapsed() - began)
 
     def _files(self, paths: tuple[bytes, ...]) -> tuple[IngestRequest | None, Mapping[str, int]]:
-        """Return what is to be landed of a batch of files, if anything is, and the counts of them."""
-        there = [path for path in paths if os.path.lexists(path)]
-        readable = [path for path in there if self._request.format or self._has_format(path)]
+        """Return the request for a batch of files, or None if no file can be read, and the counts of files."""
+        present = [path for path in paths if os.path.lexists(path)]
+        readable = [path for path in present if self._request.format or self._has_format(path)]
         counts = {
             "files": len(readable),
-            "gone": len(paths) - len(there),
-            "formless": len(there) - len(readable),
+            "gone": len(paths) - len(present),
+            "formless": len(present) - len(readable),
         }
         if not readable:
             return None, counts
@@ -121,12 +121,12 @@ class MicroBatchRun:
         ), counts
 
     def _has_format(self, path: bytes) -> bool:
-        """Return whether the name tells what the file holds; one that does not is named and stays where it is."""
+        """Return whether the name of the file shows its format. If not, print a note and leave the file."""
         formats = self._dialect.info.formats
         if not formats or format_of(os.fsdecode(os.path.basename(path)), formats) is not None:
             return True
         self._context.progress.note(
-            f"passed over, since its name does not tell what it holds: {path_text(path)}; "
+            f"skipped, since the name does not show the format: {path_text(path)}; "
             f"`strandline ingest --format` reads it"
         )
         return False
@@ -158,12 +158,12 @@ class MicroBatchRun:
             before = self._written.get(table, Written(0))
             self._written[table] = Written(change.version, before.inserted + change.inserted)
 
-    def _note(self, batch: MicroBatch, come: Mapping[str, int], seconds: float) -> None:
-        """Say what the batch was: files or messages, records a second, and how long the first had waited in the end."""
+    def _note(self, batch: MicroBatch, arrived: Mapping[str, int], seconds: float) -> None:
+        """Print files or messages of the batch, records per second, and how long the oldest had waited at the end."""
         now = self._context.started_at + timedelta(seconds=self._context.elapsed())
         self._lag = None if batch.oldest is None else max((now - batch.oldest).total_seconds(), 0.0)
         lag = "" if self._lag is None else f", lag {self._lag:,.0f} s"
-        name, amount = next(iter(come.items()))
+        name, amount = next(iter(arrived.items()))
         rate = self._read / max(seconds, 0.001) if amount else 0
         self._context.progress.note(
             f"batch {batch.number}: {amount:,} {name}, {rate:,.0f} records/s{lag}; so far {self._counts['read']:,} "
@@ -171,7 +171,7 @@ class MicroBatchRun:
         )
 
     def report(self, checkpoint: str) -> Report:
-        """Write the stream's own row and return its report."""
+        """Write the row of the stream to `run` and return its report."""
         lag = None if self._lag is None else round(self._lag, 3)
         return record_run(
             self._store, self._context, outcome=self._outcome, dialect=self._dialect.info.name,

@@ -1,6 +1,6 @@
-"""Which namespaces of a lake an operator means.
+"""Finds the namespaces of a lake that an operator names.
 
-A name is one as its dialect spells it, or percent-encoded with its kind, or the first part of either.
+A name is the namespace's id in its dialect, or percent-encoded with its kind, or a prefix of either.
 """
 
 from __future__ import annotations
@@ -19,82 +19,88 @@ from strandline.dialect_api.ports import LakeSnapshot
 from strandline.frames.namespaces import begins_with, first_namespaces, only_namespaces
 from strandline.pipelines.spark_jobs import SparkJobs
 
-LIKE: Final = 3
-"""A name is like another one if at most one of so many signs differs."""
+SIMILAR: Final = 3
+"""A name is similar to another one if at most one in this many characters differs."""
 
 
 def resolve(
-    given: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
+    given: Sequence[str], dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the dialect and the namespaces that `given` names, each once; records of all of them are held.
+    """Return the dialect and the namespaces that `given` names, each once; all of them have records.
 
     Raises:
-        UsageError: NAMESPACE_UNKNOWN (with the one it is most like), NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER.
+        UsageError: NAMESPACE_UNKNOWN (with the most similar one), NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER.
     """
     asked = {name: namespaces_named(name) for name in given}
     every = tuple(dict.fromkeys(each for names in asked.values() for each in names))
-    held_by = _held_by(every, dialects, held, jobs) if every else {}
+    with_records = _with_records(every, dialects, snapshot, jobs) if every else {}
     found: dict[str, str] = {}
     for name, names in asked.items():
-        fits = {each: held_by[each] for each in names if each in held_by} or _begun_by(
-            name, dialects, held, jobs
+        fits = {each: with_records[each] for each in names if each in with_records} or _with_prefix(
+            name, dialects, snapshot, jobs
         )
         one = only_one(name, tuple(fits))
         if one is None:
-            raise _unknown(name, names, dialects, held, jobs)
+            raise _unknown(name, names, dialects, snapshot, jobs)
         found[one] = fits[one]
     first, *others = found
     for other in others:
         if found[other] != found[first]:
             raise UsageError(
                 "DIALECTS_DIFFER",
-                f"{first} is of {found[first]} and {other} of {found[other]}, and a file holds one dialect",
-                "export them in two calls, each to a file of its own",
+                f"{first} is of the dialect {found[first]}, {other} of {found[other]}; a file holds only one dialect",
+                "export each dialect to its own file",
             )
     return found[first], tuple(found)
 
 
-def _held_by(
-    names: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
+def _with_records(
+    names: Sequence[str], dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
 ) -> dict[str, str]:
-    """Return, of these namespaces, those with records, each with its dialect."""
+    """Return those of the namespaces that have records, each with its dialect."""
     parts = [
-        only_namespaces(held.read(dialect.info.record_table).select("namespace", "bucket"), names, held.buckets)
+        only_namespaces(snapshot.read(dialect.info.record_table).select("namespace", "bucket"), names, snapshot.buckets)
         .select("namespace", F.lit(name).alias("dialect")).distinct()
         for name, dialect in dialects.items()
     ]  # fmt: skip
-    rows = jobs.row(_union(parts).agg(F.collect_list(F.struct("namespace", "dialect")).alias("held")))["held"]
+    rows = jobs.row(_union(parts).agg(F.collect_list(F.struct("namespace", "dialect")).alias("snapshot")))[
+        "snapshot"
+    ]
     return {row["namespace"]: row["dialect"] for row in rows}
 
 
-def _begun_by(
-    given: str, dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
+def _with_prefix(
+    given: str, dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
 ) -> dict[str, str]:
-    """Return the first namespaces with records that `given` is the first part of, each with its dialect."""
+    """Return the first namespaces with records that start with `given`, each with its dialect."""
     prefixes = namespace_prefixes(given)
     if not prefixes:
         return {}
-    begun = _union(
+    found_names = _union(
         [
-            begins_with(held.read(dialect.info.record_table), prefixes).select(
+            begins_with(snapshot.read(dialect.info.record_table), prefixes).select(
                 "namespace", F.lit(name).alias("dialect")
             )
             for name, dialect in dialects.items()
         ]
     )
     rows = jobs.row(
-        first_namespaces(begun).agg(F.collect_list(F.struct("namespace", "dialect")).alias("begun"))
+        first_namespaces(found_names).agg(
+            F.collect_list(F.struct("namespace", "dialect")).alias("found_names")
+        )
     )
-    return {row["namespace"]: row["dialect"] for row in sorted(rows["begun"])}
+    return {row["namespace"]: row["dialect"] for row in sorted(rows["found_names"])}
 
 
 def _unknown(
-    given: str, names: Sequence[str], dialects: Mapping[str, Dialect], held: LakeSnapshot, jobs: SparkJobs
+    given: str, names: Sequence[str], dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
 ) -> UsageError:
-    """Return the error of a name that nothing has, with the nearest right one: few signs differ, or it is a kind."""
+    """Return the error of an unknown name, with the nearest known one: few characters differ, or it is a prefix."""
     best = None
     if names:
-        every = _union([held.read(each.info.record_table).select("namespace") for each in dialects.values()])
+        every = _union(
+            [snapshot.read(each.info.record_table).select("namespace") for each in dialects.values()]
+        )
         distances = [
             F.when(F.startswith(F.col("namespace"), F.lit(name)), 0).otherwise(
                 F.levenshtein("namespace", F.lit(name))
@@ -103,11 +109,13 @@ def _unknown(
         ]
         nearest = F.min(F.struct(F.least(*distances, F.lit(2**31 - 1)).alias("distance"), "namespace"))
         best = jobs.row(every.distinct().agg(nearest.alias("best")))["best"]
-    is_like = best is not None and best["distance"] * LIKE <= len(given)
+    is_similar = best is not None and best["distance"] * SIMILAR <= len(given)
     return UsageError(
         "NAMESPACE_UNKNOWN",
-        f"no namespace of this lake is called {given}",
-        f"did you mean {best['namespace']}?" if best and is_like else "`strandline status --all` lists them",
+        f"this lake has no namespace {given}",
+        f"did you mean {best['namespace']}?"
+        if best and is_similar
+        else "`strandline status --all` lists them",
     )
 
 

@@ -1,4 +1,4 @@
-"""What was rejected or waits: by reason with an example each, and one record whole."""
+"""`quarantine`: rejected and waiting records by reason, each with an example, or one complete record."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ _SHOWN = (
     "last_seen", "times_seen", "first_run", "last_run",
 )  # fmt: skip
 TABLES = ("quarantine",)
-# One row for each list of reasons and status, with the record seen last: how both engines spell a list as text is the
-# same, how they unfold one is not.
+# One row for each list of reasons and status, with the record seen last. Both engines cast a list to the same text, but
+# they unnest lists with different syntax.
 BY_REASON_SQL = """
 SELECT codes, status, count, quarantine_id, namespace, source, source_offset, last_seen
 FROM (
@@ -47,7 +47,7 @@ _ID_BYTES = 32
 
 
 def listing(lake: "ReadLake", context: RunContext) -> Report:
-    """Return how many records stand in quarantine, by reason: most frequent first, each with its newest example."""
+    """Return the number of records in the quarantine by reason, most frequent first, each with its newest example."""
     entries = _by_reason(lake.query(BY_REASON_SQL, TABLES))
     counted: dict[str, int] = {}
     for entry in entries:
@@ -63,9 +63,9 @@ def listing(lake: "ReadLake", context: RunContext) -> Report:
 
 
 def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
-    """Return one record of the quarantine: its bytes as hex, its reasons in words, its evidence.
+    """Return one record of the quarantine: bytes as hex, reasons in words, evidence.
 
-    Raises: UsageError `ID_INVALID` (no hex digits, over 64), `ID_UNKNOWN`, `ID_AMBIGUOUS` (a prefix of several).
+    Raises: UsageError `ID_INVALID` (not hex digits, more than 64), `ID_UNKNOWN`, `ID_AMBIGUOUS` (a prefix of several).
     """
     low, high = id_range(given)
     found = lake.query(show_sql(low, high), TABLES)
@@ -87,25 +87,27 @@ def show(lake: "ReadLake", given: str, context: RunContext) -> Report:
 
 
 def id_range(given: str) -> tuple[bytes, bytes]:
-    """Return the least and the greatest id that start with the hex digits `given`. Raises: UsageError `ID_INVALID`."""
+    """Return the least and the greatest id with the prefix `given`, in hex digits. Raises: UsageError `ID_INVALID`."""
     digits = given.strip().lower()
     if not digits or len(digits) > 2 * _ID_BYTES or set(digits) - set("0123456789abcdef"):
         raise UsageError(
-            "ID_INVALID", f"{given!r} is no id: up to 64 hex digits are", "`strandline quarantine` lists ids"
+            "ID_INVALID",
+            f"{given!r} is not an id of up to 64 hex digits",
+            "`strandline quarantine` lists ids",
         )
     return bytes.fromhex(digits.ljust(2 * _ID_BYTES, "0")), bytes.fromhex(digits.ljust(2 * _ID_BYTES, "f"))
 
 
 def show_sql(low: bytes, high: bytes) -> str:
-    """Return the query of the records whose id lies from `low` to `high`; two are enough to tell a prefix is short."""
+    """Return the query of up to four records with ids from `low` to `high`: several make a prefix ambiguous."""
     between = f"quarantine_id BETWEEN {binary_literal(low)} AND {binary_literal(high)}"
     return f"SELECT {', '.join(_SHOWN)} FROM quarantine WHERE {between} ORDER BY quarantine_id LIMIT 4"
 
 
 def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return code, words, status, count and example for each (code, status); the example was seen last.
+    """Return code, words, status, count and example for each (code, status); the example is the record seen last.
 
-    `groups` are the rows of `BY_REASON_SQL`: one for each list of reasons, spelled `[A, B]`, and status.
+    `groups` are the rows of `BY_REASON_SQL`: one for each status and list of reasons (`[A, B]`).
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for group in groups:
@@ -130,7 +132,7 @@ def _by_reason(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _words(code: str) -> dict[str, str]:
-    """Return a code's meaning and advice; a code that this version does not know says so."""
+    """Return the meaning and advice of a code, also for a code that this version does not know."""
     known = reasons().get(code)
     if known is None:
         return {
@@ -149,7 +151,7 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _evidence(text: str | None) -> Any:
-    """Return the evidence as JSON values; Strandline wrote it, so what is no JSON is shown as the text it is."""
+    """Return the evidence as JSON values; text that is not JSON is returned unchanged."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What reducing everything again finds: rows that are stored otherwise, and rows that no record gives."""
+"""Compares the stored reduced rows with those of a full reduction: different rows, and rows without a record."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ DIFFERENCES_SHOWN = 10
 
 
 def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
-    """Give rows of `namespace_state` the nullable columns that their dialect has no use for."""
+    """Add the nullable columns of `namespace_state` that the dialect does not use, as nulls."""
     missing = [column for column in store.schema(STATES) if column.name not in states.columns]
     return states.select(
         *states.columns, *(F.lit(None).cast(column.dataType).alias(column.name) for column in missing)
     )
 
 
-def differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[str, list[str]]:
-    """Return, by table, the first namespaces whose stored rows are not those that all records give."""
+def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict[str, list[str]]:
+    """Return, by table, the first namespaces whose stored rows differ from the full reduction."""
     found: dict[str, list[str]] = {}
     for table in (*dialect.info.reduced_tables, STATES):
-        rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
-        differing = _differing(store, dialect, table, rows, again.refused)
+        rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
+        differing = _differing(store, dialect, table, rows, rebuilt.refused)
         names = [
             row["namespace"]
             for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()
@@ -44,9 +44,9 @@ def differences(store: TableStore, dialect: Dialect, again: Reduction) -> dict[s
 def _differing(
     store: TableStore, dialect: Dialect, table: str, rows: DataFrame | None, refused: Sequence[Refusal]
 ) -> DataFrame:
-    """Rows that are stored and not given, given and not stored, or not equal but for provenance.
+    """Return the rows that are only stored, only reduced, or not equal in a column other than provenance.
 
-    Refused namespaces keep what is stored.
+    Rows of refused namespaces are not compared: they stay.
     """
     described = contract(table)
     kept = [each.namespace for each in refused]
@@ -70,11 +70,11 @@ def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
     return rows.where(F.col("dialect") == dialect.info.name) if "dialect" in rows.columns else rows
 
 
-def delete_strays(store: TableStore, dialect: Dialect, again: Reduction, jobs: SparkJobs) -> None:
-    """Delete stored rows that no record gives."""
+def delete_strays(store: TableStore, dialect: Dialect, rebuilt: Reduction, jobs: SparkJobs) -> None:
+    """Delete stored rows that the full reduction does not have."""
     for table in (*dialect.info.reduced_tables, STATES):
-        rows = with_nulls(store, again.states) if table == STATES else again.tables.get(table)
-        found = _differing(store, dialect, table, rows, again.refused)
+        rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
+        found = _differing(store, dialect, table, rows, rebuilt.refused)
         strays = jobs.checkpoint(found.where("is_stray"), "stray rows")
         buckets = jobs.row(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:

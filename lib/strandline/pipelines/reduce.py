@@ -1,4 +1,4 @@
-"""`reduce`: brings the reduced tables up to the record tables, at a cost that follows the news."""
+"""`reduce`: updates the reduced tables from the record tables; the cost depends on the new records."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
 
 LARGE_CHANGES: Final = 1_000_000
-"""From so many new records on what is kept of them is kept on disk; if they outnumber the others, all is reduced."""
+"""From this number of new records, they are persisted on disk; if they outnumber the old ones, all are reduced."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReduceRequest:
-    """What `reduce` was asked for: `full` reduces everything again and names what differs.
+    """The arguments of `reduce`; `full` reduces everything again and reports differences.
 
-    `files` are the files given for sticky options, by option: None drops the one in force. A namespace of more than
-    `walk_entries` records is not held by one task. `options` is, by dialect, what its `parse_options` returned.
+    `files` are the files given for sticky options, by option; None removes the stored file. A namespace of more than
+    `walk_entries` records is never walked by one task. `options` maps a dialect to the result of its `parse_options`.
     """
 
     full: bool = False
@@ -44,8 +44,8 @@ class ReduceRequest:
 
 
 @dataclass(slots=True)
-class Done:
-    """What a reduction did so far."""
+class ReduceResult:
+    """The results of a reduction so far."""
 
     written: dict[str, Written] = field(default_factory=dict)
     read_versions: dict[str, int] = field(default_factory=dict)
@@ -59,11 +59,11 @@ class Done:
 def run(
     store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
 ) -> Report:
-    """Reduce what came since the last time; with `full` then everything again, which must change no row.
+    """Reduce the records since the last run; with `full` then reduce all of them again, which must change no row.
 
-    Writes a MERGE a table, `namespace_state` last: views join on it, so that no reader sees a namespace half updated.
-    Namespaces that a limit forbids are left as they are and named, with the outcome `fault`, after all others.
-    Raises: UsageError (a lake that is not ours, a file that a dialect refuses), FaultError WRITE_CONFLICT.
+    Writes one MERGE per table, `namespace_state` last: views join on it, so readers never see a namespace half updated.
+    Namespaces over a limit stay unchanged, and the report names them after all others, with the outcome `fault`.
+    Raises: UsageError (the lake is foreign, a dialect refuses a file), FaultError WRITE_CONFLICT.
     """
     dialects = tuple(dialects)
     reducer_options.check(dialects, request.files)
@@ -77,33 +77,33 @@ def run(
     )  # fmt: skip
 
 
-def refusal_of(done: Done) -> ReportError | None:
-    """Return the error of a run that left namespaces as they are, since a limit forbids to reduce them, or None."""
+def refusal_of(done: ReduceResult) -> ReportError | None:
+    """Return the error of a run that did not reduce namespaces because of a limit, or None."""
     refused = tuple(done.refused.values())
     if not refused:
         return None
-    more = f" {len(refused) - 1} more likewise." if len(refused) > 1 else ""
+    more = f" {len(refused) - 1} more namespaces are over the limit." if len(refused) > 1 else ""
     return ReportError(
         "REDUCE_LIMIT",
         f"{refused[0].message}{more}",
-        "Everything else was reduced. Give the machine memory and raise the limit, or leave out the writer.",
+        "All other namespaces were reduced. Raise the limit on a machine with enough memory, or exclude the writer.",
     )
 
 
 def reduce_tables(
     store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
-) -> Done:
-    """Do what `run` does, on a lake that is there, and leave the run's row to the caller."""
+) -> ReduceResult:
+    """Reduce as `run` does, on an existing lake; the caller writes the row of the run."""
     dialects = tuple(dialects)
-    held = {dialect.info.name: store.stored_bytes(dialect.info.record_table) for dialect in dialects}
-    # What runs were told is looked up among all of them: not for a dialect of which nothing is held.
-    asking = [dialect for dialect in dialects if held[dialect.info.name] or request.files]
-    resolved = reducer_options.resolve(store, asking, request.files)
+    sizes = {dialect.info.name: store.stored_bytes(dialect.info.record_table) for dialect in dialects}
+    # Sticky options are searched in all runs: not for a dialect without records.
+    used = [dialect for dialect in dialects if sizes[dialect.info.name] or request.files]
+    resolved = reducer_options.resolve(store, used, request.files)
     for note in resolved.notes:
         context.progress.note(note)
-    done = Done(members=dict(resolved.members))
+    done = ReduceResult(members=dict(resolved.members))
     for dialect in dialects:
-        _reduce_tables(store, dialect, held[dialect.info.name], request, resolved, context, done)
+        _reduce_tables(store, dialect, sizes[dialect.info.name], request, resolved, context, done)
     done.members[reducer_options.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences
@@ -117,7 +117,7 @@ def _reduce_tables(
     request: ReduceRequest,
     resolved: ReducerOptions,
     context: RunContext,
-    done: Done,
+    done: ReduceResult,
 ) -> None:
     options = request.options.get(dialect.info.name)
     writer = journal_writer(dialect, options)
@@ -138,7 +138,7 @@ def _reduce(
     version: int,
     context: RunContext,
     jobs: SparkJobs,
-    done: Done,
+    done: ReduceResult,
 ) -> None:
     states = store.read(STATES).where(F.col("dialect") == dialect.info.name)
     stored = jobs.row(
@@ -170,11 +170,11 @@ def _reduce(
         if changes is None or count or dialect.info.sticky_options:
             _write(store, dialect.reduce(changes, store, jobs, scope), context, jobs, done)
     if request.full and previous is not None:
-        again = dialect.reduce(None, store, jobs, scope)
-        differing = differences(store, dialect, again)
+        rebuilt = dialect.reduce(None, store, jobs, scope)
+        differing = differences(store, dialect, rebuilt)
         if differing:
             done.differences.update(differing)
-            _write_all(store, dialect, again, context, jobs, done)
+            _write_all(store, dialect, rebuilt, context, jobs, done)
 
 
 def _changes(
@@ -183,15 +183,17 @@ def _changes(
 ) -> tuple[DataFrame | None, int]:  # fmt: skip
     """Return the records that were added since `previous` and their number.
 
-    None in place of the records: everything is to be reduced, since the log lost them or since they outnumber the
-    `records` that were there before.
+    None instead of the records means to reduce everything: Delta no longer has the changes, or they outnumber the
+    `records` before them.
     """
     table = dialect.info.record_table
     if version == previous:
         return store.read_version(table, version).limit(0), 0
     changes = store.changes_since(table, previous, version)
     if changes is None:
-        context.progress.note(f"{table} has lost its changes since version {previous}: everything is reduced")
+        context.progress.note(
+            f"{table} no longer has the changes since version {previous}: everything is reduced"
+        )
         return None, 0
     context.progress.stage(f"reading new records of {dialect.info.record_table}")
     count: int = jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"]
@@ -205,14 +207,21 @@ def _changes(
 
 
 def _write_all(
-    store: TableStore, dialect: Dialect, again: Reduction, context: RunContext, jobs: SparkJobs, done: Done
+    store: TableStore,
+    dialect: Dialect,
+    rebuilt: Reduction,
+    context: RunContext,
+    jobs: SparkJobs,
+    done: ReduceResult,
 ) -> None:
-    """Write what all records give, and delete what none of them gives."""
-    _write(store, again, context, jobs, done)
-    delete_strays(store, dialect, again, jobs)
+    """Write the rows of a full reduction, and delete stored rows that it does not have."""
+    _write(store, rebuilt, context, jobs, done)
+    delete_strays(store, dialect, rebuilt, jobs)
 
 
-def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: Done) -> None:
+def _write(
+    store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: ReduceResult
+) -> None:
     done.refused.update({each.namespace: each for each in reduction.refused})
     states = jobs.checkpoint(with_nulls(store, reduction.states), "states")
     found = jobs.row(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
@@ -224,7 +233,7 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: S
     for table, rows in reduction.tables.items():
         context.progress.stage(f"writing {table}")
         deletes = reduction.deletes.get(table)
-        # Of a table without a file nothing can go: to see that costs less than to look for it.
+        # A table without files has no row to delete: this check is cheaper than a query.
         if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
             deletes = None
         if deletes is not None or jobs.has_rows(rows):
@@ -233,11 +242,11 @@ def _write(store: TableStore, reduction: Reduction, context: RunContext, jobs: S
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(f"writing {STATES}")
-    # As late as may be: it says from when on views show a state, and no state depends on it.
+    # Computed as late as possible: from this time views show the state. No state depends on it.
     written = states.withColumn("reduced_at", F.current_timestamp())
     _add(done, STATES, store.replace(STATES, written, buckets))
 
 
-def _add(done: Done, table: str, written: Written) -> None:
+def _add(done: ReduceResult, table: str, written: Written) -> None:
     before = done.written.get(table, Written(0))
     done.written[table] = Written(written.version, before.inserted + written.inserted)

@@ -1,4 +1,4 @@
-"""Sticky options: files for reducers, given now or kept from the newest run that was given one."""
+"""Sticky options: files for reducers, given now or stored by the newest run that was given one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
 MEMBER: Final = "told"
-"""Member of a run's `detail`: by option the file that the run was given, null for one that was dropped."""
+"""Member of a run's `detail`: the file that the run was given, by option; null for a removed one."""
 
 REFUSED: Final = "refused"
-"""Member of a run's `detail`: the namespaces that a limit forbade to reduce."""
+"""Member of a run's `detail`: the namespaces that were not reduced because of a limit."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class ReducerOptions:
 
 
 def check(dialects: Iterable[Dialect], files: Mapping[str, GivenOption | None]) -> None:
-    """See that each dialect understands the given files that it reads. Raises: UsageError of that dialect."""
+    """Check that each dialect can parse the given files that it reads. Raises: UsageError of that dialect."""
     for dialect in dialects:
         given = {option.name: files.get(option.name) for option in dialect.info.sticky_options}
         dialect.parse_reducer_options({name: file for name, file in given.items() if file is not None})
@@ -41,14 +41,14 @@ def check(dialects: Iterable[Dialect], files: Mapping[str, GivenOption | None]) 
 def resolve(
     store: TableStore, dialects: Iterable[Dialect], files: Mapping[str, GivenOption | None]
 ) -> ReducerOptions:
-    """Return the options that hold in this run: those of `files`, else those of the newest run that was given some."""
+    """Return the options of this run: those of `files`, else those of the newest run that was given some."""
     found, dialects = ReducerOptions(), tuple(dialects)
     names = [option.name for dialect in dialects for option in dialect.info.sticky_options]
     if not names:
         return found
     paths = {name: f"$.{MEMBER}['{name}']" for name in names}
     newest = _newest(store, {**paths, REFUSED: f"$.{REFUSED}"})
-    in_force: dict[str, GivenOption] = {}
+    active: dict[str, GivenOption] = {}
     for name in names:
         run_id, stored = newest.get(name, (None, None))
         if name in files:
@@ -57,13 +57,13 @@ def resolve(
         elif stored is not None and stored["text"] is not None:
             found.notes.append(f"--{name} is the file {stored['file']}, given to the run {run_id}")
         if stored is not None and stored["text"] is not None:
-            in_force[name] = GivenOption(stored["file"], stored["text"].encode("utf-8"))
+            active[name] = GivenOption(stored["file"], stored["text"].encode("utf-8"))
     _, refused = newest.get(REFUSED, (None, ()))
     for dialect in dialects:
         info = dialect.info
         theirs = {option.name for option in info.sticky_options}
         found.values[info.name] = dialect.parse_reducer_options(
-            {name: file for name, file in in_force.items() if name in theirs}
+            {name: file for name, file in active.items() if name in theirs}
         )
         found.retry_namespaces[info.name] = tuple(
             name for name in refused if name.partition(":")[0] in info.kinds
@@ -72,20 +72,20 @@ def resolve(
 
 
 def _stored(file: GivenOption | None) -> Mapping[str, str | None]:
-    """Return what the run's row keeps of a file that was given, or dropped."""
+    """Return the value that the run's row stores for a file that was given or removed."""
     if file is None:
         return {"file": None, "text": None}
     return {"file": file.text, "text": (file.content or b"").decode("utf-8")}
 
 
 def _newest(store: TableStore, paths: Mapping[str, str]) -> Mapping[str, tuple[str, Any]]:
-    """Return, by name, of the newest run whose `detail` has something at a JSON path its id and that: one scan."""
+    """Return, by name, the newest run id whose `detail` has a value at the JSON path, and that value. One scan."""
     when, columns = run_order(), []
     for name, path in paths.items():
-        kept = F.get_json_object("detail", path)
-        of_run = F.struct("run_id", kept.alias("kept"))
-        columns.append(F.max_by(of_run, F.when(kept.isNotNull(), when)).alias(name))
+        value = F.get_json_object("detail", path)
+        of_run = F.struct("run_id", value.alias("value"))
+        columns.append(F.max_by(of_run, F.when(value.isNotNull(), when)).alias(name))
     [row] = store.read("run").agg(*columns).collect()
     return {
-        name: (row[name]["run_id"], json.loads(row[name]["kept"])) for name in paths if row[name] is not None
+        name: (row[name]["run_id"], json.loads(row[name]["value"])) for name in paths if row[name] is not None
     }

@@ -1,4 +1,4 @@
-"""What a command found: the one object that is printed and that becomes the row of the table `run`."""
+"""The report of a command: printed, and stored as a row of the table `run`."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from strandline.pipelines.spooled import SpooledRows
 Outcome = Literal["ok", "found", "usage", "fault"]
 EXIT_CODES: Mapping[Outcome, int] = {"ok": 0, "found": 1, "usage": 2, "fault": 3}
 
-# The members that every report has, in the order in which they are printed. None is ever renamed.
+# The members that every report has, in the order in which they are printed. They are never renamed.
 MEMBERS = (
     "command", "run_id", "outcome", "exit", "seconds", "session_seconds",
     "lake", "counts", "reasons", "namespaces", "tables",
@@ -21,7 +21,7 @@ MEMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """What a command did to one table: the version it left behind, the rows it inserted."""
+    """The change of one table by a command: its last version and the number of inserted rows."""
 
     version: int
     inserted: int
@@ -29,7 +29,7 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class ReportError:
-    """An error in a report: a code, one sentence with the thing's name, one with the next step."""
+    """An error in a report: a code, one sentence about the fault, one about the next step."""
 
     code: str
     message: str
@@ -37,7 +37,7 @@ class ReportError:
 
     @staticmethod
     def of(error: StrandlineError) -> "ReportError":
-        """Return the error's three texts."""
+        """Return code, message and next step of an error."""
         return ReportError(error.code, error.message, error.next)
 
 
@@ -45,10 +45,10 @@ class ReportError:
 class Report:
     """The result of one command.
 
-    `counts` are records by fate (`read`, `new`, `known`, `rejected`, `deferred`, `readmitted`, ..), `reasons`
-    are quarantine rows by reason code, `tables` the tables written; `members` are the command's own additions,
-    which never take a shared member's name. `seconds` is the whole command, `session_seconds` what starting
-    Spark took of it.
+    `counts` are records by verdict and other counts (`read`, `new`, `known`, `rejected`, `deferred`, `readmitted`, ..),
+    `reasons` quarantine rows by reason code, `tables` the tables that were written; `members` are further members of
+    this command, with names that no report shares. `seconds` is the time of the whole command, `session_seconds` the
+    part of it that the start of Spark took.
     """
 
     command: str
@@ -94,11 +94,11 @@ class Report:
             }
         hidden = sorted(set(self.members) & ({*MEMBERS, "error"}))
         if hidden:
-            raise ValueError(f"a command's own members hide shared ones: {hidden}")
+            raise ValueError(f"members of a command have names of shared members: {hidden}")
         return shared | dict(self.members)
 
     def json_parts(self) -> Iterator[str]:
-        """Yield the pieces of the report as one JSON object on one line, in ASCII (nothing in it moves a terminal)."""
+        """Yield the parts of the report as one JSON object on one line, in ASCII, without control characters."""
         between = "{"
         for name, value in self.as_object().items():
             yield f"{between}{_json(name)}:"
@@ -113,7 +113,7 @@ class Report:
         yield "}"
 
     def to_json(self) -> str:
-        """Return the report as `json_parts` gives it, whole."""
+        """Return the parts of `json_parts` as one text."""
         return "".join(self.json_parts())
 
 

@@ -1,4 +1,4 @@
-"""What a pipeline gets from outside besides its input: its run's name and time, progress, fault points."""
+"""The context of a run: its id and time, progress, fault points."""
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -12,20 +12,20 @@ from strandline.pipelines.report import EXIT_CODES, Outcome, Report, TableChange
 
 
 class Progress(Protocol):
-    """Where a pipeline says how far it is; the command line shows it on standard error."""
+    """Receives the progress of a pipeline; the command line shows it on standard error."""
 
     def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
-        """Say in words for users that a stage begins; `count` gives its records so far and is asked now and then."""
+        """Begin a stage, named in words for users; `count` returns its number of records so far."""
 
     def step(self, name: str) -> None:
-        """Say that a step of the stage begins, for those who measure: users are not shown it."""
+        """Begin a step of the stage, for measurements; users do not see it."""
 
     def note(self, text: str) -> None:
-        """Print one line, now."""
+        """Print one line."""
 
 
 class NoProgress:
-    """Progress that nobody looks at."""
+    """Progress that is not shown."""
 
     def stage(self, name: str, count: Callable[[], int] | None = None) -> None:
         """Do nothing."""
@@ -39,7 +39,7 @@ class NoProgress:
 
 @contextmanager
 def no_signals() -> Iterator[Callable[[], bool]]:
-    """Give what says that no signal came: signals are left to others."""
+    """Give a function that returns False: signals are not deferred."""
     yield lambda: False
 
 
@@ -47,10 +47,10 @@ def no_signals() -> Iterator[Callable[[], bool]]:
 class RunContext:
     """One run of one command.
 
-    `version` is Strandline's, `started_at` is in UTC, `elapsed` gives the seconds since the command began and
-    `session_seconds` what starting Spark took of them: time enters as an argument, nothing below reads a clock.
-    While a block of `deferred_signals` runs a signal that asks to stop does not end the command: its value says whether
-    one came.
+    `version` is Strandline's, `started_at` is in UTC, `elapsed` returns the seconds since the command began, and
+    `session_seconds` are the part of them that the start of Spark took. No code below reads a clock.
+    In a block of `deferred_signals` the first SIGINT does not end the command; the value of the block says whether one
+    arrived.
     """
 
     run_id: str
@@ -74,7 +74,7 @@ class RunContext:
         tables: Mapping[str, TableChange] | None = None,
         members: Mapping[str, Any] | None = None,
     ) -> Report:
-        """Return the report of this run as of now."""
+        """Return the report of this run."""
         return Report(
             command=self.command,
             run_id=self.run_id,

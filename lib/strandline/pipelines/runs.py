@@ -1,4 +1,4 @@
-"""The end of every command that writes: its report, and the report as a row of the table `run`."""
+"""Ends every command that writes: makes its report and the row of the table `run`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def record_run(
     members: Mapping[str, Any] | None = None,
     error: ReportError | None = None,
 ) -> Report:
-    """Write the run's row, last of all, and return its report.
+    """Write the row of the run, as its last commit, and return the report.
 
-    A kill before this leaves tables whole and the run without a row; the next run of the same input finds its records
-    known.
+    A kill before this commit leaves the tables whole but the run without a row; the next run of the same input finds
+    its records known.
     """
     changes = {table: TableChange(each.version, each.inserted) for table, each in (written or {}).items()}
     report = context.report(

@@ -1,4 +1,4 @@
-"""The actions of one run: frames computed once and kept, single rows fetched, all let go at the end."""
+"""The Spark actions of one run. Persisted frames are released at its end."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from strandline.pipelines.run_context import Progress
 
 
 class SparkJobs:
-    """The actions that dialects ask for (`dialect_api.base.Stage`). A context: what was kept is let go on leaving."""
+    """Implements `dialect_api.ports.Jobs`. A context manager that unpersists its frames on exit."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._kept: list[DataFrame] = []
+        self._persisted: list[DataFrame] = []
         self._level = StorageLevel.MEMORY_AND_DISK
 
     def persist_on_disk(self) -> None:
-        """Keep what is kept from now on on disk alone.
+        """Persist later frames only on disk.
 
-        What went to disk because memory was full Spark brings back into memory when it is read, a partition at a time
-        and whole: of millions of rows that is more than a small heap has left.
+        Spark reads a block that was spilled to disk back into memory, whole: for millions of rows a small heap has
+        too little room for a partition.
         """
         self._level = StorageLevel.DISK_ONLY
 
     def persist(self, frame: DataFrame, name: str) -> DataFrame:
-        """Return the same rows, computed at their first use and kept; what does not fit into memory goes to disk."""
+        """Return the same rows, computed at their first use and persisted in memory; what does not fit goes to disk."""
         self._progress.step(name)
-        kept = frame.persist(self._level)
-        self._kept.append(kept)
-        return kept
+        persisted = frame.persist(self._level)
+        self._persisted.append(persisted)
+        return persisted
 
     def checkpoint(self, frame: DataFrame, name: str) -> DataFrame:
-        """Return the same rows, computed at their first use and kept, without the plan that they came from.
+        """Return the same rows, computed at their first use and persisted, without the plan that computes them.
 
-        For frames of steps that build on each other: the text of a plan over kept plans doubles with each step, and
-        Spark writes it at every change of plan (measured: minutes, then no memory, at the seventh step).
+        For steps that build on each other: the text of a plan doubles with each step, and Spark writes it at every
+        change of plan (measured: minutes at the seventh step, then out of memory).
         """
-        # By default in memory as rows; a level that is named keeps them serialised.
+        # The default level keeps rows in memory; a given level keeps them serialised.
         cut = (
             frame.localCheckpoint(eager=False, storageLevel=self._level)
             if self._level is StorageLevel.DISK_ONLY
@@ -60,9 +60,9 @@ class SparkJobs:
         return bool(frame.head(1))
 
     def unpersist(self, frame: DataFrame) -> None:
-        """Forget what `keep` computed."""
+        """Release a frame of `persist` or `checkpoint`."""
         frame.unpersist()
-        self._kept = [kept for kept in self._kept if kept is not frame]
+        self._persisted = [each for each in self._persisted if each is not frame]
 
     def __enter__(self) -> Self:
         return self
@@ -70,8 +70,8 @@ class SparkJobs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Where Spark itself has ended, what ended it is to be told, not that nothing can be let go any more.
-        gone = (Py4JError, OSError) if error is not None else ()
-        for kept in self._kept:
-            with suppress(*gone):
-                kept.unpersist()
+        # After Spark has ended, unpersist fails, too: the first error is the one to report.
+        expected = (Py4JError, OSError) if error is not None else ()
+        for frame in self._persisted:
+            with suppress(*expected):
+                frame.unpersist()

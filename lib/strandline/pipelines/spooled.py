@@ -1,4 +1,4 @@
-"""Rows of a report that are too many for memory: sorted parts in files, merged as they are printed."""
+"""Rows of a report that do not fit into memory: sorted runs in temporary files, merged on reading."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separator
 
 
 class SpooledRows:
-    """Rows as JSON objects, in the order of their keys, kept in files without a name that are gone with this process.
+    """Rows as JSON objects, ordered by their keys, in temporary files without a name.
 
-    Whoever adds a part gives it in order. They are read one reader at a time, as often as wanted.
+    Each part must be sorted. One reader at a time can read the rows, repeatedly.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class SpooledRows:
         self._count = 0
 
     def add_part(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """Add rows, each behind its key; keys ascend and hold no tab and no line end."""
+        """Add rows with their keys; keys ascend and contain neither a tab nor a line end."""
         part = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 - open until the report is printed
         self._parts.append(part)
         for key, row in rows:
@@ -42,5 +42,5 @@ class SpooledRows:
         return (json.loads(text) for text in self.json_texts())
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return self._count

@@ -1,4 +1,4 @@
-"""How every namespace fares, worst first, and which record tables `reduce` has not caught up with."""
+"""`status`: the health of every namespace, worst first, and the unreduced record tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM name
 
 @dataclass(frozen=True, slots=True)
 class StatusRequest:
-    """Which namespaces (none: all), whether all rows rather than the 50 worst, whether a finding is exit 1."""
+    """The arguments of `status`: namespaces (none: all), all rows or the 50 worst, exit code 1 for a finding."""
 
     namespaces: tuple[str, ...] = ()
     all: bool = False
@@ -41,7 +41,7 @@ class StatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class Unreduced:
-    """A record table with rows that `reduce` has not seen: its version, and the last one that was seen."""
+    """A record table with rows that `reduce` has not read: its version, and the last version that was read."""
 
     table: str
     version: int
@@ -55,13 +55,13 @@ def run(
     context: RunContext,
     healths: Sequence["HealthSql"] = (),
 ) -> Report:
-    """Return the status of the lake from its tables alone, worst first.
+    """Return the status of the lake from its tables, worst first.
 
-    `record_tables` gives the table of accepted records of each dialect, `healths` how own nodes fare.
+    `record_tables` gives the table of accepted records of each dialect, `healths` the health of local nodes.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
     tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
-    lacking = [select for each in healths for select in _asked(lake, each.behind, each.tables)]
+    lacking = [select for each in healths for select in _open_selects(lake, each.behind, each.tables)]
     shown: list[Row] | SpooledRows
     if request.namespaces:
         wanted = resolve(request.namespaces, lake, lacking, tables)
@@ -89,8 +89,8 @@ def run(
     )
 
 
-def _asked(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:
-    """Return the SELECTs whose gate counts something, or that have none."""
+def _open_selects(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:
+    """Return the SELECTs without a gate, or with a gate that finds rows."""
     return [
         part.select
         for part in parts
@@ -99,10 +99,10 @@ def _asked(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str
 
 
 def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[str, list[str]]:
-    """Return the codes of the own nodes on whose journals nothing is written, by node, ascending."""
+    """Return the local nodes whose writers stopped, ascending, with their reason codes."""
     found: dict[str, set[str]] = {}
     for health in healths:
-        for select in _asked(lake, health.stopped, health.tables):
+        for select in _open_selects(lake, health.stopped, health.tables):
             for row in lake.query(select, health.tables):
                 found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
     return {node: sorted(codes) for node, codes in sorted(found.items())}
@@ -111,9 +111,9 @@ def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[st
 def resolve(
     given: Sequence[str], lake: "ReadLake", lacking: Sequence[str], tables: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the namespaces that `given` names: each is a namespace or its id, as it is or encoded, or begins just one.
+    """Return the namespaces that `given` names: each text is a namespace, its id, or a prefix of only one.
 
-    Reads: of the tables the rows whose namespace fits; at most three names come back for each.
+    Reads: only rows with a matching namespace, and at most three names for each text.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`.
     """
     found: list[str] = []
@@ -127,15 +127,15 @@ def resolve(
         if one is None:
             raise UsageError(
                 "NAMESPACE_UNKNOWN",
-                f"no namespace of this lake is called {name}",
-                "`strandline status --all` lists them; the first part of a name will do",
+                f"this lake has no namespace {name}",
+                "`strandline status --all` lists them; a unique prefix is enough",
             )
         found.append(one)
     return tuple(found)
 
 
 def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unreduced, ...]:
-    """Return the record tables with rows newer than what `reduce` has seen, by dialect."""
+    """Return the record tables with rows that `reduce` has not read, by dialect."""
     seen = {row["dialect"]: row["reduced_version"] for row in lake.query(REDUCED_SQL, ("namespace_state",))}
     found = []
     for dialect, table in sorted(record_tables.items()):

@@ -1,4 +1,4 @@
-"""What `stream` follows: a folder or a topic, the same to it."""
+"""The sources that `stream` can follow: a folder or a topic."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ from strandline.tables.topics import Topic, TopicWatch, check_connector
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-Land = Callable[[MicroBatch], None]
+ProcessBatch = Callable[[MicroBatch], None]
 
 
-class Followed(Protocol):
-    """A source that is followed."""
+class StreamSource(Protocol):
+    """A source of a stream."""
 
     @property
     def key(self) -> bytes:
-        """Return what tells its checkpoint from others."""
+        """Return the key that distinguishes its checkpoint from others."""
 
     @property
     def folder(self) -> bytes | None:
         """Return the folder, None for a topic."""
 
     def check(self, checkpoint: str) -> None:
-        """See that it is there, before anything is written."""
+        """Check that it exists, before anything is written."""
 
     def owner(self) -> Mapping[str, str]:
-        """Return what a checkpoint says of it."""
+        """Return what a checkpoint stores about it."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return what is to be told of it."""
+        """Return notes to print about it."""
 
-    def start(self, checkpoint: str, land: Land) -> StreamingQuery:
+    def start(self, checkpoint: str, process: ProcessBatch) -> StreamingQuery:
         """Start to follow it."""
 
-    def is_there(self) -> bool:
-        """Return whether it is there still."""
+    def exists(self) -> bool:
+        """Return whether it still exists."""
 
-    def gone(self) -> FaultError:
-        """Return the error of a source that is not there."""
+    def gone_error(self) -> FaultError:
+        """Return the error for a source that no longer exists."""
 
     def close(self) -> None:
-        """Let it go."""
+        """Release its resources."""
 
 
-class FollowedFolder:
-    """A folder in which files land."""
+class FolderSource:
+    """A folder in which files appear."""
 
     def __init__(self, spark: SparkSession, source: str, *, every: float | None, most: int) -> None:
         self.folder = self.key = landing_folder(source)
@@ -70,42 +70,42 @@ class FollowedFolder:
         self._most = most
 
     def check(self, checkpoint: str) -> None:
-        """Do nothing: that it is there was seen when it was named."""
+        """Do nothing: the constructor has checked it."""
 
     def owner(self) -> Mapping[str, str]:
-        """Return what a checkpoint says of it."""
+        """Return what a checkpoint stores about it."""
         return {"source": path_text(self.folder)}
 
     def notes(self) -> tuple[str, ...]:
-        """Return what is to be told of it."""
+        """Return notes to print about it."""
         return tuple(
-            f"passed over, since its name is not UTF-8: {name}; `strandline ingest` reads it"
+            f"skipped, since its name is not UTF-8: {name}; `strandline ingest` reads it"
             for name in unspelled(self.folder)
         )
 
-    def start(self, checkpoint: str, land: Land) -> StreamingQuery:
+    def start(self, checkpoint: str, process: ProcessBatch) -> StreamingQuery:
         """Start to follow it."""
         return follow_folder(
-            self._spark, self.folder, checkpoint, most_files=self._most, every=self._every, land=land
+            self._spark, self.folder, checkpoint, most_files=self._most, every=self._every, process=process
         )
 
-    def is_there(self) -> bool:
-        """Return whether it is there still."""
+    def exists(self) -> bool:
+        """Return whether it still exists."""
         return os.path.isdir(self.folder)
 
-    def gone(self) -> FaultError:
-        """Return the error of a source that is not there."""
+    def gone_error(self) -> FaultError:
+        """Return the error for a source that no longer exists."""
         return FaultError(
             "SOURCE_GONE",
-            f"The folder {path_text(self.folder)} is no longer there",
-            "put it back and start the stream again: it goes on where it was",
+            f"The folder {path_text(self.folder)} no longer exists",
+            "restore it and start the stream again: it continues where it stopped",
         )
 
     def close(self) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: there is nothing to release."""
 
 
-class FollowedTopic:
+class TopicSource:
     """A topic of Kafka."""
 
     folder = None
@@ -124,45 +124,45 @@ class FollowedTopic:
         """Raise UsageError SOURCE_MISSING without a topic, FaultError SOURCE_GONE if it was followed before."""
         found = self._watch.topic_id()
         if found is None and is_bound(self._spark, checkpoint):
-            raise self.gone()
+            raise self.gone_error()
         if found is None:
             raise UsageError(
                 "SOURCE_MISSING",
                 f"There is no topic {self._topic.name} at {self._topic.brokers}",
-                "make it, or name the topic to which messages are sent",
+                "create it, or name an existing topic",
             )
         self._id = found
 
     def owner(self) -> Mapping[str, str]:
-        """Return what a checkpoint says of it."""
-        # A topic that was made again has the name of the old one, but its offsets begin anew.
+        """Return what a checkpoint stores about it."""
+        # A recreated topic has the old name, but its offsets begin at 0 again.
         return {"source": self._topic.source, **({"topic": self._id} if self._id else {})}
 
     def notes(self) -> tuple[str, ...]:
-        """Return what is to be told of it."""
+        """Return notes to print about it."""
         return ()
 
-    def start(self, checkpoint: str, land: Land) -> StreamingQuery:
+    def start(self, checkpoint: str, process: ProcessBatch) -> StreamingQuery:
         """Start to follow it."""
         return follow_topic(
-            self._spark, self._topic, checkpoint, most_records=self._most, every=self._every, land=land
+            self._spark, self._topic, checkpoint, most_records=self._most, every=self._every, process=process
         )
 
-    def is_there(self) -> bool:
-        """Return whether brokers know it; those that do not answer now may answer again."""
+    def exists(self) -> bool:
+        """Return whether the brokers know it; True if they do not answer, since they may be back later."""
         try:
             return self._watch.topic_id() is not None
         except FaultError:
             return True
 
-    def gone(self) -> FaultError:
-        """Return the error of a source that is not there."""
+    def gone_error(self) -> FaultError:
+        """Return the error for a source that no longer exists."""
         return FaultError(
             "SOURCE_GONE",
-            f"The topic {self._topic.source} is no longer there",
-            "what was landed stands; to follow a topic made anew name a new --checkpoint",
+            f"The topic {self._topic.source} no longer exists",
+            "what was ingested stays; to follow a recreated topic, name a new --checkpoint",
         )
 
     def close(self) -> None:
-        """Let it go."""
+        """Release its resources."""
         self._watch.close()

@@ -1,4 +1,4 @@
-"""`sync`: writes what peers name on own journals, and exchanges requests and answers with them by files."""
+"""`sync`: writes to local journals what peers name, and exchanges requests and answers with peers by files."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ from strandline.tables.store import TableStore, Written
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """What `sync` was asked for: `options` as the dialect parsed them, and the file for the requests, if any."""
+    """The arguments of `sync`: `options` as parsed by the dialect, and the file for requests, or None."""
 
     options: object
     requests: Path | None = None
 
 
 def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunContext) -> Report:
-    """Append to own journals what they hold and what peers name, then bring the reduced tables up.
+    """Append to local journals what the nodes announce and what peers name, then update the reduced tables.
 
-    Own nodes read their peers, own ones too, as they were at the start. Killed anywhere and run again it ends with the
-    same tables.
-    Raises: UsageError (a lake that is not ours), FaultError WRITE_CONFLICT, OUT_NOT_WRITABLE.
+    Nodes read their peers, also local ones, as they were at the start of the run. After a kill the same call ends with
+    the same tables.
+    Raises: UsageError (the lake is foreign), FaultError WRITE_CONFLICT, OUT_NOT_WRITABLE.
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
     writer, options, table = writer_of(dialect, request.options), request.options, dialect.info.record_table
     with store.sized(store.stored_bytes(table)):
-        authored = write_local_journals(store, table, writer, options, context, with_peers=True)
+        journals = write_local_journals(store, table, writer, options, context, with_peers=True)
     asking = ReduceRequest(options={dialect.info.name: options})
     done = reduce.reduce_tables(store, (dialect,), asking, context)
     written: dict[str, Written] = dict(done.written)
-    if authored.written is not None:
-        written = {table: authored.written, **written}
-    counts = {"authored": authored.authored, "reduced": done.counts["reduced"]}
-    members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in authored.stopped.items()}}
+    if journals.written is not None:
+        written = {table: journals.written, **written}
+    counts = {"authored": journals.authored, "reduced": done.counts["reduced"]}
+    members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in journals.stopped.items()}}
     if request.requests is not None:
         context.progress.stage("writing requests")
         asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
         members["requests_file"] = str(asked.path)
     return record_run(
-        store, context, outcome="found" if authored.stopped else "ok", dialect=dialect.info.name, counts=counts,
+        store, context, outcome="found" if journals.stopped else "ok", dialect=dialect.info.name, counts=counts,
         namespaces=done.namespaces, read_versions=done.read_versions, written=written, members=members,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """The options as the dialect parsed them, the file of requests, and the file of the answers."""
+    """The options as parsed by the dialect, the file of requests, and the file for answers."""
 
     options: object
     requests: Path
@@ -69,9 +69,9 @@ class AnswerRequest:
 
 
 def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context: RunContext) -> Report:
-    """Answer the requests of a file from own journals, in its order; no table changes.
+    """Answer the requests of a file from local journals, in its order. No table changes.
 
-    Raises: UsageError (a lake that is not there or not ours), FaultError OUT_NOT_WRITABLE.
+    Raises: UsageError (the lake does not exist or is foreign), FaultError OUT_NOT_WRITABLE.
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
     writer = writer_of(dialect, request.options)
@@ -94,8 +94,8 @@ def writer_of(dialect: Dialect, options: object | None) -> WritesJournals:
 
 
 def nodes_missing() -> UsageError:
-    """Return the error of a `sync` that knows neither local nodes nor another lake."""
+    """Return the error of a `sync` with neither local nodes nor another lake."""
     return UsageError(
-        "NODES_MISSING", "sync needs to know the own nodes and their connections, or another lake",
+        "NODES_MISSING", "sync needs local nodes with their connections, or another lake",
         "add --nodes FILE, or --from LAKE",
     )  # fmt: skip

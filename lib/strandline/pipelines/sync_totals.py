@@ -1,4 +1,4 @@
-"""What one `sync --from` found and did, all dialects together."""
+"""The totals of a `sync --from` over all dialects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strandline.tables.store import Written
 
 @dataclass(slots=True)
 class SyncTotals:
-    """What one run found and did, all dialects together."""
+    """The totals of one run over all dialects."""
 
     source: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -29,40 +29,40 @@ class SyncTotals:
     damages: list[FaultError] = field(default_factory=list)
 
     def compared(self, found: Comparison) -> None:
-        """Add what one dialect's comparison found."""
+        """Add the comparison of one dialect."""
         missing = found.records + found.incomparable
         self.counts.update(equal=found.equal, behind=found.behind, missing=missing)
         self.namespaces += found.namespaces
         self.plan += found.plan
 
-    def authored(self, table: str, done: WrittenJournals) -> None:
-        """Add what the writer of own journals did."""
+    def add_journals(self, table: str, done: WrittenJournals) -> None:
+        """Add the result of the writer of local journals."""
         self.counts["authored"] += done.authored
         self.stopped |= {node: list(codes) for node, codes in done.stopped.items()}
         if done.written is not None:
             self.add({table: done.written})
 
     def add(self, written: Mapping[str, Written]) -> None:
-        """Add what was written."""
+        """Add commits."""
         for table, each in written.items():
             before = self.written.get(table, Written(0))
             self.written[table] = Written(each.version, before.inserted + each.inserted)
 
     def members(self) -> dict[str, object]:
-        """Return what the report of this command has beside that of others."""
+        """Return the members of the report of this command."""
         return {
             "from": self.source, "plan": self.plan, "examples": self.examples, "stopped": self.stopped
         }  # fmt: skip
 
     def error(self) -> ReportError | None:
-        """Return the error of a run that could not bring the records of some dialect, or None."""
+        """Return the error of a run that could not copy the records of a dialect, or None."""
         if not self.damages:
             return None
         first = self.damages[0]
         return ReportError(first.code, "; ".join(damage.message for damage in self.damages), first.next)
 
     def outcome(self, error: ReportError | None) -> Outcome:
-        """Return how the run ended."""
+        """Return the outcome of the run."""
         if self.faults or error is not None:
             return "fault"
         return "found" if self.stopped or self.counts["refused"] else "ok"

@@ -1,4 +1,4 @@
-"""`unpack`: the blocks that a node keeps in a folder as one file for `ingest`. It judges nothing and starts no JVM."""
+"""`unpack`: copies the blocks of a node's folder to one file for `ingest`. It verifies nothing and starts no JVM."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from strandline.tables.newfile import NewFile, check_free
 
 @dataclass(frozen=True, slots=True)
 class UnpackRequest:
-    """The folder of a node, and the file that its blocks go to."""
+    """The folder of a node, and the file for its blocks."""
 
     folder: Path
     out: Path
 
 
 def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunContext) -> Report:
-    """Copy all blocks below a folder to one file, which appears whole or not at all; the folder is only read.
+    """Copy all blocks below a folder to one file, which appears only when it is complete. The folder is only read.
 
-    Roots for which the file has no room are in more files beside it, which appear before it.
-    `counts` are `blocks`, `roots`, and `passed_over`: files and keys that look like those of a store and are no block,
-    or one larger than the dialect reads. Members: `dialect` (which reads the files), `out`, `bytes`, `sha256`, `more`
-    (the other files), `databases` (LevelDB folders).
+    If the file has no room for all roots, further files hold the rest; they appear before it. `counts` are `blocks`,
+    `roots` and `passed_over`: files and keys that look like blocks but are none, or are larger than the dialect's
+    limit. Members: `dialect` (that reads the files), `out`, `bytes`, `sha256`, `more` (the further files), `databases`
+    (LevelDB folders).
 
     Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, NO_BLOCK_STORE; FaultError SOURCE_UNREADABLE,
         LEVELDB_MISSING, LEVELDB_LOCKED, LEVELDB_DAMAGED, DISK_TOO_SMALL, OUT_NOT_WRITABLE.
@@ -77,7 +77,7 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
 
 
 def _more(out: Path, count: int) -> list[Path]:
-    """Return the names of more files beside `out`: `x-2.car`, `x-3.car`. Raises: UsageError as `check_free`."""
+    """Return the names of further files: `x-2.car`, `x-3.car`. Raises: UsageError as `check_free`."""
     paths = [out.with_name(f"{out.stem}-{number}{out.suffix}") for number in range(2, count + 2)]
     for path in paths:
         check_free(path)
@@ -91,26 +91,26 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _for(out: Path, unpackings: Sequence[Unpacking]) -> Unpacking:
-    """Return how the file of that name is written. Raises: UsageError OUT_NAME."""
+    """Return the unpacking that writes files of that name. Raises: UsageError OUT_NAME."""
     for each in unpackings:
         if out.name.lower().endswith(each.ending):
             return each
     endings = " or ".join(each.ending for each in unpackings)
     raise UsageError(
-        "OUT_NAME", f"the name {out.name} does not tell what to write", f"name a file that ends in {endings}"
+        "OUT_NAME", f"the name {out.name} does not show a format", f"name a file that ends in {endings}"
     )
 
 
 def _roots(databases: Sequence[Database], unpacking: Unpacking) -> list[bytes]:
-    """Return the addresses that the databases name as roots, each once."""
+    """Return the distinct addresses that the databases name as roots."""
     found = [value for value in (each.get(unpacking.roots_key) for each in databases) if value is not None]
     return list(dict.fromkeys(root for value in found for root in unpacking.roots(value)))
 
 
 def _no_block(request: UnpackRequest, stores: Stores) -> UsageError:
-    looked = f"{len(stores.files)} files and {len(stores.databases)} LevelDB folders were looked at"
+    checked = f"{len(stores.files)} files and {len(stores.databases)} LevelDB folders were checked"
     return UsageError(
         "NO_BLOCK_STORE",
-        f"the folder {request.folder} holds no block: {looked}",
-        "name the folder in which a node keeps its blocks",
+        f"the folder {request.folder} has no block: {checked}",
+        "name the folder in which a node stores its blocks",
     )

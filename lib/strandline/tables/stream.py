@@ -143,11 +143,11 @@ def follow_folder(
     *,
     most_files: int,
     every: float | None,
-    land: Callable[[MicroBatch], None],
+    process: Callable[[MicroBatch], None],
 ) -> StreamingQuery:
-    """Start to follow a folder and the folders in it; `land` gets each micro-batch and returns when it is written.
+    """Start to follow a folder and the folders in it; `process` gets each micro-batch and returns when it is written.
 
-    Files are read when they have landed, by whom `land` likes: the stream carries paths. They are to appear whole, by
+    Files are read when they have landed, by `process`: the stream carries paths. They are to appear whole, by
     a rename; names that begin with `.` or `_` are passed over. Manifests are found beside the files that they name.
     `every` is the time between two looks, seconds; None: what is there is landed, then the stream ends.
     """
@@ -168,7 +168,7 @@ def follow_folder(
         rows = frame.select("path", "modificationTime").collect()
         paths = sorted(_local(row["path"]) for row in rows)
         oldest = min((row["modificationTime"] for row in rows), default=None)
-        land(
+        process(
             MicroBatch(
                 number,
                 None if oldest is None else oldest.astimezone(UTC),
@@ -186,13 +186,13 @@ def follow_topic(
     *,
     most_records: int,
     every: float | None,
-    land: Callable[[MicroBatch], None],
+    process: Callable[[MicroBatch], None],
 ) -> StreamingQuery:
-    """Start to follow a topic as `follow_folder` does a folder: the stream carries offsets, `land` reads messages."""
+    """Follow a topic, like `follow_folder` a folder: the stream carries offsets, `process` reads messages."""
 
     def batch(frame: DataFrame, number: int) -> None:
         messages, oldest = messages_in(frame, topic)
-        land(MicroBatch(number, oldest, messages=messages))
+        process(MicroBatch(number, oldest, messages=messages))
 
     return _start(topic_frame(spark, topic, most_records), batch, checkpoint, every)
 

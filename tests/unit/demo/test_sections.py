@@ -17,7 +17,7 @@ def _report(**members) -> Report:
 
 def test_every_file_is_told() -> None:
     files = (DemoFile("a.journal", "one", 2, b"x"), DemoFile("b.journal", "other", 1, b"y"))
-    told = sections.landed(Path("demo-lake/.demo/input"), files)
+    told = sections.input_files(Path("demo-lake/.demo/input"), files)
     assert told["rows"] == [["a.journal", 2, "one"], ["b.journal", 1, "other"]]
     assert "demo-lake/.demo/input" in told["title"]
 

@@ -51,7 +51,7 @@ def test_each_choice_of_a_dialect_is_a_property_of_its_table_and_only_what_it_ca
     compat = made_with(InitOptions(dialect_options={"ipfslog-profile": "compat"}))
     assert compat["ipfs_log_entry"][profile] == "compat"
     assert compat["node_journal_line"][READING] == "weak"
-    with pytest.raises(UsageError, match="--ipfslog-profile is lenient") as refused:
+    with pytest.raises(UsageError, match="--ipfslog-profile cannot be lenient") as refused:
         made_with(InitOptions(dialect_options={"ipfslog-profile": "lenient"}))
     assert (refused.value.code, "strict, compat" in refused.value.next) == ("OPTION_INVALID", True)
 

@@ -4,7 +4,7 @@ import pytest
 
 from strandline.core.errors import FaultError
 from strandline.dialect_api.admission import Admission
-from strandline.pipelines.moved_rows import MovedRows, RowsLost
+from strandline.pipelines.missing_rows import MissingRows, RowsLost
 from strandline.pipelines.report import ReportError
 from strandline.pipelines.sync_totals import SyncTotals
 
@@ -15,7 +15,7 @@ ERROR = ReportError("CODE", "message", "next")
     ("moved", "read", "is_lost"), [(301, 299, True), (3, 4, True), (0, 0, False), (7, 7, False)]
 )
 def test_rows_that_were_moved_and_not_read_end_the_run(moved, read, is_lost):
-    rows = MovedRows(None, moved, None, 2)  # type: ignore[arg-type]
+    rows = MissingRows(None, moved, None, 2)  # type: ignore[arg-type]
     admission = Admission((), {"read": read}, None, 0)
     if not is_lost:
         rows.check(admission)

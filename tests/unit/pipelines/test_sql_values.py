@@ -6,7 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from strandline.pipelines.sql.query import told
+from strandline.pipelines.sql.query import first_sentence
 from strandline.pipelines.sql.values import json_rows
 
 EAST = timezone(timedelta(hours=2))
@@ -68,4 +68,4 @@ def test_no_rows_are_no_rows() -> None:
     ],
 )  # fmt: skip
 def test_spark_is_told_in_one_line_with_the_place(text: str, shown: str) -> None:
-    assert told(text) == shown
+    assert first_sentence(text) == shown

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from strandline.core.errors import FaultError, UsageError
-from strandline.pipelines.stream import StreamRequest, _why, topic_in
+from strandline.pipelines.stream import StreamRequest, _stream_error, topic_in
 
 TOPIC = "kafka://localhost:9092/journals"
 
@@ -39,10 +39,10 @@ class Source:
     def __init__(self, there: bool) -> None:
         self.there = there
 
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         return self.there
 
-    def gone(self) -> FaultError:
+    def gone_error(self) -> FaultError:
         return FaultError("SOURCE_GONE", "The folder is gone", "make it again")
 
 
@@ -55,7 +55,7 @@ class Batches:
 
 
 def why(text: str, failed: BaseException | None, *, there: bool = True, begun: bool = True) -> BaseException:
-    return _why(StreamingQueryException(text), Batches(failed, begun), Source(there), "/checkpoint")
+    return _stream_error(StreamingQueryException(text), Batches(failed, begun), Source(there), "/checkpoint")
 
 
 OURS = FaultError("WRITE_CONFLICT", "Another writer was faster.", "Run it again.")

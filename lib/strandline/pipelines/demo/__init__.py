@@ -1,4 +1,4 @@
-"""`demo`: lands real published journals and made-up damaged ones in a lake of its own, and shows what came of them."""
+"""`demo`: ingests published journals and damaged variants into a lake of its own, and shows the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialects import every, record_tables
 from strandline.pipelines import ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
-from strandline.pipelines.demo.folder import make_anew, write_files
+from strandline.pipelines.demo.folder import recreate, write_files
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, new_run_id
 from strandline.tables.commits import Retry
@@ -30,23 +30,23 @@ from strandline.tables.store import TableStore
 LAKE: Final = "demo-lake"
 
 SMALL_BYTES: Final = 1 << 20
-"""More than the demo's journals have."""
+"""An upper bound of the size of the demo's journals."""
 
 
 def run(spark: SparkSession, location: Location, settings: Settings, context: RunContext) -> Report:
-    """Make the lake `location` anew, land the demo's journals, and return what there is to see as `sections`.
+    """Recreate the lake `location`, ingest the demo's journals, and return the results as `sections`.
 
     Each section has a `title`, and `lines`, or `columns` and `rows`, or all three.
     Raises: UsageError DEMO_FOLDER_FOREIGN.
     """
-    folder = make_anew(location.local_path())
+    folder = recreate(location.local_path())
     return _Demo(spark, location, settings, context).run(folder, every())
 
 
 class _Demo:
-    """One run of the demo. Its ingests and its reduce are runs of their own, with rows in the table `run`.
+    """One run of the demo. Its ingests and its reduce are separate runs with rows in the table `run`.
 
-    The files of every dialect are landed, and of each one record is explained and one query asked.
+    It ingests the files of every dialect and for each dialect explains one record and runs one query.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class _Demo:
         self._context = context
 
     def run(self, folder: Path, dialects: tuple[Dialect, ...]) -> Report:
-        ingested = _together([self._ingested(dialect, write_files(folder, dialect)) for dialect in dialects])
+        ingested = _combined([self._ingested(dialect, write_files(folder, dialect)) for dialect in dialects])
         reduced = self._reduced()
         lake = open_delta_rs(self._location)
         state = status.run(lake, record_tables(), status.StatusRequest(all=True), self._part("status"))
         demos = [dialect.demo() for dialect in dialects]
         where = self._where()
         shown = [
-            sections.landed(folder, [file for demo in demos for file in demo.files]),
+            sections.input_files(folder, [file for demo in demos for file in demo.files]),
             sections.counts(ingested, reduced),
             sections.health(state),
             *(self._explained(lake, ingested, demo.rejection, where) for demo in demos),
@@ -119,7 +119,7 @@ class _Demo:
             return sql.run(store, sql.SqlRequest(query), self._part("sql"))
 
     def _where(self) -> str:
-        """Return the option that names the demo's lake in commands: short where it is the usual one."""
+        """Return the option that names the demo's lake in commands; the default path is shortened."""
         name = LAKE if self._location == Location.lake(LAKE) else self._location.describe()
         return f"--lake {shlex.quote(name)}"
 
@@ -127,7 +127,7 @@ class _Demo:
         return TableStore(self._spark, self._location, Retry(self._settings.merge), run_id=context.run_id)
 
     def _part(self, command: str) -> RunContext:
-        """Return the context of a command that the demo runs: its id and its seconds are its own."""
+        """Return the context of a command that the demo runs, with its own run id and time."""
         began = self._context.elapsed()
         entropy = hashlib.sha256(f"{self._context.run_id}/{command}".encode()).digest()
         return replace(
@@ -139,8 +139,8 @@ class _Demo:
         )
 
 
-def _together(reports: Sequence[Report]) -> Report:
-    """Return the reports of several ingests as one: counts added, tables as the last one left them."""
+def _combined(reports: Sequence[Report]) -> Report:
+    """Return the reports of several ingests as one: counts are added, of a table the last commit is kept."""
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for report in reports:

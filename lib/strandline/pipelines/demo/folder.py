@@ -1,4 +1,4 @@
-"""The demo's folder: made anew each time, and never one that somebody else made."""
+"""The demo's folder: recreated each time, but only if the demo made it."""
 
 from __future__ import annotations
 
@@ -11,57 +11,57 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.tables.manifests import write_manifest
 
-# Names that begin with a dot are nobody's table.
-OWN: Final = ".demo"
+# Delta ignores names that begin with a dot.
+DEMO_FOLDER: Final = ".demo"
 MARKER: Final = "made-by-strandline-demo"
 INPUT: Final = "input"
 
 
-def make_anew(lake: Path) -> Path:
-    """Remove what an earlier demo left and return the empty folder for this one's input; `lake` holds nothing else.
+def recreate(lake: Path) -> Path:
+    """Remove what an earlier demo wrote and return the empty folder for the input, the only content of `lake`.
 
-    Killed at any moment it can be run again: the folder appears with its marker, which is never removed.
+    Can be repeated after a kill: the folder appears with its marker, which is never removed.
     Raises: UsageError DEMO_FOLDER_FOREIGN.
     """
-    own = lake / OWN
-    if lake.is_symlink() or (lake.exists() and not (own / MARKER).is_file()):
+    demo_folder = lake / DEMO_FOLDER
+    if lake.is_symlink() or (lake.exists() and not (demo_folder / MARKER).is_file()):
         raise UsageError(
             "DEMO_FOLDER_FOREIGN",
-            f"{lake} is there, and demo did not make it",
+            f"{lake} exists, and the demo did not create it",
             "move it away, or run `strandline demo` in another folder",
         )
     if not lake.exists():
-        _appear(lake)
-    for entry in [*lake.iterdir(), *own.iterdir()]:
-        if entry.is_dir() and not entry.is_symlink() and entry != own:
+        _create_with_marker(lake)
+    for entry in [*lake.iterdir(), *demo_folder.iterdir()]:
+        if entry.is_dir() and not entry.is_symlink() and entry != demo_folder:
             shutil.rmtree(entry)
         elif entry.is_symlink() or (entry.is_file() and entry.name != MARKER):
             entry.unlink()
-    folder = own / INPUT
+    folder = demo_folder / INPUT
     folder.mkdir()
     return folder
 
 
 def write_files(folder: Path, dialect: Dialect) -> Path:
-    """Write the dialect's files to a folder of their own, beside them the manifest that says what they hold."""
-    own = folder / dialect.info.name
-    own.mkdir()
+    """Write the dialect's files and their manifest to a folder of the dialect."""
+    target = folder / dialect.info.name
+    target.mkdir()
     files = dialect.demo().files
     for file in files:
-        (own / file.name).write_bytes(file.content)
+        (target / file.name).write_bytes(file.content)
     write_manifest(
-        [own / file.name for file in files],
+        [target / file.name for file in files],
         dialect=dialect.info.name,
         records_in=dialect.count_records,
         formats=dialect.info.formats,
     )
-    return own
+    return target
 
 
-def _appear(lake: Path) -> None:
-    """Make the folder and its marker in one step."""
+def _create_with_marker(lake: Path) -> None:
+    """Create the folder and its marker in one step."""
     fresh = Path(tempfile.mkdtemp(prefix=f".{lake.name}-", dir=lake.parent))
     fresh.chmod(0o755)
-    (fresh / OWN).mkdir()
-    (fresh / OWN / MARKER).touch()
+    (fresh / DEMO_FOLDER).mkdir()
+    (fresh / DEMO_FOLDER / MARKER).touch()
     fresh.rename(lake)

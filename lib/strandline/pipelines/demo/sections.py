@@ -1,4 +1,4 @@
-"""What the demo says, from reports and rows: a title, then lines, a table or both."""
+"""The sections that the demo prints: each has a title, then lines, a table or both."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _EVIDENCE: Final = ("position", "field", "expected", "actual", "note")
 _HEALTH: Final = ("health", "namespace", "records", "waiting", "rejected", "forks", "state_hash")
 
 
-def landed(folder: Path, files: Sequence[DemoFile]) -> Section:
-    """Say which files were landed."""
+def input_files(folder: Path, files: Sequence[DemoFile]) -> Section:
+    """List the files that were ingested."""
     return {
         "title": f"Journals, in {folder}",
         "columns": ["file", "records", "what it is"],
@@ -27,20 +27,20 @@ def landed(folder: Path, files: Sequence[DemoFile]) -> Section:
 
 
 def counts(ingest: Report, reduce: Report) -> Section:
-    """Say what became of every record, and where each damaged file first breaks."""
+    """Show the records by verdict, and the number of each reason."""
     found = ingest.counts
-    fates = ("new", "known", "rejected", "deferred")
-    lines = [f"read {found['read']:,} = " + " + ".join(f"{fate} {found[fate]:,}" for fate in fates)]
+    verdicts = ("new", "known", "rejected", "deferred")
+    lines = [f"read {found['read']:,} = " + " + ".join(f"{name} {found[name]:,}" for name in verdicts)]
     lines += [
         f"{count:>8,}  {code}"
         for code, count in sorted(ingest.reasons.items(), key=lambda one: (-one[1], one[0]))
     ]
     lines.append(f"{reduce.namespaces:,} namespaces reduced to their state")
-    return {"title": "Every record has one fate", "lines": lines}
+    return {"title": "Every record gets one verdict", "lines": lines}
 
 
 def health(status: Report) -> Section:
-    """Show how each namespace fares, worst first."""
+    """Show the health of each namespace, worst first."""
     rows = [[_short(name, row[name]) for name in _HEALTH] for row in status.members["rows"]]
     return {"title": "Health, worst first", "columns": list(_HEALTH), "rows": rows}
 
@@ -48,11 +48,11 @@ def health(status: Report) -> Section:
 def rejected(
     record: Mapping[str, Any], rejection: DemoRejection, *, accepted_before: int, where: str
 ) -> Section:
-    """Explain one rejected record: what was expected there, what was found, what it means, what to do.
+    """Explain one rejected record: expected and actual value, meaning and advice.
 
     `record` is that of `quarantine show`; `where` is the option that names the lake.
     """
-    told, evidence = reasons()[rejection.reason], dict(record["evidence"][rejection.reason])
+    reason, evidence = reasons()[rejection.reason], dict(record["evidence"][rejection.reason])
     if "position" in evidence:
         before = f"{accepted_before} records of the file before it were accepted"
         evidence["position"] = f"{evidence['position']}; {before}"
@@ -61,8 +61,8 @@ def rejected(
         "lines": [
             f"reason    {rejection.reason}",
             *(f"{name:<10}{evidence[name]}" for name in _EVIDENCE if name in evidence),
-            f"meaning   {told.meaning}",
-            f"advice    {told.advice}",
+            f"meaning   {reason.meaning}",
+            f"advice    {reason.advice}",
             f"more      strandline quarantine show {record['quarantine_id'][:12]} {where}",
         ],
     }
@@ -79,7 +79,7 @@ def query(text: str, result: Report) -> Section:
 
 
 def next_commands(commands: Sequence[str]) -> Section:
-    """Say what to try next."""
+    """List commands to try next."""
     return {"title": "Try next", "lines": list(commands)}
 
 

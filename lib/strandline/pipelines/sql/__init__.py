@@ -1,4 +1,4 @@
-"""`sql`: one query over tables and views. It changes nothing."""
+"""`sql`: runs one read-only query over tables and views."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.sql.check import query_check
-from strandline.pipelines.sql.query import asked_of_spark
+from strandline.pipelines.sql.query import query_errors
 from strandline.pipelines.sql.values import json_rows
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
@@ -22,18 +22,18 @@ from strandline.tables.store import TableStore
 from strandline.tables.views import bare_names
 
 ROWS_SHOWN: Final = 10_000
-"""Most rows of a table for people and of `--json`."""
+"""Maximum number of rows of a printed table and of `--json`."""
 
 ROWS_GIVEN: Final = 1_000_000
-"""Most rows of csv and json; parquet has no limit, since it does not pass through one process."""
+"""Maximum number of rows of csv and json; parquet has no limit, since Spark writes it."""
 
-# Spark puts settings and the environment into the text of a query where it says ${env:NAME}: text is data here.
-_AS_WRITTEN: Final = {"spark.sql.variable.substitute": "false"}
+# Spark replaces ${env:NAME} in the text of a query by settings and environment variables: here text is only data.
+_NO_SUBSTITUTION: Final = {"spark.sql.variable.substitute": "false"}
 
 
 @dataclass(frozen=True, slots=True)
 class SqlRequest:
-    """A query, the form its rows are wanted in (table, csv, json, parquet), and the file they go to, or None."""
+    """A query, the format of its rows (table, csv, json, parquet), and the file for them, or None."""
 
     query: str
     format: str = "table"
@@ -43,9 +43,8 @@ class SqlRequest:
 def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     """Return the rows of one query over the lake's tables and views, by their bare names.
 
-    Members: `columns`; `rows` as JSON values (`sql.values`); `truncated`, whether there were more rows than are given.
-    With parquet the rows are in the one file `out` instead, written by Spark, and `rows` is empty. `counts.rows` is
-    their number.
+    Members: `columns`; `rows` as JSON values (`sql.values`); `truncated`, whether there are more rows.
+    With parquet, Spark writes the rows to the one file `out`, and `rows` is empty. `counts.rows` is the number of rows.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; QUERY_INVALID, QUERY_REFUSED;
         OUT_IS_FOLDER. FaultError OUT_NOT_WRITTEN.
@@ -53,7 +52,7 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     lake.check_there(store)
     context.progress.stage("running the query")
     most = ROWS_SHOWN if request.format == "table" else ROWS_GIVEN
-    with session_settings(store.spark, _AS_WRITTEN), bare_names(store), asked_of_spark():
+    with session_settings(store.spark, _NO_SUBSTITUTION), bare_names(store), query_errors():
         rows = query_check(store.spark, store.location).frame(request.query)
         members: dict[str, Any] = {"columns": list(rows.columns), "rows": [], "truncated": False}
         if request.format == "parquet" and request.out is not None:
@@ -71,27 +70,27 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
 
 
 def _collected(rows: DataFrame) -> pa.Table:
-    """Return the rows in this process. Raises: UsageError QUERY_INVALID for a column that Arrow has no type for."""
+    """Collect the rows. Raises: UsageError QUERY_INVALID for a column without an Arrow type."""
     try:
         return rows.toArrow()
     except ValueError as error:
         raise UsageError(
             "QUERY_INVALID",
             f"the rows hold a value that cannot be shown: {error}",
-            "give it as text: CAST(x AS STRING)",
+            "convert it to text: CAST(x AS STRING)",
         ) from None
 
 
 def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
-    """Write all rows to the one file `out`, which is there whole or not at all; return their number.
+    """Write all rows to the one file `out`, which appears only when it is complete. Return their number.
 
-    Raises: UsageError OUT_IS_FOLDER; FaultError OUT_NOT_WRITTEN if tasks write where this process cannot read.
+    Raises: UsageError OUT_IS_FOLDER; FaultError OUT_NOT_WRITTEN if this process cannot read the folder of the tasks.
     """
     import pyarrow.parquet as pq
 
     if out.is_dir():
         raise UsageError(
-            "OUT_IS_FOLDER", f"{out} is a folder, and the rows go to one file", "name a file with --out"
+            "OUT_IS_FOLDER", f"{out} is a folder, but the rows go to one file", "name a file with --out"
         )
     folder = out.absolute().with_name(f".{out.name}.{run_id}")
     try:
@@ -105,12 +104,12 @@ def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
 
 
 def written_part(folder: Path, out: Path) -> Path:
-    """Return the file that Spark left in `folder`. Raises: FaultError OUT_NOT_WRITTEN if it left none there."""
+    """Return the file that Spark wrote to `folder`. Raises: FaultError OUT_NOT_WRITTEN if there is none."""
     parts = sorted(folder.glob("part-*"))
     if not parts:
         raise FaultError(
             "OUT_NOT_WRITTEN",
-            f"Spark runs its tasks where the folder of {out} is another one: no rows came to it",
+            f"Spark's tasks run on machines that do not share the folder of {out}: it has no rows",
             "name a file in a folder that every machine of the cluster shares",
         )
     return parts[0]

@@ -1,4 +1,4 @@
-"""What Spark says of a query, as errors of ours."""
+"""Turns Spark's errors about a query into UsageErrors."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _PLACE: Final = re.compile(r"line (?P<line>\d+),? (?:(?P<from0>pos)|position) (?
 """A place in a query, counted from 0 (`pos`) or from 1 (`position`)."""
 
 _OURS: Final = re.compile(r"^strandline\.[\w.]+: (?P<message>.+)$", re.MULTILINE)
-"""The line in which a worker tells an error of ours."""
+"""The line of a worker's traceback with an error of Strandline."""
 
 _OF_THE_QUERY: Final = (
     AnalysisException, ArithmeticException, ArrayIndexOutOfBoundsException, DateTimeException, IllegalArgumentException,
     NumberFormatException, PySparkTypeError, SparkRuntimeException, UnsupportedOperationException,
 )  # fmt: skip
-"""What Spark raises for a query that it does not understand, or that fails on a value."""
+"""What Spark raises for an invalid query, or one that fails on a value."""
 
 
 @contextmanager
-def asked_of_spark() -> Iterator[None]:
-    """Turn what Spark says of a query into UsageError QUERY_INVALID."""
+def query_errors() -> Iterator[None]:
+    """Turn Spark's errors about a query into UsageError QUERY_INVALID."""
     try:
         yield
     except _OF_THE_QUERY as error:
@@ -55,20 +55,20 @@ def asked_of_spark() -> Iterator[None]:
     except Py4JJavaError as error:
         if class_of(error.java_exception).endswith(".SqlScriptingException"):
             raise UsageError(
-                "QUERY_INVALID", told(str(error.java_exception.getMessage())), "write one query"
+                "QUERY_INVALID", first_sentence(str(error.java_exception.getMessage())), "write one query"
             ) from None
         if not is_too_deep(error):
             raise
         raise UsageError(
             "QUERY_INVALID",
-            "the query is nested too deeply: the stack of Spark's JVM does not suffice for it",
+            "the query is nested too deeply for the stack of Spark's JVM",
             "write it with fewer levels of brackets, functions or subqueries",
         ) from None
     except OverflowError as error:
         raise UsageError(
             "QUERY_INVALID",
             f"the rows hold a date that cannot be shown: {error}",
-            "give it as text: CAST(x AS STRING)",
+            "convert it to text: CAST(x AS STRING)",
         ) from None
 
 
@@ -81,19 +81,21 @@ def _invalid(error: PySparkException) -> UsageError:
             did_you_mean(given.rpartition(".")[2], views.names()),
         )
     return UsageError(
-        "QUERY_INVALID", told(str(error)), "mend the query; `strandline sql 'SHOW TABLES'` lists tables"
+        "QUERY_INVALID",
+        first_sentence(str(error)),
+        "correct the query; `strandline sql 'SHOW TABLES'` lists tables",
     )
 
 
-def told(text: str) -> str:
-    """Return Spark's first line of an error, with its position, without its marks for machines."""
+def first_sentence(text: str) -> str:
+    """Return the first line of a Spark error without error class and SQLSTATE, with the position in the query."""
     first = text.strip().partition("\n")[0]
     sentence = first.partition(" SQLSTATE: ")[0]
     return f"{sentence.partition('] ')[2] or sentence}".rstrip(".") + _place(text)
 
 
 def _place(text: str) -> str:
-    """Return ` (line 1, position 8)`, in the words of whichever part of Spark names it, or nothing."""
+    """Return the position as ` (line 1, position 8)`, or an empty text; Spark has several formats for it."""
     found = _PLACE.search(text)
     return (
         f" (line {found['line']}, position {int(found['at']) + (found['from0'] is not None)})"

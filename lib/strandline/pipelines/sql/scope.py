@@ -1,4 +1,4 @@
-"""What a query may read: the tables and views of one lake, by name and by place."""
+"""The relations that a query can read: tables and views of one lake, by name and by path."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ class QueryScope:
 
     @property
     def schema(self) -> tuple[str, str]:
-        """Catalog and schema in which the bare names are."""
+        """Catalog and schema of the bare names."""
         if self.location.catalog is None or self.location.schema_name is None:
             return CATALOG, SCHEMA
         return self.location.catalog.casefold(), self.location.schema_name.casefold()
 
     @property
     def table_functions(self) -> frozenset[str]:
-        """Names of the dialects' table functions."""
+        """Names of the table functions of dialects."""
         return frozenset(name for dialect in every() for name in dialect.table_functions)
 
     def knows(self, parts: Sequence[str]) -> bool:
-        """Return whether a name of one, two or three parts is that of a table or view of the lake."""
+        """Return whether a name of one, two or three parts is a table or view of the lake."""
         *where, name = (part.casefold() for part in parts)
         return name in names() and self._is_schema(where)
 
     def may_name(self, parts: Sequence[str]) -> bool:
-        """Return whether a name may be tried: the lake's own, or a bare one, which is never a file."""
+        """Return whether a name can be resolved: one of the lake, or a bare one, which is never a file."""
         return len(parts) == 1 or self.knows(parts)
 
     def is_schema(self, parts: Sequence[str]) -> bool:
-        """Return whether a name is that of the lake's schema."""
+        """Return whether a name is the lake's schema."""
         where = [part.casefold() for part in parts]
         return bool(where) and self._is_schema(where)
 
     def has_view(self, view: Any) -> bool:
-        """Return whether a resolved view is one of the lake's own; a temporary one of such a name is always ours."""
+        """Return whether a resolved view is one of the lake; Strandline makes the temporary views of these names."""
         identifier = view.desc().identifier()
         name = str(identifier.table())
         if view.isTempView():
@@ -73,6 +73,6 @@ class QueryScope:
 
 
 def _where(identifier: Any) -> list[str]:
-    """Return catalog and schema of a name, as far as it has them."""
+    """Return catalog and schema of a name, if it has them."""
     parts = (identifier.catalog(), identifier.database())
     return [str(part.get()).casefold() for part in parts if part.isDefined()]

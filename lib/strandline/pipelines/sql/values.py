@@ -1,4 +1,4 @@
-"""Rows of a query as JSON values: nothing is rounded, nothing depends on this machine's time zone."""
+"""Rows of a query as JSON values: without rounding, and independent of this machine's time zone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from strandline.pipelines.report import utc_text
 
 
 def json_rows(found: pa.Table) -> list[list[Any]]:
-    """Return the rows as lists of JSON values, in the order of the columns; names may come twice."""
+    """Return the rows as lists of JSON values, in the order of the columns; names can be repeated."""
     columns = [
         [json_value(value, field.type) for value in found.column(at).to_pylist()]
         for at, field in enumerate(found.schema)

@@ -1,4 +1,4 @@
-"""The way of records into a lake: judged by their dialect, united with what is there, the others quarantined."""
+"""Admits records to a lake: the dialect judges them, a MERGE inserts the accepted ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strandline.dialect_api.ports import InputScan
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines.rejects import QUARANTINE, Rejects
+from strandline.pipelines.quarantine_writer import QUARANTINE, QuarantineWriter
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
@@ -24,20 +24,20 @@ from strandline.tables.store import TableStore, Written
 
 @dataclass(slots=True)
 class Merged:
-    """Rows that the union merges inserted: new records, records that had waited, and rows that nobody delivered."""
+    """Numbers of inserted rows: new records, records that had waited, and derived rows by their name in `counts`."""
 
     new: int = 0
     readmitted: int = 0
     derived: dict[str, int] = field(default_factory=dict)
 
 
-class Admitting:
-    """What one run admits of one dialect. `rejects` is its quarantine."""
+class Admitter:
+    """The admission of records of one dialect in one run. `quarantine` writes the others."""
 
     def __init__(
         self, store: TableStore, dialect: Dialect, settings: Settings, context: RunContext, jobs: SparkJobs
     ) -> None:
-        self.rejects = Rejects(store, dialect, context, jobs)
+        self.quarantine = QuarantineWriter(store, dialect, context, jobs)
         self._store = store
         self._dialect = dialect
         self._settings = settings
@@ -47,7 +47,7 @@ class Admitting:
         self._read = store.new_counter()
 
     def options(self) -> ReadOptions:
-        """Return what decides how bytes are read: the lake's choices, and the limits of the settings."""
+        """Return how bytes are read: the lake's options and the limits of the settings."""
         limits = self._settings.limits
         return ReadOptions(
             choices=lake.options_of(self._store, self._dialect.info),
@@ -64,7 +64,7 @@ class Admitting:
         *,
         records_alone: bool = False,
     ) -> Admission:
-        """Return the verdicts on all that is read, and on the rejected rows of `replay`."""
+        """Return the verdicts on all records of `scan` and on the rejected rows in `replay`."""
         read = self._read
         self._context.progress.stage(
             "reading and verifying", None if read is None else lambda: int(read.value)
@@ -74,7 +74,7 @@ class Admitting:
         return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:
-        """Union the accepted records, a table after the other. Return what of them was new."""
+        """Insert the accepted records, table by table. Return how many were new."""
         merged = Merged()
         for insert in admission.inserts:
             self._context.progress.stage(f"writing new records to {insert.table}")
@@ -95,7 +95,7 @@ class Admitting:
         return merged
 
     def _inserted_of(self, insert: TableInsert, written: Written, keys: DataFrame | None) -> int:
-        """Return how many of the rows just inserted have one of these keys."""
+        """Return how many of the inserted rows have one of `keys`."""
         if keys is None:
             return 0
         added = self._store.changes(insert.table, written.version, written.version)
@@ -104,20 +104,20 @@ class Admitting:
         return rows
 
     def written(self) -> dict[str, Written]:
-        """Return what was written so far, by table."""
-        of_quarantine = self.rejects.written
+        """Return the commits so far, by table."""
+        of_quarantine = self.quarantine.written
         return dict(self._written) if of_quarantine is None else {**self._written, QUARANTINE: of_quarantine}
 
 
 def raw_limits(settings: Settings) -> RawLimits:
-    """Return how much of the bytes of a bad record is kept."""
+    """Return how many bytes of a bad record are stored."""
     return RawLimits(settings.limits.quarantine_raw_bytes, settings.limits.quarantine_raw_head)
 
 
 def counts_of(admission: Admission | None, merged: Merged, refused: int = 0) -> dict[str, int]:
-    """Return what became of the records read: each is new, known, rejected or deferred.
+    """Return the counts of the records read: each one is new, known, rejected or deferred.
 
-    `refused` are files that were not opened: a rejected record each.
+    `refused` is the number of files that were not opened: one rejected record each.
     """
     found = {} if admission is None else dict(admission.counts)
     accepted = found.pop("accepted", 0)

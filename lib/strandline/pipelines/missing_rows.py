@@ -1,4 +1,4 @@
-"""The rows that another lake holds and this one lacks: files to judge, and what breaks the contract of its table."""
+"""The rows that this lake lacks: as files to judge, and as findings if they break the contract of their table."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from strandline.tables.other_lake import OtherLake
 
 
 class RowsLost(FaultError):  # noqa: N818 - the product's own word
-    """Not every row of another lake arrived: its files have other rows than its log tells. Exit code 3."""
+    """The files of another lake do not have the rows that its Delta log lists. Exit code 3."""
 
     def __init__(self, records: int, read: int) -> None:
         super().__init__(
             "ROWS_LOST",
-            f"{records:,} rows of the other lake were to be read as records, {read:,} were, and none was written",
-            "have the log of that lake mended, or ingest a file that it exported",
+            f"{read:,} of {records:,} missing rows of the other lake could be read, so none was written",
+            "repair the Delta log of that lake, or ingest a file that it exported",
         )
 
 
 @dataclass(frozen=True, slots=True)
-class MovedRows:
-    """Rows of another lake on their way into this one.
+class MissingRows:
+    """Rows of another lake that this one lacks.
 
-    `files` hold the `records` rows that keep their contracts: file_no, format, content (BINARY). `findings` are the
-    `refused` other rows, as the quarantine takes them. Both are kept.
+    `files` hold the `records` rows that meet their contracts: file_no, format, content (BINARY). `findings` are the
+    `refused` other rows, in the shape of findings for the quarantine. Both are checkpointed.
     """
 
     files: DataFrame
@@ -44,14 +44,16 @@ class MovedRows:
     refused: int
 
     def check(self, admission: Admission) -> None:
-        """See that every row that was moved was read. Raises: RowsLost, before anything is written."""
+        """Check that every missing row was read, before any is written. Raises: RowsLost."""
         read = admission.counts["read"]
         if read != self.records:
             raise RowsLost(self.records, read)
 
 
-def moved_rows(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJobs) -> MovedRows | None:
-    """Return what the other lake has more, None if that is nothing: each row is in a file or among the findings."""
+def missing_rows(
+    found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJobs
+) -> MissingRows | None:
+    """Return the missing rows, each in a file or among the findings; None if no row is missing."""
     missing = found.records + found.incomparable
     if not missing:
         return None
@@ -64,4 +66,4 @@ def moved_rows(found: Comparison, there: OtherLake, dialect: Dialect, jobs: Spar
     refused = jobs.row(findings.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     sound = {table: each.where(keeps_contract()).drop(BROKEN) for table, each in rows.items()}
     files = jobs.checkpoint(numbered(dialect.to_files(sound, there, jobs)), "files")
-    return MovedRows(files, missing - refused, findings, refused)
+    return MissingRows(files, missing - refused, findings, refused)

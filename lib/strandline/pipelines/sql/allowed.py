@@ -1,10 +1,10 @@
-"""What a query may be made of, by the names of Spark's classes. What is not listed is refused.
+"""The allowed parts of a query, by the names of Spark's classes. Anything else is refused.
 
-A function is listed if its value depends on nothing but its arguments, the time and random numbers, and if it changes
-nothing. So these are not listed: calls of Java by name (reflect), functions of Avro, Protobuf and XML (they read
-files or external entities), functions of users, and those that say where a query runs (current_user, input_file_name).
+A function is listed if its value depends only on its arguments, the time and random numbers, and if it has no side
+effect. Not listed are calls of Java methods (reflect), functions of Avro, Protobuf and XML (they read files or external
+entities), functions of users, and functions of the environment (current_user, input_file_name).
 
-Spark's own examples of the listed functions are parsed and analysed to these classes; a slow test tries each of them.
+Spark parses and analyses its examples of the listed functions to these classes; a slow test tries each of them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ def _in(package: str, names: str) -> frozenset[str]:
     return frozenset(f"{CATALYST}{package}.{name}" for name in names.split())
 
 
-OF_TABLES: Final = _in(
+TABLE_STATEMENTS: Final = _in(
     "plans.logical", "DescribeRelation DescribeColumn ShowColumns ShowCreateTable ShowTableProperties"
 ) | {
     "org.apache.spark.sql.delta.commands.DescribeDeltaHistory",
     "org.apache.spark.sql.delta.commands.DescribeDeltaDetailCommand",
 }
-"""Statements that look at one table or view."""
+"""Statements that show one table or view."""
 
-OF_SCHEMAS: Final = _in("plans.logical", "ShowTables ShowViews")
-"""Statements that look at one schema."""
+SCHEMA_STATEMENTS: Final = _in("plans.logical", "ShowTables ShowViews")
+"""Statements that show one schema."""
 
 EXPLAIN: Final = "org.apache.spark.sql.execution.command.ExplainCommand"
 DESCRIBE_QUERY: Final = "org.apache.spark.sql.execution.command.DescribeQueryCommand"
@@ -47,7 +47,7 @@ PARSED_PLANS: Final = _in(
         UnresolvedSubqueryColumnAliases UnresolvedTableValuedFunction UnresolvedTVFAliases
         """,
 )  # fmt: skip
-"""Nodes of a query as it is parsed."""
+"""Nodes of a parsed query."""
 
 ANALYSED_PLANS: Final = _in(
     "plans.logical",
@@ -57,7 +57,7 @@ ANALYSED_PLANS: Final = _in(
         RepartitionByExpression ResolvedHint Sample Sort SubqueryAlias Tail Union View Window WithCTE
         """,
 ) | {"org.apache.spark.sql.execution.datasources.LogicalRelation"}
-"""Nodes of a query whose names are resolved."""
+"""Nodes of an analysed query."""
 
 PARSED_EXPRESSIONS: Final = _in(
     "analysis",
@@ -67,7 +67,7 @@ PARSED_EXPRESSIONS: Final = _in(
     UnresolvedStarWithColumns UnresolvedOrdinal UnresolvedSubqueryColumnAliases
     """,
 )  # fmt: skip
-"""Expressions that stand only in a query as it is parsed."""
+"""Expressions that only a parsed query has."""
 
 EXPRESSIONS: Final = (
     _in(
@@ -184,4 +184,4 @@ EXPRESSIONS: Final = (
     )
     | {f"{CATALYST}plans.logical.Range"}
 )  # fmt: skip
-"""Expressions, and the builders that Spark names for some functions."""
+"""Expressions, and the builders of some functions."""

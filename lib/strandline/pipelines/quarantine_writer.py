@@ -1,4 +1,4 @@
-"""What `ingest` does to the table `quarantine`: writes what was refused, takes out what was let in or grew old."""
+"""Writes the table `quarantine`: adds rejected and waiting records, deletes resolved and old ones."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ EXAMPLES_SHOWN = 10
 QUARANTINE = "quarantine"
 
 
-class Rejects:
-    """The quarantine of one dialect during one run. `written` is what the last statement left there, or None."""
+class QuarantineWriter:
+    """Writes quarantine rows of one dialect in one run. `written` sums up its commits; None without one."""
 
     def __init__(self, store: TableStore, dialect: Dialect, context: RunContext, jobs: SparkJobs) -> None:
         self._store = store
@@ -37,15 +37,15 @@ class Rejects:
     def add(
         self, found: Sequence[DataFrame]
     ) -> tuple[DataFrame | None, dict[str, int], dict[str, dict[str, str]]]:
-        """Write findings. Return their named rows, counts by reason, and an example of each of the most frequent."""
+        """Write findings. Return their rows with ids, counts by reason, and an example of each frequent reason."""
         if not found:
             return None, {}, {}
         named = identified(
             reduce(DataFrame.unionByName, found), dialect=self._dialect.info.name, buckets=self._store.buckets
         )
         rows = self._jobs.checkpoint(named, QUARANTINE)
-        told = _told_by_reason(rows)
-        buckets = tuple(sorted({bucket for row in told for bucket in row["buckets"]}))
+        by_reason = _by_reason(rows)
+        buckets = tuple(sorted({bucket for row in by_reason for bucket in row["buckets"]}))
         if buckets:
             shaped = as_quarantine(
                 rows, dialect=self._dialect.info.name, rules_version=rules_version(), run_id=self._context.run_id,
@@ -55,15 +55,15 @@ class Rejects:
             before = 0 if self.written is None else self.written.inserted
             upserted = self._store.upsert(QUARANTINE, shaped, buckets)
             self.written = Written(upserted.version, before + upserted.inserted, upserted.updated)
-        frequent = sorted(told, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
+        frequent = sorted(by_reason, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
         examples = {row["reason"]: row["example"].asDict() for row in frequent}
-        return rows, {row["reason"]: row["rows"] for row in told}, examples
+        return rows, {row["reason"]: row["rows"] for row in by_reason}, examples
 
     def delete(self, keys: DataFrame | None) -> None:
-        """Delete the rows of these keys (quarantine_id, bucket)."""
+        """Delete the rows with these keys: quarantine_id, bucket."""
         if keys is None:
             return
-        keys = self._jobs.checkpoint(keys.select("quarantine_id", "bucket"), "settled rows")
+        keys = self._jobs.checkpoint(keys.select("quarantine_id", "bucket"), "resolved rows")
         buckets = self._jobs.row(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
             deleted = self._store.delete(QUARANTINE, keys, tuple(buckets))
@@ -71,7 +71,7 @@ class Rejects:
             self.written = Written(deleted.version, inserted)
 
     def judged_again(self, *, reason: str | None, namespace: str | None) -> DataFrame | None:
-        """Return the rejected rows of the dialect that can be judged again, kept, or None if there are none."""
+        """Return the rejected rows of the dialect that can be judged again, checkpointed; None without any."""
         rows = self._rejected().where(
             (F.col("scope") == "record")
             & F.col("raw_whole")
@@ -81,11 +81,11 @@ class Rejects:
             rows = rows.where(F.array_contains("reasons", reason))
         if namespace is not None:
             rows = rows.where(F.col("namespace").isin(*self._named(rows, namespace)))
-        kept = self._jobs.checkpoint(rows, "rejected rows")
-        return kept if self._jobs.has_rows(kept) else None
+        found = self._jobs.checkpoint(rows, "rejected rows")
+        return found if self._jobs.has_rows(found) else None
 
     def _named(self, rows: DataFrame, given: str) -> Sequence[str]:
-        """Return the namespaces of these rows that an operator's text names, or the one that it begins.
+        """Return the namespaces of these rows that an operator's text names, or the one of which it is a prefix.
 
         Raises: UsageError NAMESPACE_AMBIGUOUS.
         """
@@ -99,26 +99,26 @@ class Rejects:
         return named if one is None else (one,)
 
     def delete_judged(self, replay: DataFrame, again: DataFrame | None) -> None:
-        """Delete what was judged again and was not rejected in the same way."""
+        """Delete the rows that were judged again, unless they were rejected in the same way."""
         judged = replay.select("quarantine_id", "bucket")
         stays = None if again is None else again.select("quarantine_id")
         self.delete(judged if stays is None else judged.join(stays, "quarantine_id", "left_anti"))
 
     def replayed(self, replay: DataFrame) -> Mapping[str, Mapping[str, int]]:
-        """Return, by the reasons before, how many rows were judged again and how many stayed as they were."""
+        """Return, by previous reasons, how many rows were judged again and how many are unchanged."""
         after = self._store.read(QUARANTINE).select("quarantine_id", F.lit(True).alias("stays"))
-        told = (
+        counted = (
             replay.join(after, "quarantine_id", "left")
             .groupBy(F.array_join("reasons", ",").alias("reasons"))
             .agg(F.count(F.lit(1)).alias("rows"), F.count("stays").alias("unchanged"))
         )
         by_reasons = {
-            row["reasons"]: {"rows": row["rows"], "unchanged": row["unchanged"]} for row in told.collect()
+            row["reasons"]: {"rows": row["rows"], "unchanged": row["unchanged"]} for row in counted.collect()
         }
         return dict(sorted(by_reasons.items()))
 
     def drop_before(self, day: datetime) -> int:
-        """Delete the rejected rows last seen before `day` (UTC). Return how many there were."""
+        """Delete the rejected rows last seen before `day` (UTC). Return their number."""
         old = self._rejected().where(F.col("last_seen") < F.lit(day))
         before = self._jobs.persist(old.select("quarantine_id", "bucket"), "old rows")
         rows = before.count()
@@ -132,12 +132,12 @@ class Rejects:
 
 
 def _without_content() -> Column:
-    """Return the reasons of rows whose bytes are no record: there is nothing to judge again."""
+    """Return the reasons of rows without the bytes of a record: these cannot be judged again."""
     return F.array(F.lit("PATH_REFUSED"), F.lit(FILE_UNREADABLE), F.lit(BREAKS_CONTRACT))
 
 
-def _told_by_reason(rows: DataFrame) -> list[Row]:
-    """Return, by reason, how many records it was given, an example, and the buckets of its rows."""
+def _by_reason(rows: DataFrame) -> list[Row]:
+    """Return, by reason, its number of records, an example, and the buckets of its rows."""
     example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("quarantine_id"), "evidence"))
     return (
         rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")

@@ -83,7 +83,7 @@ LOGS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder as the last commit": (lambda table: _as_folder(newest(table)), "is no file"),
     "a folder as a commit in between": (lambda table: _as_folder(_before(table)), "is no file"),
     "the last commit is gone": (lambda table: newest(table).unlink(), "names version"),
-    "the last commit is gone, and its checksum is there": (_lose_commit, ".json is missing, and its checksum"),
+    "the last commit is gone, and its checksum is there": (_lose_commit, ".json is missing, but its checksum"),
     "a commit in between is gone": (lambda table: _before(table).unlink(), ".json is missing"),
     "the first commit is gone": (lambda table: commit(table, 0).unlink(), "0.json is missing"),
     "the table is a file": (_as_file, "is no folder"),

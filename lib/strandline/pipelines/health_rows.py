@@ -99,7 +99,7 @@ def rows_sql(
 
 
 def names_sql(behind: Iterable[str], condition: str, tables: Sequence[str]) -> str:
-    """Return the query of the first three namespaces for which the condition holds; arguments as in `rows_sql`."""
+    """Return the query of the first three namespaces that meet the condition; arguments as in `rows_sql`."""
     return (
         f"{_part(condition, tables)}SELECT DISTINCT namespace FROM (\n{_health(behind)}\n) AS fleet"
         f" ORDER BY namespace LIMIT 3"
@@ -107,12 +107,12 @@ def names_sql(behind: Iterable[str], condition: str, tables: Sequence[str]) -> s
 
 
 def is_one_of(namespaces: Iterable[str]) -> str:
-    """Return the condition that the namespace is one of these, in SQL that needs no quoting of them."""
+    """Return the condition that the namespace is one of these; the SQL has digests, not the texts."""
     return _is_one_of("namespace", namespaces)
 
 
 def begins_with_one_of(prefixes: Iterable[str]) -> str:
-    """Return the condition that the namespace begins with one of these texts, in SQL that needs no quoting of them."""
+    """Return the condition that the namespace starts with one of these; the SQL has digests, not the texts."""
     tests = [_is_one_of(f"left(namespace, {len(each)})", [each]) for each in prefixes]
     return " OR ".join(tests) or "false"
 

@@ -94,7 +94,7 @@ def _value(option: LakeOption, options: InitOptions) -> str:
 def check_agrees(
     location: Location, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]
 ) -> None:
-    """See that options say nothing else than what the lake was made with. Raises: UsageError LAKE_CONTRADICTS."""
+    """Check that the options agree with those of the existing lake. Raises: UsageError LAKE_CONTRADICTS."""
     made_with = lake.design_of(state)
     if options.buckets is not None and options.buckets != made_with.buckets:
         raise _contradicts(location, f"{made_with.buckets} buckets", f"--buckets {options.buckets}")

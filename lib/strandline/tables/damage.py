@@ -148,13 +148,13 @@ def _wrong_lines(commit: Path) -> str | None:
 
 
 def _missing_commit(log: Path, last: int) -> str | None:
-    """Return that the newest checksum belongs to a commit behind the `last` one: Delta writes it after the commit."""
+    """Return the damage if the newest checksum is of a commit after the `last` one: Delta writes commits first."""
     newest = newest_checksum(log)
     commit = log / f"{newest:020d}.json"
-    # Looked for by its name: another process may have written both while the folder was listed.
+    # Checked by its name: another process may have written both during the listing.
     if newest <= last or commit.exists():
         return None
-    return f"{commit} is missing, and its checksum is there"
+    return f"{commit} is missing, but its checksum exists"
 
 
 def _wrong_count(log: Path, version: int) -> str | None:

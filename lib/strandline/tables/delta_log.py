@@ -39,7 +39,7 @@ def listed(log: Path) -> tuple[dict[int, Path], int]:
 
 
 def newest_checksum(log: Path) -> int:
-    """Return the newest version that has a checksum in the log, -1 without one."""
+    """Return the newest version with a checksum in the log, or -1."""
     found = (NUMBERED.fullmatch(name) for name in os.listdir(log))
     return max((int(each["version"]) for each in found if each and each["kind"] == "crc"), default=-1)
 

@@ -64,9 +64,9 @@ def test_what_is_asked_for_wins_over_the_default_number_of_buckets() -> None:
 STRICT = InitOptions(buckets=16, dialect_options={"strict": "strict", "ipfslog-profile": "compat"})
 AGREED = (InitOptions(), STRICT, InitOptions(buckets=16), InitOptions(default_buckets=4))
 CONTRADICTING = {
-    "16 buckets, which --buckets 4 contradicts": InitOptions(buckets=4),
-    f"{READING} = strict, which --strict contradicts": InitOptions(dialect_options={"strict": "weak"}),
-    "strandline.ipfslog.profile = compat, which --ipfslog-profile contradicts": InitOptions(
+    "16 buckets, which contradicts --buckets 4": InitOptions(buckets=4),
+    f"{READING} = strict, which contradicts --strict": InitOptions(dialect_options={"strict": "weak"}),
+    "strandline.ipfslog.profile = compat, which contradicts --ipfslog-profile": InitOptions(
         buckets=16, dialect_options={"ipfslog-profile": "strict"}
     ),
 }
@@ -88,4 +88,4 @@ def test_what_a_lake_was_made_with_is_not_overruled(said: str) -> None:
     with pytest.raises(UsageError) as refused:
         check_agrees(Location.lake("lake"), state_of(STRICT), CONTRADICTING[said], every())
     assert (refused.value.code, refused.value.exit_code) == ("LAKE_CONTRADICTS", 2)
-    assert refused.value.message.endswith(f"was made with {said}.")
+    assert refused.value.message.endswith(f"was created with {said}.")

@@ -168,7 +168,7 @@ def test_a_lake_where_nothing_can_be_made_is_named(spark, strandline, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     told = strandline("init", "--lake", tmp_path / "file" / "lake", "--quiet")
     assert (told.exit, told.out) == (2, "")
-    assert told.err.splitlines()[0].endswith(f"{tmp_path / 'file'} is no folder.")
+    assert told.err.splitlines()[0].endswith(f"{tmp_path / 'file'} is not a folder.")
 
 
 def test_a_missing_data_file_or_commit_is_named_by_every_command_that_reads_it(new_lake, strandline, sources):

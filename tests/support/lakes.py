@@ -145,7 +145,7 @@ class Lake:
         if self.never_written(table):
             return []
         # What Spark plans and runs jobs for, delta-rs reads at once; `tests/delta` sees that both read the same.
-        light = self._light(table, names)
+        light = self._delta_rs_table(table, names)
         rows = (
             map(plain, self.store().read(table).select(*names).collect())
             if light is None
@@ -153,7 +153,7 @@ class Lake:
         )
         return sorted(rows, key=repr)
 
-    def _light(self, table: str, names: Iterable[str]):
+    def _delta_rs_table(self, table: str, names: Iterable[str]):
         """The columns of a table of a folder as Arrow has them; None where Spark would give other values."""
         opened = self._opened(table)
         if opened is None:

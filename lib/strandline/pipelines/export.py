@@ -91,7 +91,7 @@ def run(
         records = write_contents(found.rows, file)
         manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
         context.faults.reach("export.manifest")
-        written = file.appear()
+        written = file.publish()
     read = {table: versions[table] for table in dialect.info.ingest_tables}
     return context.report(
         store.location.describe(),

@@ -17,7 +17,7 @@ from strandline.tables.stream import (
     follow_topic,
     is_bound,
     landing_folder,
-    unspelled,
+    names_not_utf8,
 )
 from strandline.tables.topics import Topic, TopicWatch, check_connector
 
@@ -80,7 +80,7 @@ class FolderSource:
         """Return notes to print about it."""
         return tuple(
             f"skipped, since its name is not UTF-8: {name}; `strandline ingest` reads it"
-            for name in unspelled(self.folder)
+            for name in names_not_utf8(self.folder)
         )
 
     def start(self, checkpoint: str, process: ProcessBatch) -> StreamingQuery:

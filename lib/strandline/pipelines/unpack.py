@@ -66,7 +66,7 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
             raise _no_block(request, stores)
         for path, begin in zip(more, rest, strict=True):
             _write(path, begin)
-        written = file.appear()
+        written = file.publish()
     return context.report(
         counts=counts,
         members={
@@ -87,7 +87,7 @@ def _more(out: Path, count: int) -> list[Path]:
 def _write(path: Path, content: bytes) -> None:
     with NewFile(path) as file:
         file.write(content)
-        file.appear()
+        file.publish()
 
 
 def _for(out: Path, unpackings: Sequence[Unpacking]) -> Unpacking:

@@ -1,1 +1,1 @@
-"""The only reads and writes of tables."""
+"""All reads and writes of tables."""

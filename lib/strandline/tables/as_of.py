@@ -1,4 +1,4 @@
-"""A lake as it stood: each table at one version, whatever is written meanwhile."""
+"""A snapshot of a lake: each table at one version."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
-from strandline.tables.reads import FORGOTTEN, TableReads
+from strandline.tables.reads import COMMIT_REMOVED, TableReads
 
-_GONE: Final = re.compile(
-    rf"{FORGOTTEN.pattern}|FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
+_VERSION_REMOVED: Final = re.compile(
+    rf"{COMMIT_REMOVED.pattern}|FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
 )
-"""What is said of a version whose commit, or one of whose data files, is no longer there."""
+"""The errors about a version whose commit or data files were removed."""
 
 
 class TablesAsOf:
-    """The tables of a lake at the versions given, as dialects see them."""
+    """The tables of a lake at given versions (`dialect_api.ports.LakeSnapshot`)."""
 
     def __init__(self, reads: TableReads, versions: Mapping[str, int]) -> None:
         self._reads = reads
@@ -29,7 +29,7 @@ class TablesAsOf:
 
     @property
     def buckets(self) -> int:
-        """N of the lake."""
+        """The number of buckets of the lake."""
         return self._reads.buckets
 
     def read(self, table: str) -> DataFrame:
@@ -39,9 +39,9 @@ class TablesAsOf:
 
 @contextmanager
 def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
-    """Turn what Spark says of a version that VACUUM or the log's own cleaning has removed into an error that says so.
+    """Turn Spark's errors about a version that VACUUM or the log cleanup removed into a UsageError.
 
-    It is found by reading rows: the number of rows of a vacuumed version still answers from the log.
+    The error appears only when rows are read: Delta answers the row count of a vacuumed version from the log.
 
     Raises:
         UsageError: VERSION_VACUUMED.
@@ -49,11 +49,11 @@ def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:
-        if _GONE.search(str(error)) is None:
+        if _VERSION_REMOVED.search(str(error)) is None:
             raise
-        told = ", ".join(f"{table} {version}" for table, version in versions.items())
+        removed = ", ".join(f"{table} {version}" for table, version in versions.items())
         raise UsageError(
             "VERSION_VACUUMED",
-            f"what the run {run_id} read is no longer there: VACUUM or the log's own cleaning removed it ({told})",
-            "name a later run, or leave out --as-of for the records of today",
+            f"the versions that the run {run_id} read were removed by VACUUM or the log cleanup ({removed})",
+            "name a later run, or leave out --as-of for the current records",
         ) from None

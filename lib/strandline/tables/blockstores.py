@@ -1,4 +1,4 @@
-"""Block stores in the folder of a node: files of one block each, and LevelDB. They are only read, without Spark."""
+"""Block stores in the folder of a node: files with one block each, and LevelDB. Read-only, without Spark."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _LIBRARIES: Final = ("plyvel", "plyvel_next")
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """What was found below a folder: files that may be blocks, in the order of their paths, and LevelDB folders."""
+    """The stores below a folder: files that may be blocks, in the order of their paths, and LevelDB folders."""
 
     files: tuple[Path, ...]
     databases: tuple[Path, ...]
 
 
 def find_stores(folder: Path, ending: str) -> Stores:
-    """Return the files below `folder` whose names have the ending, and the LevelDB folders. No link is followed.
+    """Return the files below `folder` whose names have the ending, and the LevelDB folders. Follows no links.
 
     Raises:
-        UsageError: NO_BLOCK_STORE (no folder, or nothing of both in it).
+        UsageError: NO_BLOCK_STORE (not a folder, or no store in it).
         FaultError: SOURCE_UNREADABLE.
     """
     if not folder.is_dir():
         raise UsageError(
-            "NO_BLOCK_STORE", f"{folder} is no folder", "name the folder in which a node keeps its blocks"
+            "NO_BLOCK_STORE", f"{folder} is not a folder", "name the folder in which a node stores its blocks"
         )
     files: list[Path] = []
     databases: list[Path] = []
@@ -53,14 +53,14 @@ def find_stores(folder: Path, ending: str) -> Stores:
     if not files and not databases:
         raise UsageError(
             "NO_BLOCK_STORE",
-            f"the folder {folder} holds no block store: no file *{ending}, no LevelDB",
-            "name the folder in which a node keeps its blocks",
+            f"the folder {folder} has no block store: no file *{ending} and no LevelDB",
+            "name the folder in which a node stores its blocks",
         )
     return Stores(tuple(files), tuple(databases))
 
 
 def content_of(path: Path, most: int) -> bytes | None:
-    """Return the bytes of a file, None if it has more than `most`: then none is read. No link is followed.
+    """Return the bytes of a file, or None without reading it if it has more than `most`. Follows no links.
 
     Raises: FaultError SOURCE_UNREADABLE.
     """
@@ -75,9 +75,9 @@ def content_of(path: Path, most: int) -> bytes | None:
 
 
 class Database:
-    """A LevelDB: the folder of a node, and its copy, which is what is opened. What is read is checked by checksums.
+    """A LevelDB: the folder of a node, and a copy of it, which is opened. Reads verify checksums.
 
-    Raises, whatever is asked: FaultError LEVELDB_DAMAGED.
+    Every method raises: FaultError LEVELDB_DAMAGED.
     """
 
     def __init__(self, leveldb: Any, folder: Path, copy: Path) -> None:
@@ -94,7 +94,7 @@ class Database:
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield every key with its value, by key."""
         with self._opened() as opened:
-            # The library's plain iterator takes a table that cannot be opened for an empty one.
+            # The library's simple iterator treats a table that cannot be opened as empty.
             cursor = opened.raw_iterator(verify_checksums=True, fill_cache=False)
             cursor.seek_to_first()
             while cursor.valid():
@@ -110,22 +110,22 @@ class Database:
             finally:
                 opened.close()
         except self._leveldb.Error as error:
-            said = str(error).replace(str(self._copy), str(self._folder))
+            text = str(error).replace(str(self._copy), str(self._folder))
             raise FaultError(
                 "LEVELDB_DAMAGED",
-                f"The LevelDB {self._folder} is damaged: {said}.",
-                "Take it from a copy, or let its node mend it; nothing was written.",
+                f"The LevelDB {self._folder} is damaged: {text}.",
+                "Use a copy of it, or let its node repair it; nothing was written.",
             ) from error
 
 
 @contextmanager
-def copied_databases(folders: Sequence[Path], beside: Path) -> Iterator[tuple[Database, ...]]:
-    """Copy LevelDB folders into a folder of their own in `beside`, which is gone at the end.
+def copied_databases(folders: Sequence[Path], parent: Path) -> Iterator[tuple[Database, ...]]:
+    """Copy LevelDB folders into a temporary folder in `parent`, which is removed at the end.
 
-    LevelDB writes where it opens, so the folder itself is never opened. No link in it is followed.
+    LevelDB writes to a database when it opens it, so the original is never opened. Follows no links.
 
     Raises:
-        FaultError: LEVELDB_MISSING (no library), LEVELDB_LOCKED, SOURCE_UNREADABLE (a link, too), DISK_TOO_SMALL,
+        FaultError: LEVELDB_MISSING (no library), LEVELDB_LOCKED, SOURCE_UNREADABLE (also for a link), DISK_TOO_SMALL,
             OUT_NOT_WRITABLE.
     """
     if not folders:
@@ -134,14 +134,14 @@ def copied_databases(folders: Sequence[Path], beside: Path) -> Iterator[tuple[Da
     leveldb = _library(folders[0])
     for folder in folders:
         _check_unlocked(folder)
-    _check_room(folders, beside)
+    _check_room(folders, parent)
     try:
-        place = tempfile.mkdtemp(prefix=".unpack-", dir=beside)
+        place = tempfile.mkdtemp(prefix=".unpack-", dir=parent)
     except OSError as error:
         raise FaultError(
             "OUT_NOT_WRITABLE",
-            f"Nothing can be written in {beside}: {error.strerror}.",
-            "Name a file in a folder.",
+            f"The folder {parent} cannot be written: {error.strerror}.",
+            "Name a file in another folder.",
         ) from error
     try:
         yield tuple(
@@ -164,7 +164,7 @@ def _copied(folder: Path, copy: Path) -> Path:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """Return the files of a LevelDB, links among them: one that is a link is refused as it is opened."""
+    """Return the files of a LevelDB, including links, which are refused when they are opened."""
     return [
         path
         for path in sorted(folder.iterdir())
@@ -172,31 +172,31 @@ def _files_of(folder: Path) -> list[Path]:
     ]
 
 
-def _check_room(folders: Sequence[Path], beside: Path) -> None:
-    """See that the copies fit before the first byte is copied: the size that a file claims may be any."""
+def _check_room(folders: Sequence[Path], parent: Path) -> None:
+    """Check that the copies fit before the first byte is copied. A sparse file can claim any size."""
     try:
         needed = sum(path.lstat().st_size for folder in folders for path in _files_of(folder))
-        free = shutil.disk_usage(beside).free
+        free = shutil.disk_usage(parent).free
     except OSError as error:
         raise _not_readable(folders[0], error) from error
     if needed > free:
         raise FaultError(
             "DISK_TOO_SMALL",
-            f"LevelDB is read in a copy: {needed:,} bytes, and {beside} has room for {free:,}",
+            f"reading LevelDB needs a copy of {needed:,} bytes, but {parent} has only {free:,} free",
             "name a file on a larger disk with --out",
         )
 
 
 def _check_unlocked(folder: Path) -> None:
-    """See that no process has the LevelDB open: what is copied then would not be one moment of it."""
+    """Check that no process has the LevelDB open: a copy would mix several states of it."""
     try:
         import fcntl
-    except ImportError:  # Windows: there the file of a lock that is held cannot be opened.
+    except ImportError:  # Windows: the file of a held lock cannot be opened there.
         fcntl = None  # type: ignore[assignment]
     try:
         with open_file(folder / LOCK, follow=False) as lock:
             if fcntl is not None:
-                # For reading, so that a folder that may not be written can be asked too. It ends with the file.
+                # A read lock also works without write access. Closing the file releases it.
                 fcntl.lockf(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return
@@ -221,7 +221,7 @@ def _library(folder: Path) -> Any:
             continue
     raise FaultError(
         "LEVELDB_MISSING",
-        f"The folder {folder} is a LevelDB, and the library that reads it is not installed.",
+        f"The folder {folder} is a LevelDB, but no library that reads it is installed.",
         f"Install it: `{sys.executable} -m pip install {library_package(sys.version_info[:2])}`.",
     )
 
@@ -234,5 +234,5 @@ def _not_readable(path: Path, error: OSError) -> FaultError:
     return FaultError(
         "SOURCE_UNREADABLE",
         f"The file {path} cannot be read: {why_unreadable(error)}.",
-        "Mend that, and run the command again.",
+        "Correct that and run the command again.",
     )

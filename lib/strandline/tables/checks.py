@@ -1,4 +1,4 @@
-"""Asks the tables of a lake for the rows that break its invariants."""
+"""Finds the rows of a lake that break its invariants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ONE_TASK: Final[Mapping[str, str]] = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
-"""One job for all checks of a query: none for what a join broadcasts, none to look at sizes on the way."""
+"""One job for all checks of a query: no broadcast jobs and no adaptive stages."""
 
 
 def find_broken(
@@ -24,7 +24,7 @@ def find_broken(
 ) -> list[tuple[Check, str]]:  # fmt: skip
     """Return the rows that break the checks as JSON texts, at most `most` of each check, in the order of the checks.
 
-    `frame_of` gives the rows of a table: they have its bare name as a temporary view while the query runs. With
+    `frame_of` returns the rows of a table, which the query reads as a temporary view of the table's name. With
     `is_small` the query is one job with one task a stage.
     """
     tables = sorted({table for check in checks for table in check.tables})

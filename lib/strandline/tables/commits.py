@@ -31,7 +31,7 @@ CONFLICTS = (
     ConcurrentTransactionException, ConcurrentWriteException, DeltaConcurrentModificationException,
     MetadataChangedException, ProtocolChangedException,
 )  # fmt: skip
-"""Another writer was faster: nothing was written, the same statement may be tried again."""
+"""A conflict with another writer: nothing was written, and the statement can be repeated."""
 
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
@@ -43,7 +43,7 @@ REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 class Retry:
     """Capped exponential backoff with full jitter.
 
-    `sleep` takes seconds and `jitter` gives a number in [0, 1): both can be replaced, so that a test waits for nothing.
+    `sleep` takes seconds and `jitter` returns a number in [0, 1); a test can replace both.
     """
 
     policy: Merge
@@ -51,9 +51,9 @@ class Retry:
     jitter: Callable[[], float] = field(default_factory=lambda: random.Random().random)
 
     def run(self, attempt: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
-        """Return what `attempt` returns, tried again after a conflict with another writer.
+        """Return the result of `attempt`, which is repeated after a conflict with another writer.
 
-        Raises: FaultError `WRITE_CONFLICT` after the last try, naming the table, the buckets and the other commit.
+        Raises: FaultError `WRITE_CONFLICT` after the last attempt, with the table, the buckets and the other commit.
         """
         tries = self.policy.attempts
         for tried in range(1, tries + 1):
@@ -75,13 +75,13 @@ def _lost(table: str, buckets: tuple[int, ...], tries: int, conflict: Exception)
     return FaultError(
         code="WRITE_CONFLICT",
         message=f"Other writers were faster {tries} times on the table {table}, buckets {where}; the last: {other}",
-        next="Run the same command again: what it had written stays, and records are never written twice.",
+        next="Run the same command again: its commits stay, and records are never written twice.",
     )
 
 
 @contextmanager
 def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set session settings for one statement and put back what was there."""
+    """Set session settings for one statement, then restore the previous values."""
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
@@ -111,7 +111,7 @@ def current_schema(spark: SparkSession, catalog: str, schema: str) -> Iterator[N
 def transaction(app_id: str, version: int, run_id: str) -> dict[str, str]:
     """Return the settings that make one commit idempotent and name its run in the table's history.
 
-    A commit with an (application id, version) that the table has seen is skipped: the id of a batch is its run's, so
-    that only its own retry is.
+    Delta skips a commit with an (application id, version) that the table already has. The application id contains the
+    run id and a statement number, so only a retry of the same statement is skipped.
     """
     return {TXN_APP: app_id, TXN_VERSION: str(version), USER_METADATA: run_id}

@@ -1,4 +1,4 @@
-"""Files whose bytes are rows of a frame, as the input of a run."""
+"""Input whose files are rows of a DataFrame."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from strandline.tables.reading import piece_schema
 
 
 class ContentScan:
-    """The input of one run (`dialect_api.base.Reading`) where its bytes are at hand: nothing of it is a file.
+    """The input of one run (`dialect_api.ports.InputScan`) with contents instead of paths.
 
-    `files` has file_no, source (what findings call it), format and content (BINARY), and stays as it is.
+    `files` has file_no, source (the name in findings), format and content (BINARY); it must not change.
     """
 
     def __init__(self, files: DataFrame, options: ReadOptions) -> None:
@@ -23,12 +23,12 @@ class ContentScan:
 
     @property
     def options(self) -> ReadOptions:
-        """The lake's choices and limits."""
+        """The lake's options and the limits."""
         return self._options
 
     @property
     def has_text(self) -> bool:
-        """False: Spark's splitting reader takes paths alone."""
+        """False: Spark's splitting reader needs paths."""
         return False
 
     def lines(self) -> DataFrame:
@@ -58,6 +58,6 @@ class ContentScan:
         """Return file_no and source."""
         return self._files.select("file_no", "source")
 
-    def without_truncated(self, read_bytes: DataFrame) -> ContentScan | None:  # noqa: ARG002 - asked of every reading
-        """Return None: no line is lost here."""
+    def without_truncated(self, read_bytes: DataFrame) -> ContentScan | None:  # noqa: ARG002 - the interface has it
+        """Return None: no line is truncated here."""
         return None

@@ -1,9 +1,8 @@
-"""Damage that a table of a local lake shows before its rows are read: in its folder, its log, and what runs say of it.
+"""Finds damage of a table of a local lake before its rows are read: in its folder, its log and the table `run`.
 
-Delta keeps a log of numbered commits, JSON lines each, and now and then a checkpoint, which sums up what is before it.
-Readers pass over a commit of no bytes, or one that is a folder, without a word: the table silently is what it was a
-version before. So the files of the log are looked at here: their sizes whenever a lake is opened, their content where a
-reader failed.
+The log of a Delta table has numbered commits (JSON lines) and checkpoints, which sum up the commits before them.
+Readers silently skip an empty commit or one that is a folder, and show the version before it. So this module checks the
+sizes of the log's files whenever a lake is opened, and their content after a reader failed.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
 
 RESTORE: Final = (
-    "restore it from a copy of the lake; without one make a new lake and bring the records with `strandline sync "
-    "--from` a peer's lake, or `strandline ingest` of what `strandline export` wrote"
+    "restore it from a copy of the lake; without a copy, create a new lake and get the records with `strandline sync "
+    "--from` a peer's lake, or `strandline ingest` of exported files"
 )
-"""What to do about a damaged table."""
+"""The next step for a damaged table."""
 
 _COUNTED: Final = frozenset({"WRITE", "MERGE"})
-"""Operations of which each file added or removed counts as one: a commit of them can be compared with its checksum."""
+"""Operations whose added and removed files are all counted: their commits can be compared with checksums."""
 
 
 def table_damaged(location: Location, table: str, found: str, advice: str = "") -> FaultError:
-    """Return the fault of a table that cannot be trusted; `found` names the file, `advice` replaces the usual one."""
+    """Return the error of a damaged table; `found` names the file, `advice` replaces the default next step."""
     return FaultError(
         "TABLE_DAMAGED",
         f"the table {table} of {location.describe()} is damaged: {found}",
@@ -39,28 +38,28 @@ def table_damaged(location: Location, table: str, found: str, advice: str = "") 
     )
 
 
-def is_there(location: Location, table: str) -> bool:
-    """Return whether the folder of a table holds anything of a table: what a killed `init` left is nothing.
+def has_table(location: Location, table: str) -> bool:
+    """Return whether the folder has a table; the leftovers of a killed `init` are no table.
 
-    Raises: FaultError TABLE_DAMAGED for a file, and for data without a log of it.
+    Raises: FaultError TABLE_DAMAGED for a file instead of a folder, and for data without a log.
     """
     folder = location.local_path() / table
     if not os.path.lexists(folder):
         return False
     if not folder.is_dir():
-        raise table_damaged(location, table, f"{folder} is no folder")
+        raise table_damaged(location, table, f"{folder} is not a folder")
     log = folder / "_delta_log"
     if log.is_dir() and any(NUMBERED.fullmatch(name) for name in os.listdir(log)):
         return True
     if os.path.lexists(log) and not log.is_dir():
-        raise table_damaged(location, table, f"{log} is no folder")
+        raise table_damaged(location, table, f"{log} is not a folder")
     if any(not name.startswith((".", "_delta_log")) for name in os.listdir(folder)):
-        raise table_damaged(location, table, f"{log} holds no commit, and there is data beside it")
+        raise table_damaged(location, table, f"{log} has no commit, but {folder} has data")
     return False
 
 
 def check_log(location: Location, table: str) -> None:
-    """See that no commit behind the newest checkpoint is passed over by readers, and that the last one is whole.
+    """Check that readers skip no commit after the newest checkpoint, and that the last commit is complete.
 
     Raises: FaultError TABLE_DAMAGED.
     """
@@ -77,19 +76,19 @@ def check_log(location: Location, table: str) -> None:
             raise table_damaged(location, table, wrong)
 
 
-def culprit(location: Location, table: str) -> FaultError | None:
-    """Return what is wrong with the log of a table that a reader failed on, None if its files show nothing."""
+def log_damage(location: Location, table: str) -> FaultError | None:
+    """Return the damage of a log after a reader failed on it, or None if its files show no damage."""
     log = location.local_path() / table / "_delta_log"
     hint = log / "_last_checkpoint"
     if not log.is_dir():
-        return table_damaged(location, table, f"{log} is no folder")
+        return table_damaged(location, table, f"{log} is not a folder")
     commits, checkpoint = listed(log)
     named = _last_checkpoint(hint)
     if named is not None and named != checkpoint:
         return table_damaged(
-            location, table, f"{hint} names checkpoint {named}, which is not there",
-            f"remove {hint}, which is a hint alone, if the commits before {named} are all there; else restore the "
-            "table's folder from a copy of the lake",
+            location, table, f"{hint} names checkpoint {named}, which does not exist",
+            f"remove {hint}, which is only a hint, if all commits before {named} are there; else restore the table's "
+            "folder from a copy of the lake",
         )  # fmt: skip
     expected = checkpoint + 1
     for version in sorted(each for each in commits if each > checkpoint):
@@ -106,33 +105,33 @@ def culprit(location: Location, table: str) -> FaultError | None:
 
 
 def check_versions(location: Location, versions: Mapping[str, int]) -> None:
-    """See that no table is at a version below one that a run read or wrote: its newest commits would be lost.
+    """Check that no table is at a lower version than a run read or wrote: its newest commits would be lost.
 
-    `versions` are those of all tables, read after the table `run`. A table that `init` made anew begins anew.
+    `versions` must have been read after the table `run`. The versions of a table that `init` recreated start again.
     Raises: FaultError TABLE_DAMAGED.
     """
-    begun: set[str] = set()
+    recreated: set[str] = set()
     for run in newest_runs(location.local_path() / "run"):
         for table, version in run.versions.items():
-            if table in versions and table not in begun and versions[table] < version:
+            if table in versions and table not in recreated and versions[table] < version:
                 log = location.local_path() / table / "_delta_log"
                 raise table_damaged(
                     location, table,
-                    f"it is at version {versions[table]}, and the run {run.run_id} names version {version}: "
+                    f"it is at version {versions[table]}, but the run {run.run_id} names version {version}: "
                     f"{log / f'{versions[table] + 1:020d}.json'} is missing",
                 )  # fmt: skip
-        begun.update(run.created)
+        recreated.update(run.created)
 
 
 def _wrong_file(commit: Path) -> str | None:
-    """Return what is wrong with a commit as a file."""
+    """Return what is wrong with the file of a commit."""
     try:
         found = commit.stat()
     except FileNotFoundError:
-        # Delta cleans its log while others look at it.
+        # Delta can clean up its log at the same time.
         return None
     if not stat.S_ISREG(found.st_mode):
-        return f"the commit {commit} is no file"
+        return f"the commit {commit} is not a file"
     return None if found.st_size else f"the commit {commit} is empty"
 
 
@@ -141,9 +140,9 @@ def _wrong_lines(commit: Path) -> str | None:
     try:
         for line in content_of(commit).splitlines():
             if not isinstance(json.loads(line), dict):
-                return f"the commit {commit} holds a line that is no action"
+                return f"the commit {commit} has a line that is not an action"
     except (OSError, ValueError):
-        return f"the commit {commit} is cut or altered: it is no JSON"
+        return f"the commit {commit} is cut or altered: it is not JSON"
     return None
 
 
@@ -158,7 +157,7 @@ def _missing_commit(log: Path, last: int) -> str | None:
 
 
 def _wrong_count(log: Path, version: int) -> str | None:
-    """Return how the last commit contradicts the checksums beside it and the one before, as far as these are there."""
+    """Return how the last commit contradicts its checksum and that of the version before, if both exist."""
     before, after = _files(log, version - 1), _files(log, version)
     actions = list(actions_of(log / f"{version:020d}.json"))
     operation = next((each["commitInfo"].get("operation") for each in actions if "commitInfo" in each), None)
@@ -168,8 +167,8 @@ def _wrong_count(log: Path, version: int) -> str | None:
     if found == after:
         return None
     return (
-        f"{log / f'{version:020d}.json'} gives {found} data files and {log / f'{version:020d}.crc'} says {after}: "
-        "one of the two was cut or altered"
+        f"{log / f'{version:020d}.json'} leads to {found} files, but {log / f'{version:020d}.crc'} states {after}: "
+        "one of them was cut or altered"
     )
 
 

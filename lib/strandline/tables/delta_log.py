@@ -1,4 +1,4 @@
-"""The files of a Delta log on a local disk: which there are, and what a commit does."""
+"""The files of a Delta log on a local disk: their names and the actions of a commit."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from strandline.core.safe_files import open_file
 NUMBERED: Final = re.compile(
     r"(?P<version>\d{20})\.(?P<kind>json|crc|checkpoint\..*parquet|checkpoint\..*json)"
 )
-"""Names of the files of a log that belong to a version."""
+"""Names of the files of one version in a log."""
 
 
 def content_of(file: Path) -> bytes:
-    """Return what a file of a log holds. Raises: OSError, for what is no file, too."""
+    """Return the bytes of a file of a log. Raises: OSError, also for anything but a regular file."""
     with open_file(file) as stream:
         return stream.read()
 
 
 def listed(log: Path) -> tuple[dict[int, Path], int]:
-    """Return the commits of a log by version, and the version of its newest checkpoint, -1 without one."""
+    """Return the commits of a log by version, and the version of its newest checkpoint, or -1."""
     commits, checkpoint = {}, -1
     for name in os.listdir(log):
         found = NUMBERED.fullmatch(name)
@@ -45,7 +45,7 @@ def newest_checksum(log: Path) -> int:
 
 
 def actions_of(commit: Path) -> Iterator[dict[str, Any]]:
-    """Yield the actions of a commit; nothing of what is no action, which whoever opens the table reports."""
+    """Yield the actions of a commit; stop at a damaged line, which opening the table reports."""
     try:
         for line in content_of(commit).splitlines():
             action = json.loads(line)

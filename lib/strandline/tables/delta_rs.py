@@ -1,4 +1,4 @@
-"""Reads tables of a lake path with delta-rs: no JVM, no Spark, an answer in about a second."""
+"""Reads tables of a lake path with delta-rs: without JVM and Spark, in about a second."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from strandline.contracts.load import tables
 from strandline.core.errors import FaultError, UsageError
-from strandline.tables.damage import check_log, check_versions, culprit, is_there, table_damaged
+from strandline.tables.damage import check_log, check_versions, has_table, log_damage, table_damaged
 from strandline.tables.location import Location
 from strandline.tables.read_lake import Row, newest_addition
 from strandline.tables.refusals import check_properties, lake_not_found, table_missing
@@ -19,7 +19,7 @@ from strandline.tables.slices import slices_of
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-# Schemes that delta-rs opens; what only Hadoop knows (hdfs, ..) is read through Spark.
+# Schemes that delta-rs supports; Spark reads those of Hadoop only (hdfs, ..).
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
 _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
@@ -32,14 +32,14 @@ def opens_without_spark(location: Location) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DeltaRsLake:
-    """The tables of one lake as they stood when each was opened."""
+    """The tables of one lake, each at the version at which it was opened."""
 
     location: Location
     tables: Mapping[str, "DeltaTable"]
 
     @property
     def has_deletion_vectors(self) -> bool:
-        """True if a table may have rows that only its deletion vectors remove: then Spark must read the lake."""
+        """True if a table can have deletion vectors, which only Spark can read."""
         return any(
             "deletionVectors" in (table.protocol().reader_features or ()) for table in self.tables.values()
         )
@@ -52,7 +52,7 @@ class DeltaRsLake:
         return [row for rows in self.batches(text, tables) for row in rows]
 
     def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
-        """Yield the rows of the SELECT `text` over `tables`, some thousands at a time.
+        """Yield the rows of the SELECT `text` over `tables`, in batches of some thousands.
 
         Raises: FaultError `TABLE_DAMAGED` if a data file is missing or cannot be read.
         """
@@ -68,11 +68,11 @@ class DeltaRsLake:
                 yield [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
     def slices(self, tables: Sequence[str]) -> list[str | None]:
-        """Return conditions on `bucket` and `namespace` that cut the tables into parts, see `slices.slices_of`.
+        """Return conditions on `bucket` and `namespace` that divide the tables into slices, see `slices.slices_of`.
 
-        The numbers of rows are those of the log.
+        The row counts are from the log.
         """
-        held: Counter[int] = Counter()
+        row_counts: Counter[int] = Counter()
         for table in tables:
             added = self.tables[table].get_add_actions(flatten=True)
             if not added.num_rows:
@@ -81,17 +81,17 @@ class DeltaRsLake:
                 return [None]
             buckets, counts = (added.column(name).to_pylist() for name in ("partition.bucket", "num_records"))
             for bucket, rows in zip(buckets, counts, strict=True):
-                held[int(bucket)] += int(rows or 0)
-        return slices_of(held)
+                row_counts[int(bucket)] += int(rows or 0)
+        return slices_of(row_counts)
 
     def version(self, table: str) -> int:
         """Return the Delta version of `table`."""
         return int(self.tables[table].version())
 
     def newest_addition(self, table: str, after: int) -> int | None:
-        """Return the newest version of `table` beyond `after` that may have added rows, or None.
+        """Return the newest version of `table` after `after` that may have added rows, or None.
 
-        Reads: the commits beyond `after`.
+        Reads: the commits after `after`.
         """
         behind = self.version(table) - after
         if behind <= 0:
@@ -103,9 +103,9 @@ class DeltaRsLake:
 
 
 def open_delta_rs(location: Location) -> DeltaRsLake:
-    """Return the lake at `location`, every table of the contracts opened.
+    """Return the lake at `location`, with every table of the contracts opened.
 
-    Raises: UsageError `LAKE_NOT_FOUND` (nothing there), `LAKE_FOREIGN` (other things there), `TABLE_MISSING`,
+    Raises: UsageError `LAKE_NOT_FOUND` (nothing exists), `LAKE_FOREIGN` (other files exist), `TABLE_MISSING`,
     `CONTRACT_NEWER`; FaultError `TABLE_DAMAGED`.
     """
     found = open_tables(location)
@@ -119,7 +119,7 @@ def open_delta_rs(location: Location) -> DeltaRsLake:
 
 
 def open_tables(location: Location) -> dict[str, "DeltaTable"]:
-    """Return the tables of a lake that are there, each as it stands now; of a local lake, as far as it is whole.
+    """Return the existing tables of a lake, each at its current version. Logs of a local lake are checked.
 
     Raises: FaultError `TABLE_DAMAGED`.
     """
@@ -128,9 +128,9 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
     if location.is_local() and not location.local_path().is_dir():
         return {}
     found: dict[str, DeltaTable] = {}
-    # `run` first: the versions that it names are none that other tables reach only later.
+    # `run` first: it then names no version that was committed after another table was opened.
     for table in sorted(tables(), key=lambda name: name != "run"):
-        if location.is_local() and not is_there(location, table):
+        if location.is_local() and not has_table(location, table):
             continue
         if location.is_local():
             check_log(location, table)
@@ -144,7 +144,7 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
 
 
 def check_tables(location: Location) -> None:
-    """See that no table of a local lake is damaged and that each is one that this version knows; it may lack some.
+    """Check that no table of a local lake is damaged or of an unknown version; tables may be missing.
 
     Raises: UsageError `CONTRACT_NEWER`, `PROPERTY_INVALID`; FaultError `TABLE_DAMAGED`.
     """
@@ -154,18 +154,18 @@ def check_tables(location: Location) -> None:
 
 
 def check_logs(location: Location) -> None:
-    """See that no table of another local lake is damaged, as far as the files of its log show.
+    """Check that no table of another local lake is damaged, by the files of its log.
 
-    What its rows and properties say is another question: whoever reads them asks it.
+    Rows and properties are checked when they are read.
     Raises: FaultError `TABLE_DAMAGED`.
     """
     for table in tables() if location.is_local() else ():
-        if is_there(location, table):
+        if has_table(location, table):
             check_log(location, table)
 
 
 def open_table(location: Location, table: str) -> "DeltaTable":
-    """Return one table as it stands now. Raises: FaultError `TABLE_DAMAGED`; `TableNotFoundError` of delta-rs."""
+    """Return one table at its current version. Raises: FaultError `TABLE_DAMAGED`; `TableNotFoundError` of delta-rs."""
     from deltalake import DeltaTable
 
     with _Reading(location, table):
@@ -173,10 +173,10 @@ def open_table(location: Location, table: str) -> "DeltaTable":
 
 
 class _Reading:
-    """Turns what delta-rs and Arrow raise for a damaged table into a fault that names it.
+    """Turns exceptions of delta-rs and Arrow about a damaged table into a fault that names it.
 
-    A context manager, since the reader of query results raises bare `Exception` and nothing narrower: exactly that
-    class is taken, none that derives from it but the documented ones.
+    A context manager, since the reader of query results raises a bare `Exception`: only that exact class and the
+    documented subclasses are turned into faults.
     """
 
     def __init__(self, location: Location, *tables: str) -> None:
@@ -184,12 +184,12 @@ class _Reading:
         self._tables = tables
 
     def __enter__(self) -> None:
-        """Begin."""
+        """Do nothing."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Raise FaultError `TABLE_DAMAGED` instead of `error`; a table that is not there stays what it is."""
+        """Raise FaultError `TABLE_DAMAGED` instead of `error`, but not for a table that does not exist."""
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
         if error is None or isinstance(error, TableNotFoundError):
@@ -197,16 +197,16 @@ class _Reading:
         if kind is Exception or isinstance(error, DeltaError | OSError | ValueError):
             raise self._damage(str(error)) from error
 
-    def _damage(self, said: str) -> FaultError:
-        """Return the fault: the file that is wrong with a log, else what was said, with the table that it names."""
-        named = [table for table in self._tables if f"/{table}/" in said] or list(self._tables)
+    def _damage(self, text: str) -> FaultError:
+        """Return the fault: the damage of a log, else the first line of `text` with the table that it names."""
+        named = [table for table in self._tables if f"/{table}/" in text] or list(self._tables)
         if self._location.is_local():
             for table in named:
-                found = culprit(self._location, table)
+                found = log_damage(self._location, table)
                 if found is not None:
                     return found
-        first = _STYLE.sub("", (said.splitlines() or [""])[0])
-        file = _DATA_FILE.search(said)
+        first = _STYLE.sub("", (text.splitlines() or [""])[0])
+        file = _DATA_FILE.search(text)
         return table_damaged(
             self._location, " or ".join(named), f"{file[0] if file else 'it'} cannot be read: {first}"
         )
@@ -219,7 +219,7 @@ def _no_lake(location: Location) -> UsageError:
     if location.is_local() and location.local_path().is_dir() and any(location.local_path().iterdir()):
         return UsageError(
             "LAKE_FOREIGN",
-            f"the folder {name} holds other things, not a lake",
+            f"the folder {name} has other files and is not a lake",
             "name another folder with --lake",
         )
     return lake_not_found(location)

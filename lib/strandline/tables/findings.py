@@ -1,4 +1,4 @@
-"""What is found of whole files, not of their records, as rows for the quarantine."""
+"""Findings about whole files, as rows for the quarantine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROW_DDL = (
 
 @dataclass(frozen=True, slots=True)
 class FileFinding:
-    """One rejected row about a file. `reasons` ascending; `raw` what the row keeps; `evidence` as it is stored."""
+    """One rejected row about a file. `reasons` ascending; `raw` are the stored bytes; `evidence` is JSON text."""
 
     scope: Literal["record", "manifest"]
     reasons: tuple[str, ...]
@@ -33,7 +33,7 @@ class FileFinding:
 
 
 def refused_links(selection: Selection) -> list[FileFinding]:
-    """Return a finding per link that was not followed: its bytes are its path."""
+    """Return a finding per link that was not followed; its bytes are its path."""
     return [
         FileFinding(
             scope="record",
@@ -49,10 +49,10 @@ def refused_links(selection: Selection) -> list[FileFinding]:
 def as_findings(
     spark: SparkSession, found: Sequence[FileFinding], like: DataFrame | None
 ) -> DataFrame | None:
-    """Return findings of files as rows that go with a dialect's, or None if there is none.
+    """Return findings of files as rows for a union with those of a dialect, or None without findings.
 
-    Gives:  FINDING_COLUMNS; order_key is null, of the type that it has in `like`.
-    Rows:   one per distinct (scope, reasons, bytes): that of the least source.
+    Gives:  FINDING_COLUMNS; order_key is null, with its type in `like`.
+    Rows:   one per distinct (scope, reasons, bytes): the one with the least source.
     """
     if not found:
         return None

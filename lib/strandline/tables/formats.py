@@ -1,4 +1,4 @@
-"""Which format each file is read as, where a dialect's formats are told by names."""
+"""Finds the format of each file by its name."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from strandline.tables.sources import InputFile, Selection
 
 
 def with_formats(selection: Selection, formats: Formats, given: str | None) -> Selection:
-    """Return the selection with the format of each file: the one given, else the one that its name tells.
+    """Return the selection with the format of each file: the given one, else that of its name.
 
     Raises:
-        UsageError: FORMAT_UNKNOWN (a name that the dialect has no format of, or it has none at all), FORMAT_MISSING (a
-            file whose name tells none).
+        UsageError: FORMAT_UNKNOWN (the dialect does not have the given format), FORMAT_MISSING (a name without a known
+            ending).
     """
     if given is not None and given not in formats:
         known = ", ".join(formats)
         raise UsageError(
             "FORMAT_UNKNOWN",
-            f"There is no format {given}.",
-            f"Give --format one of: {known}." if formats else "Leave out --format: the content tells.",
+            f"The format {given} does not exist.",
+            f"Give --format one of: {known}."
+            if formats
+            else "Leave out --format: the content shows the format.",
         )
     if not formats:
         return selection
-    return replace(selection, files=tuple(_formed(file, formats, given) for file in selection.files))
+    return replace(selection, files=tuple(_with_format(file, formats, given) for file in selection.files))
 
 
-def _formed(file: InputFile, formats: Mapping[str, tuple[str, ...]], given: str | None) -> InputFile:
+def _with_format(file: InputFile, formats: Mapping[str, tuple[str, ...]], given: str | None) -> InputFile:
     found = given or format_of(os.fsdecode(os.path.basename(file.path)), formats)
     if found is None:
         endings = ", ".join(ending for each in formats.values() for ending in each)
         raise UsageError(
             "FORMAT_MISSING",
-            f"The name {file.source} does not tell what the file holds.",
-            f"Give --format one of: {', '.join(formats)}; or end the name with one of: {endings}.",
+            f"The name {file.source} does not show the format of the file.",
+            f"Give --format one of: {', '.join(formats)}; or use a name that ends with one of: {endings}.",
         )
     return replace(file, format=found)

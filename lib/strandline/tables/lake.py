@@ -1,4 +1,4 @@
-"""A lake as a whole: is it there, is it ours, is it complete; and making one."""
+"""A lake as a whole: checks that it exists, is a lake and is complete; creates one."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from strandline.tables.delta_rs import open_tables
 from strandline.tables.refusals import (
     check_properties,
     lake_foreign,
+    lake_no_folder,
     lake_not_found,
-    no_folder,
     table_missing,
 )
 from strandline.tables.store import TableStore
 from strandline.tables.views import lake_views
 
-_OURS_BESIDE_TABLES = ("_checkpoints",)
+_OTHER_FOLDERS = ("_checkpoints",)
 TABLES_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LakeState:
-    """What is at a location: properties and version of each table that is there, and names that are not ours."""
+    """The content of a location: properties and version of each existing table, and foreign names."""
 
     tables: Mapping[str, Mapping[str, str]]
     versions: Mapping[str, int]
@@ -41,17 +41,17 @@ class LakeState:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Tables that are not there, in the order of making them."""
+        """Missing tables, in the order of creation."""
         return tuple(table for table in tables() if table not in self.tables)
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing is there, or only what a killed `init` left: tables without a row, the last one absent."""
+        """True if there are no tables, or only those of a killed `init`: empty ones without the last one."""
         return not self.tables or ("run" in self.missing and not any(self.versions.values()))
 
 
 def options_of(store: TableStore, info: DialectInfo) -> dict[str, str]:
-    """Return the choices that the lake was made with, by the name of each lake option of a dialect."""
+    """Return the lake options of a dialect with which the lake was created, by name."""
     return {
         option.name: store.properties(option.table).get(option.table_property, option.unset)
         for option in info.lake_options
@@ -59,7 +59,7 @@ def options_of(store: TableStore, info: DialectInfo) -> dict[str, str]:
 
 
 def inspect(store: TableStore) -> LakeState:
-    """Return what is at the store's location. Nothing is written."""
+    """Return the state of the store's location. Writes nothing."""
     if store.location.is_local():
         return _inspect_folder(store)
     found: dict[str, Mapping[str, str]] = {}
@@ -77,9 +77,9 @@ def _inspect_folder(store: TableStore) -> LakeState:
     if not root.exists():
         return LakeState({}, {}, ())
     if not root.is_dir():
-        raise no_folder(store.location)
+        raise lake_no_folder(store.location)
     opened = open_tables(store.location)
-    ours = {*tables(), *_OURS_BESIDE_TABLES}
+    ours = {*tables(), *_OTHER_FOLDERS}
     foreign = tuple(
         sorted(name for name in os.listdir(root) if name not in ours and not name.startswith("."))
     )
@@ -92,14 +92,14 @@ def _inspect_folder(store: TableStore) -> LakeState:
 
 @dataclass(frozen=True, slots=True)
 class LakeDesign:
-    """What a new lake is made with: N, and properties of single tables (a dialect's choices)."""
+    """The design of a lake: number of buckets, and properties of tables (lake options of dialects)."""
 
     buckets: int
     properties: Mapping[str, Mapping[str, str]]
 
 
 def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
-    """Make the lake if nothing is there; else see that it is whole and known. Return the tables made.
+    """Create the lake if none exists; else check that it is complete and known. Return the created tables.
 
     Raises: UsageError LAKE_FOREIGN, TABLE_MISSING, CONTRACT_NEWER; then nothing was written.
     """
@@ -113,7 +113,7 @@ def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
 
 
 def check_there(store: TableStore) -> None:
-    """See that a lake is there to be read; one in a schema tells by itself which table it lacks.
+    """Check that a lake exists; in a schema, reading reports a missing table.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, PROPERTY_INVALID, TABLE_MISSING; FaultError
         TABLE_DAMAGED.
@@ -129,7 +129,7 @@ def check_there(store: TableStore) -> None:
 
 
 def check_ours(store: TableStore, state: LakeState) -> None:
-    """See that the location holds nothing of others, and no contract that is newer than this version knows.
+    """Check that the location is not foreign and has no contract newer than this version.
 
     Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER.
     """
@@ -139,7 +139,7 @@ def check_ours(store: TableStore, state: LakeState) -> None:
 
 
 def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
-    """Make the tables named, the last in the order in which runs write them after all others. Return their names."""
+    """Create the missing tables. The table that runs write last is created after all others. Return their names."""
     made = tuple(table for table in tables() if table in set(missing))
     if store.location.schema_name is not None and store.location.catalog is not None:
         schema = quote_name(store.location.catalog, store.location.schema_name)
@@ -153,7 +153,7 @@ def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple
             )
         )
 
-    # Most of a second a table, in which the driver waits: several at once. The last one tells that all are there.
+    # A table takes most of a second, in which the driver waits: several at once. The last one marks a complete lake.
     with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
         list(pool.map(create, made[:-1]))
     for table in made[-1:]:
@@ -162,7 +162,7 @@ def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple
 
 
 def make_views(store: TableStore) -> tuple[str, ...]:
-    """Make the views of a lake that is a schema; a folder's views live in the session that asks. Return their names."""
+    """Create the views of a lake in a schema; the views of a folder are in the session. Return their names."""
     if store.location.catalog is None or store.location.schema_name is None:
         return ()
     parts = (store.location.catalog, store.location.schema_name)
@@ -173,7 +173,7 @@ def make_views(store: TableStore) -> tuple[str, ...]:
 
 
 def design_of(state: LakeState) -> LakeDesign:
-    """Return what the lake that is there was made with."""
+    """Return the design of an existing lake."""
     stated = (int(each[BUCKETS_PROPERTY]) for each in state.tables.values() if BUCKETS_PROPERTY in each)
     return LakeDesign(next(stated, 0), state.tables)
 

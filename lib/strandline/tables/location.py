@@ -24,14 +24,14 @@ class Location:
     def lake(path: str) -> "Location":
         """Return the lake in the folder or under the URI `path`.
 
-        A plain path becomes absolute, so that later changes of the working folder do not move the lake.
-        Raises: UsageError `LAKE_PATH_INVALID` for an empty path and one with NUL or a line end.
+        A path becomes absolute, so that a later change of the working folder does not change the lake.
+        Raises: UsageError `LAKE_PATH_INVALID` for an empty path, or one with NUL or a line end.
         """
         if not path.strip() or any(sign in path for sign in "\x00\r\n"):
             raise UsageError(
                 "LAKE_PATH_INVALID",
-                f"--lake names no folder: {path!r}",
-                "give a folder or a URI, as --lake lake",
+                f"--lake {path!r} is not a folder or URI",
+                "give a folder or a URI, for example --lake lake",
             )
         if path.lower().startswith("file:/"):
             path = urlsplit(path).path
@@ -49,26 +49,26 @@ class Location:
             if not _NAME.fullmatch(name):
                 raise UsageError(
                     "SCHEMA_NAME_INVALID",
-                    f"{name!r} is no name of a catalog or schema",
-                    "give --schema CATALOG.SCHEMA of letters, digits and _, as --schema main.strandline",
+                    f"{name!r} is not a valid name of a catalog or schema",
+                    "use letters, digits and _, for example --schema main.strandline",
                 )
         return Location(catalog=catalog, schema_name=schema)
 
     @staticmethod
     def parse_schema(text: str) -> "Location":
-        """Return the location that `CATALOG.SCHEMA` spells; see `schema` for what it raises."""
+        """Return the location of `CATALOG.SCHEMA`. Raises: as `schema`."""
         catalog, dot, name = text.partition(".")
         if not dot:
             raise UsageError(
                 "SCHEMA_NAME_INVALID",
-                f"{text!r} names no catalog and schema",
-                "give both, as --schema main.strandline",
+                f"{text!r} does not name a catalog and a schema",
+                "give both, for example --schema main.strandline",
             )
         return Location.schema(catalog, name)
 
     @staticmethod
     def named(text: str) -> "Location":
-        """Return the lake that `text` names: CATALOG.SCHEMA, unless a folder of that name is there, else a path.
+        """Return the lake that `text` names: CATALOG.SCHEMA, unless a folder has that name, else a path.
 
         Raises: UsageError `LAKE_PATH_INVALID`.
         """
@@ -78,7 +78,7 @@ class Location:
         return Location.lake(text)
 
     def is_same(self, other: "Location") -> bool:
-        """Return whether both name one lake, links followed; schemas by their names, which have no case."""
+        """Return whether both name one lake. Follows links; names of schemas are case-insensitive."""
         if self.path is None or other.path is None:
             return self.describe().lower() == other.describe().lower()
         if self.is_local() and other.is_local():
@@ -100,14 +100,14 @@ class Location:
     def table_path(self, table: str) -> str:
         """Return the folder or URI of `table`; `table` is a contract's name, never data.
 
-        Raises: ValueError for a lake that is a schema: there the catalog knows the path.
+        Raises: ValueError for a lake in a schema: its catalog has the path.
         """
         if self.path is None:
-            raise ValueError(f"{self.describe()} is a schema: ask its catalog for the path of {table}")
+            raise ValueError(f"{self.describe()} is a schema: its catalog has the path of {table}")
         return f"{self.path}/{table}"
 
     def local_path(self) -> Path:
         """Return the folder of a local lake. Raises: ValueError for any other."""
         if self.path is None or not self.is_local():
-            raise ValueError(f"{self.describe()} is no folder of this machine")
+            raise ValueError(f"{self.describe()} is not a folder of this machine")
         return Path(self.path)

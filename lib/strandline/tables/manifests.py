@@ -1,4 +1,4 @@
-"""Manifests beside the input: read as strictly as any input, and written."""
+"""Reads and writes manifests, which state what input files contain."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from strandline.tables.paths import path_text
 from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
 
 NO_FORMATS: Final[Formats] = {}
-_OUR_OWN: Final = StreamLimits(decompressed_bytes=2**62, ratio=2**62)
-"""Whoever writes a manifest vouches for the files: they are no bombs."""
+_NO_LIMITS: Final = StreamLimits(decompressed_bytes=2**62, ratio=2**62)
+"""The author of a manifest trusts the files: no limits of decompression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A manifest that was found, its bytes as far as they are kept, and what it states or why that cannot be told."""
+    """A manifest: its stored bytes, and its statement or why it is invalid."""
 
     path: bytes
     found_by: FoundBy
@@ -58,11 +58,10 @@ class Manifest:
 def load_manifests(
     selection: Selection, *, dialect: str, keep: RawLimits
 ) -> tuple[Selection, tuple[Manifest, ...]]:
-    """Return the selection with all its input files, and its manifests read.
+    """Return the selection with all its input files, and its manifests, read.
 
-    A `*.manifest.json` that is no manifest, having no member `strandline_manifest`, is input like any other file; one
-    that merely lies beside a file that was given is left alone; so is a manifest of another dialect that speaks of
-    other files.
+    A `*.manifest.json` without the member `strandline_manifest` is not a manifest: it is input like any other file,
+    unless it was only found in the folder of a given file. A manifest of another dialect about other files is ignored.
 
     Raises:
         FaultError: SOURCE_UNREADABLE (a manifest that cannot be opened).
@@ -75,7 +74,7 @@ def load_manifests(
         content = parse_manifest(head, kept.length, dialect=dialect)
         if not isinstance(content, NotAManifest):
             manifest = Manifest(file.path, file.found_by, kept, content)
-            if not _is_of_others(manifest, given):
+            if not _is_foreign(manifest, given):
                 manifests.append(manifest)
         elif file.found_by != "beside":
             inputs.setdefault(os.path.realpath(file.path), (file.path, file.guarded))
@@ -86,8 +85,8 @@ def load_manifests(
     return selection, tuple(manifests)
 
 
-def _is_of_others(manifest: Manifest, given: Container[bytes]) -> bool:
-    """Return whether a manifest that lies beside the files given is of another dialect and names none of them."""
+def _is_foreign(manifest: Manifest, given: Container[bytes]) -> bool:
+    """Return whether a manifest from the folder of given files is of another dialect and names none of them."""
     content = manifest.content
     if manifest.found_by != "beside" or not isinstance(content, Invalid) or content.of_others is None:
         return False
@@ -96,35 +95,35 @@ def _is_of_others(manifest: Manifest, given: Container[bytes]) -> bool:
 
 
 def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
-    """Return what is kept of a file, and its first bytes, as many as a manifest may have."""
-    keeper = CappedReader(keep)
+    """Return the stored bytes of a file, and its first bytes, up to the maximum size of a manifest."""
+    reader = CappedReader(keep)
     head = bytearray()
     try:
         with open_file(file.guarded) as stream:
             while block := stream.read(BLOCK_BYTES):
-                keeper.add(block)
+                reader.add(block)
                 head += block[: MAX_MANIFEST_BYTES - len(head)]
     except OSError as error:
         raise FaultError(
             "SOURCE_UNREADABLE",
             f"The manifest {path_text(file.path)} cannot be read: {why_unreadable(error)}.",
-            "Mend that, and run the command again.",
+            "Correct that and run the command again.",
         ) from error
-    return keeper.kept(), bytes(head)
+    return reader.kept(), bytes(head)
 
 
 def write_manifest(
     paths: Iterable[str | Path], *, dialect: str, records_in: Callable[[bytes, str | None], int],
     formats: Formats = NO_FORMATS, name: str | None = None,
 ) -> Path:  # fmt: skip
-    """Write the manifest of files that lie in one folder, beside them, and return its path.
+    """Write the manifest of files of one folder to that folder, and return its path.
 
-    `records_in` counts the records of decompressed content, read in the format that the file's name tells among
-    `formats`. The manifest is `<name>.manifest.json`; without `name`, of
-    one file its own name, of several that of their folder. A reader sees the manifest before, or all of the new one.
+    `records_in` counts the records of decompressed content in a format, which the file's name shows by `formats`. The
+    manifest is `<name>.manifest.json`; the default name is that of the file, or with several files that of the folder.
+    A reader sees the old manifest or the complete new one.
 
     Raises:
-        UsageError: MANIFEST_REFUSED (no file, files of several folders, names that JSON cannot tell, a damaged file).
+        UsageError: MANIFEST_REFUSED (no file, several folders, a name that JSON cannot represent, a damaged file).
     """
     files = sorted({Path(path) for path in paths})
     folder, stem = _place(files, name)
@@ -136,10 +135,10 @@ def write_manifest_of(
 ) -> Path:
     """Write the manifest of a file that was just written, without reading it, and return its path.
 
-    `namespaces` are all those of which the file has records, or none: then nothing is stated of them.
+    `namespaces` are all namespaces of the file, or empty: then the manifest states none.
 
     Raises:
-        UsageError: MANIFEST_REFUSED (a name that JSON cannot tell).
+        UsageError: MANIFEST_REFUSED (a name that JSON cannot represent).
     """
     folder, stem = _place([written.path], None)
     stated = {
@@ -161,22 +160,22 @@ def _written(
     target = folder / f"{stem}{os.fsdecode(MANIFEST_SUFFIX)}"
     with NewFile(target) as file:
         file.write(json.dumps(members, indent=1, ensure_ascii=True).encode("ascii") + b"\n")
-        file.appear()
+        file.publish()
     return target
 
 
 def check_name(file: Path) -> None:
-    """See that a file can have a manifest beside it.
+    """Check that a file can have a manifest.
 
     Raises:
-        UsageError: MANIFEST_REFUSED (a name that JSON cannot tell), OUT_NAME (that of a manifest, or one with a
-            separator of some system).
+        UsageError: MANIFEST_REFUSED (a name that JSON cannot represent), OUT_NAME (the name of a manifest, or one with
+            a path separator of another system).
     """
     _place([file], None)
     if file.name.endswith(os.fsdecode(MANIFEST_SUFFIX)) or "\\" in file.name:
         raise UsageError(
             "OUT_NAME",
-            f"no manifest can stand beside a file of the name {file.name}",
+            f"a file of the name {file.name} cannot have a manifest",
             "name another file with --out",
         )
 
@@ -184,10 +183,12 @@ def check_name(file: Path) -> None:
 def _place(files: Sequence[Path], name: str | None) -> tuple[Path, str]:
     folders = {file.parent.resolve() for file in files}
     if len(folders) != 1:
-        raise _refused("It names no file." if not files else "Its files lie in several folders.")
+        raise _refused("It names no file." if not files else "Its files are in several folders.")
     for file in files:
         if not _is_utf8(file.name):
-            raise _refused(f"The name {path_text(os.fsencode(file))} is not UTF-8, so JSON cannot tell it.")
+            raise _refused(
+                f"The name {path_text(os.fsencode(file))} is not UTF-8, so JSON cannot represent it."
+            )
     [real] = folders
     return files[0].parent, name or (files[0].name if len(files) == 1 else real.name or "files")
 
@@ -205,7 +206,7 @@ def _stated(
 ) -> dict[str, object]:
     try:
         with open_file(file) as stream:
-            content = b"".join(blocks(stream, _OUR_OWN))
+            content = b"".join(blocks(stream, _NO_LIMITS))
     except StreamDamage as damage:
         raise _refused(f"{file} is damaged: {damage.cause}.") from None
     return {
@@ -218,5 +219,5 @@ def _stated(
 
 def _refused(why: str) -> UsageError:
     return UsageError(
-        "MANIFEST_REFUSED", f"No manifest was written. {why}", "Give whole files of one folder."
+        "MANIFEST_REFUSED", f"No manifest was written. {why}", "Give complete files of one folder."
     )

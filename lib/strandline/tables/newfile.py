@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all: what a command writes for others to carry on. Spark is not needed."""
+"""Writes a file that appears only when it is complete. Needs no Spark."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class WrittenFile:
 
 
 class NewFile:
-    """A file in the making, beside its place and under a name that nobody can foresee, until it appears; a context.
+    """A file that is written in its folder under a random name and moved to `path` by `publish`; a context manager.
 
-    A link that lies where it appears is replaced, never followed.
-    A reader sees what was there before, or all of the new file. Left without `appear`, nothing of it remains.
+    A link at `path` is replaced, never followed. A reader sees the old file or the complete new one. Without `publish`
+    the new file is deleted at the end of the block.
     """
 
     def __init__(self, path: Path) -> None:
@@ -35,7 +35,7 @@ class NewFile:
         self._bytes = 0
 
     def write(self, raw: bytes) -> None:
-        """Add bytes at the end. Raises: FaultError OUT_NOT_WRITABLE."""
+        """Append bytes. Raises: FaultError OUT_NOT_WRITABLE."""
         try:
             self._stream.write(raw)
         except OSError as error:
@@ -44,11 +44,11 @@ class NewFile:
         self._bytes += len(raw)
 
     def written(self) -> WrittenFile:
-        """Return what the file is, as far as it is written."""
+        """Return path, size and digest of what is written so far."""
         return WrittenFile(self._path, self._bytes, self._digest.hexdigest())
 
-    def appear(self) -> WrittenFile:
-        """Put the file in its place and return what it is. Raises: FaultError OUT_NOT_WRITABLE."""
+    def publish(self) -> WrittenFile:
+        """Move the file to its path. Return path, size and digest. Raises: FaultError OUT_NOT_WRITABLE."""
         try:
             self._stream.close()
             self._unfinished.replace(self._path)
@@ -71,14 +71,14 @@ class NewFile:
 
 
 def check_free(path: Path) -> None:
-    """See that nothing is at `path`. Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS."""
+    """Check that `path` does not exist. Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS."""
     if path.is_dir():
         raise UsageError(
-            "OUT_IS_FOLDER", f"{path} is a folder, and all goes to one file", "name a file with --out"
+            "OUT_IS_FOLDER", f"{path} is a folder, but the output is one file", "name a file with --out"
         )
     if os.path.lexists(path):
         raise UsageError(
-            "OUT_EXISTS", f"there is a file {path}", "name a new file with --out, or move that one away"
+            "OUT_EXISTS", f"the file {path} exists", "name a new file with --out, or move the old one"
         )
 
 
@@ -86,5 +86,5 @@ def _not_writable(path: Path, error: OSError) -> FaultError:
     return FaultError(
         "OUT_NOT_WRITABLE",
         f"The file {path} cannot be written: {error.strerror}.",
-        "Name a file in a folder.",
+        "Name a file in a folder that you can write.",
     )

@@ -1,4 +1,4 @@
-"""Another lake as input: its rows are read as its files have them, and believed as far as their contracts hold."""
+"""Another lake as input: rows are untrusted and checked against the contracts of their tables."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _UNREADABLE: Final = re.compile(r"\[FAILED_READ_FILE[.\w]*\][^\n]*? file (\S+?)\
 
 
 class OtherLake:
-    """The tables of another lake, each at the version at which it is first read (`exporting.LakeSnapshot`)."""
+    """The tables of another lake, each at the version at which it is first read (`ports.LakeSnapshot`)."""
 
     def __init__(self, reads: TableReads) -> None:
-        """Raises: UsageError TABLE_DIFFERS where that lake says no number of buckets."""
+        """Raises: UsageError TABLE_DIFFERS if that lake does not state its number of buckets."""
         self.name = reads.location.describe()
         self._reads = reads
         self._rows: dict[str, DataFrame] = {}
@@ -36,11 +36,11 @@ class OtherLake:
 
     @property
     def buckets(self) -> int:
-        """N of that lake."""
+        """The number of buckets of that lake."""
         return self._buckets
 
     def read(self, table: str) -> DataFrame:
-        """Return the rows that keep the contract of their table, with its columns."""
+        """Return the rows that meet the contract of their table, with its columns."""
         return self.marked(table).where(keeps_contract()).drop(BROKEN)
 
     def marked(self, table: str) -> DataFrame:
@@ -48,18 +48,18 @@ class OtherLake:
         return with_broken_rules(self._all(table), row_rules(contract(table), buckets=self.buckets))
 
     def ids(self, table: str) -> DataFrame:
-        """Return bucket, namespace and record_id of all rows, and whether records can be compared by them."""
+        """Return bucket, namespace and record_id of all rows, and whether they are valid for a comparison."""
         ids = self._all(table).select("bucket", "namespace", "record_id")
         return ids.withColumn("is_comparable", is_comparable())
 
     def incomparable(self, table: str) -> DataFrame:
-        """Return, as `marked` does, the rows that no record can be compared with."""
+        """Return, in the form of `marked`, the rows whose namespace or id is invalid."""
         return self.marked(table).where(~is_comparable())
 
     def check(self, tables: Iterable[str]) -> None:
-        """See that tables have the columns of their contracts, in their types; others are passed over.
+        """Check that tables have the columns of their contracts, with their types. Further columns are ignored.
 
-        Raises: UsageError TABLE_DIFFERS. A column that may be null may be absent: an older lake does not have it.
+        Raises: UsageError TABLE_DIFFERS. A nullable column can be missing: an older lake does not have it.
         """
         for table in tables:
             self._check_columns(table, contract(table))
@@ -73,19 +73,19 @@ class OtherLake:
                 continue
             has = f"has the type {found}" if found else "is missing"
             raise self._differs(
-                f"the column {table}.{field.name} of {self.name} {has}, its contract says {expected}"
+                f"the column {table}.{field.name} of {self.name} {has}, but its contract requires {expected}"
             )
 
     def _number_of_buckets(self) -> int:
-        said = self._reads.properties("namespace_state").get(BUCKETS_PROPERTY, "")
-        if re.fullmatch("[1-9][0-9]{0,4}", said) is None or int(said) > MAX_BUCKETS:
+        stated = self._reads.properties("namespace_state").get(BUCKETS_PROPERTY, "")
+        if re.fullmatch("[1-9][0-9]{0,4}", stated) is None or int(stated) > MAX_BUCKETS:
             raise self._differs(
-                f"the table namespace_state of {self.name} says no number in {BUCKETS_PROPERTY}"
+                f"the table namespace_state of {self.name} has no number in {BUCKETS_PROPERTY}"
             )
-        return int(said)
+        return int(stated)
 
     def damage(self, error: BaseException) -> FaultError | None:
-        """Return the fault of a file of this lake that Spark could not read, if that is what `error` says."""
+        """Return the fault of a file of this lake, if `error` is about one that Spark could not read, else None."""
         named = _UNREADABLE.search(str(error))
         if named is None:
             return None
@@ -95,14 +95,12 @@ class OtherLake:
         return FaultError(
             "TABLE_DAMAGED",
             f"a file of the lake {self.name} cannot be read: {file}",
-            "have that lake mended and run the command again: the records of its other dialects are here",
+            "repair that lake and run the command again: records of its other dialects were copied",
         )
 
     @staticmethod
     def _differs(message: str) -> UsageError:
-        return UsageError(
-            "TABLE_DIFFERS", message, "have that lake mended, or ingest a file that it exported"
-        )
+        return UsageError("TABLE_DIFFERS", message, "repair that lake, or ingest a file that it exported")
 
     def _all(self, table: str) -> DataFrame:
         if table not in self._rows:
@@ -111,7 +109,7 @@ class OtherLake:
 
     def _with_columns(self, table: str) -> DataFrame:
         rows = _nullable(self._reads.read_version(table, self._reads.version(table)))
-        # Of what is known to be empty Spark leaves whole plans out.
+        # An empty literal relation lets Spark drop whole plans.
         rows = rows if self._reads.has_files(table) else rows.limit(0)
         there = set(rows.columns)
         return rows.select(
@@ -125,9 +123,9 @@ class OtherLake:
 
 
 def _nullable(rows: DataFrame) -> DataFrame:
-    """Return the same rows of a table, every column of which may be null, whatever the table says of it.
+    """Return the same rows of a table, with all columns nullable.
 
-    Spark does not look for nulls in a column that a table declares to have none: one in a file ends the job.
+    Spark does not check for nulls in a column that a table declares as NOT NULL: one in a file ends the job.
     """
     plan: Any = getattr(rows, "_jdf", None)
     leaf = None if plan is None else plan.queryExecution().analyzed().collectLeaves().head()

@@ -1,4 +1,4 @@
-"""Rows as a file that appears whole: what a peer or an operator carries on."""
+"""Writes rows to a file that appears only when it is complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from strandline.tables.newfile import NewFile, WrittenFile
 def write_lines(rows: DataFrame, path: Path) -> tuple[WrittenFile, int]:
     """Write the column `line` of rows, in their order, each ended by LF; return the file and its number of lines.
 
-    One partition at a time is held here.
+    The driver holds one partition at a time.
 
     Raises:
         FaultError: OUT_NOT_WRITABLE.
@@ -22,13 +22,13 @@ def write_lines(rows: DataFrame, path: Path) -> tuple[WrittenFile, int]:
         for row in rows.select("line").toLocalIterator():
             file.write(row["line"].encode("utf-8") + b"\n")
             lines += 1
-        return file.appear(), lines
+        return file.publish(), lines
 
 
 def write_contents(rows: DataFrame, file: NewFile) -> int:
     """Write the column `content` of rows, in their order; return the sum of their column `records`.
 
-    One partition at a time is held here.
+    The driver holds one partition at a time.
 
     Raises:
         FaultError: OUT_NOT_WRITABLE.

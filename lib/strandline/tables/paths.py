@@ -1,4 +1,4 @@
-"""Paths of untrusted folders: what a source names, and what lies below it without leaving it."""
+"""Paths of untrusted folders: the files that a source names and those below it, without leaving it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from strandline.core.errors import UsageError
 
 HIDDEN: Final = (b".", b"_")
-"""How names begin that are skipped inside folders."""
+"""First characters of names that are skipped inside folders."""
 
 _WILD: Final = ("*", "?", "[")
 
@@ -21,22 +21,22 @@ def path_text(path: bytes) -> str:
 
 
 def roots(source: str) -> list[tuple[bytes, bytes | None]]:
-    """Return what a source names: (path, folder that links below must not leave; None: the path itself).
+    """Return the paths of a source: (path, folder that links must not leave; None for the path itself).
 
-    Paths are absolute: tasks open them too, and an executor's working folder is another one.
+    Paths are absolute, since tasks open them in another working folder.
     """
     if source.startswith("file:/"):
         source = "/" + source.removeprefix("file:").lstrip("/")
     elif source.startswith("kafka:"):
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
-            message=f"The source {source} is a topic, and ingest reads files.",
-            next="Follow it with `strandline stream kafka://HOST:PORT/TOPIC`.",
+            message=f"The source {source} is a topic, but ingest reads files.",
+            next="Use `strandline stream kafka://HOST:PORT/TOPIC`.",
         )
     elif "://" in source:
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
-            message=f"The source {source} is a URI that tasks cannot open by path.",
+            message=f"The source {source} is a URI, which tasks cannot open as a file.",
             next="Mount it (a volume, /dbfs, a network folder) and give the mounted path.",
         )
     raw = os.fsencode(source)
@@ -50,7 +50,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         raise UsageError(
             code="SOURCE_MISSING",
             message=f"No file matches {source}.",
-            next="Quote the pattern so that the shell leaves it alone, and check it with ls.",
+            next="Quote the pattern so that the shell does not expand it, and check it with ls.",
         )
     raise UsageError(
         code="SOURCE_MISSING",
@@ -60,7 +60,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
 
 
 def absolute(path: bytes) -> bytes:
-    """Return `path` from the root on. `..` stays: behind a link it leads elsewhere than the text tells."""
+    """Return `path` as an absolute path. `..` stays: after a link its meaning depends on the file system."""
     parts = os.path.join(os.getcwdb(), path).split(b"/")
     return b"/" + b"/".join(part for part in parts if part not in (b"", b"."))
 
@@ -75,17 +75,17 @@ def no_file(path: bytes) -> UsageError:
         return UsageError(
             code="SOURCE_NOT_A_FILE",
             message=f"The source {path_text(path)} is a pipe, a socket or a device.",
-            next="Write what it gives to a file, and give that.",
+            next="Write its content to a file, and give that file.",
         )
     return UsageError(
         code="SOURCE_MISSING",
-        message=f"The source {path_text(path)} is a link that leads to nothing.",
+        message=f"The source {path_text(path)} is a link to a missing file.",
         next="Give a file, a folder or a quoted glob that exists.",
     )
 
 
 def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield (path, real path) of the files below `root`; None for a link that leads out of `inside`, or to nothing."""
+    """Yield (path, real path) of the files below `root`; None for a link out of `inside` or to nothing."""
     seen: set[bytes] = set()
     folders = [root]
     while folders:
@@ -97,7 +97,7 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         try:
             found = os.scandir(folder)
         except FileNotFoundError:
-            continue  # gone since its name was read, with all that it held
+            continue  # removed since its name was read
         with found as entries:
             for entry in sorted(entries, key=lambda each: each.name, reverse=True):
                 if entry.name.startswith(HIDDEN):
@@ -106,7 +106,7 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
                 real = os.path.realpath(entry.path) if is_link else os.path.join(here, entry.name)
                 if not is_inside(real, inside):
                     yield entry.path, None
-                # Not the entry's own is_dir and is_file: they raise on a link to itself.
+                # Not the methods of the entry: they raise on a link to itself.
                 elif os.path.isdir(entry.path) if is_link else entry.is_dir():
                     folders.append(entry.path)
                 elif os.path.isfile(entry.path) if is_link else entry.is_file():

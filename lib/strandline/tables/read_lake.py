@@ -1,7 +1,7 @@
-"""Queries of those who only look, answered by delta-rs or by Spark alike.
+"""Read-only queries that delta-rs and Spark both answer.
 
-A query is one text of constants over bare table names, in the SQL that both engines read: it says nothing of how to
-spell hex or how to unfold an array. Rows come back as Python values, so that neither Arrow nor pandas is loaded.
+A query is constant SQL over bare table names, in syntax that both engines support: it avoids their different functions
+for hex and for unnesting arrays. Rows are Python values, so that neither Arrow nor pandas is loaded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-# Commits that add no record: a record table beyond its reduced version by these alone is not behind. Anything
-# unknown counts as news, since one reduction too many changes nothing.
-NO_NEWS = frozenset(
+# Operations that add no rows: commits of only these do not make a record table unreduced. An unknown operation counts
+# as an addition, since an unnecessary reduction changes nothing.
+NO_NEW_ROWS = frozenset(
     {
         "ADD COLUMNS", "ADD CONSTRAINT", "CHANGE COLUMN", "CLUSTER BY", "CREATE TABLE", "DELETE", "DROP CONSTRAINT",
         "FSCK", "OPTIMIZE", "REORG", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "UPDATE COLUMN METADATA",
@@ -32,7 +32,7 @@ NO_NEWS = frozenset(
 
 
 class ReadLake(Protocol):
-    """The tables of one lake, to look at."""
+    """The tables of one lake, read-only."""
 
     @property
     def location(self) -> Location:
@@ -42,33 +42,33 @@ class ReadLake(Protocol):
         """Return the rows of the SELECT `text` over `tables`."""
 
     def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
-        """Yield the rows of the SELECT `text` over `tables`, some at a time."""
+        """Yield the rows of the SELECT `text` over `tables`, in batches."""
 
     def slices(self, tables: Sequence[str]) -> list[str | None]:
-        """Return conditions on `bucket` and `namespace` that cut the tables into parts which fit into memory.
+        """Return conditions on `bucket` and `namespace` that divide the tables into slices which fit into memory.
 
-        Each namespace is in one part. None alone: the tables are small, or the engine takes care of it.
+        Each namespace is in one slice. [None]: one slice, since the tables are small or the engine spills to disk.
         """
 
     def newest_addition(self, table: str, after: int) -> int | None:
-        """Return the newest version of `table` beyond `after` that may have added rows, or None."""
+        """Return the newest version of `table` after `after` that may have added rows, or None."""
 
 
 def newest_addition(history: Sequence[tuple[int, str | None]], after: int, version: int) -> int | None:
-    """Return the newest of the commits (version, operation) beyond `after` that may have added rows, or None.
+    """Return the newest commit after `after` that may have added rows, or None; `history` has (version, operation).
 
-    A history that does not reach back to `after` counts as news: the table's `version`.
+    If the history does not reach back to `after`, return `version`.
     """
-    beyond = [(at, operation) for at, operation in history if at > after]
-    for at, operation in beyond:
-        if operation not in NO_NEWS:
+    later = [(at, operation) for at, operation in history if at > after]
+    for at, operation in later:
+        if operation not in NO_NEW_ROWS:
             return at
-    return None if len(beyond) >= version - after else version
+    return None if len(later) >= version - after else version
 
 
 @dataclass(frozen=True, slots=True)
 class SparkLake:
-    """Tables read through Spark: in a schema, or where only Hadoop's file systems reach."""
+    """Tables read through Spark: in a schema, or on a file system that only Hadoop supports."""
 
     store: "TableStore"
 
@@ -78,12 +78,12 @@ class SparkLake:
         return self.store.location
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
-        """Return the rows of the SELECT `text` over `tables`, temporary views of their bare names while it runs."""
+        """Return the rows of the SELECT `text` over `tables`, which are temporary views during the query."""
         with self._named(tables) as spark:
             return [_in_utc(row) for row in spark.sql(text).collect()]
 
     def batches(self, text: str, tables: Sequence[str]) -> Iterator[list[Row]]:
-        """Yield the rows of the SELECT `text` over `tables`; one of Spark's partitions at a time is in this process."""
+        """Yield the rows of the SELECT `text` over `tables`; the driver holds one partition at a time."""
         with self._named(tables) as spark:
             for row in spark.sql(text).toLocalIterator():
                 yield [_in_utc(row)]
@@ -99,12 +99,12 @@ class SparkLake:
             for table in tables:
                 spark.catalog.dropTempView(table)
 
-    def slices(self, tables: Sequence[str]) -> list[str | None]:  # noqa: ARG002 - the port's
-        """Return that there is one part: Spark keeps on disk what memory has no room for."""
+    def slices(self, tables: Sequence[str]) -> list[str | None]:  # noqa: ARG002 - the interface has it
+        """Return [None]: Spark spills to disk."""
         return [None]
 
     def newest_addition(self, table: str, after: int) -> int | None:
-        """Return the newest version of `table` beyond `after` that may have added rows, or None."""
+        """Return the newest version of `table` after `after` that may have added rows, or None."""
         from strandline.tables.reads import history_sql
 
         version = self.store.version(table)
@@ -118,12 +118,12 @@ class SparkLake:
 
 
 def binary_literal(raw: bytes) -> str:
-    """Return `raw` as a literal that both engines read; only hex digits of it are in the text."""
+    """Return `raw` as a literal of hex digits that both engines support."""
     return f"X'{raw.hex()}'"
 
 
 def _in_utc(row: "SparkRow") -> Row:
-    """Return a row with times in UTC: Spark collects times without a zone, in that of this machine."""
+    """Return a row with times in UTC: Spark collects them in the time zone of this machine, without a zone."""
     return {
         name: value.astimezone(UTC) if isinstance(value, datetime) else value
         for name, value in row.asDict().items()

@@ -22,7 +22,7 @@ from strandline.tables.sources import InputFile, tasks_for
 HEAD_BYTES: Final = 4096
 TAIL_BYTES: Final = 16 * 1024 * 1024 + 1
 SPARK_TEXT: Final = "text"
-"""The form whose lines Spark's own reader splits; other plain forms of lines are split by the tasks themselves."""
+"""The form of lines that Spark's reader splits; tasks split other forms."""
 
 _SAFE_PATH: Final = re.compile(rb"(/[A-Za-z0-9.@+-][A-Za-z0-9._@+-]*)+")
 _CODEC_NAMES: Final = (b".gz", b".zst", b".bz2", b".lz4", b".snappy", b".deflate")
@@ -33,7 +33,7 @@ Plain = Callable[[PlainFile], SplitFormat | None]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How one file is read: `split` is None for a whole file in one task."""
+    """How one file is read: `split` is None if one task reads it whole; `mark` is the size of its BOM in bytes."""
 
     file: InputFile
     split: SplitFormat | None
@@ -49,7 +49,7 @@ class ReadPlan:
 
 
 class FileScan:
-    """The input of one run (`dialect_api.base.Reading`)."""
+    """The input of one run (`dialect_api.ports.InputScan`)."""
 
     def __init__(
         self,
@@ -66,25 +66,25 @@ class FileScan:
 
     @property
     def options(self) -> ReadOptions:
-        """The lake's choices and limits."""
+        """The lake's options and the limits."""
         return self._options
 
     @property
     def has_text(self) -> bool:
-        """True if Spark's splitting reader takes some file."""
+        """True if Spark's splitting reader reads one of the files."""
         return any(_is_text(route) for route in self._routes)
 
     def lines(self) -> DataFrame:
-        """Return the lines of the files that Spark's reader takes, in the order of each part.
+        """Return the lines of the files for Spark's reader, in the order of each part.
 
-        Gives: file_no, part (where the split starts, bytes), label, mark, size (bytes with LF), raw (BINARY).
-        A line over its form's limit is left out by Hadoop without a word: `incomplete` finds the files.
+        Gives: file_no, part (offset of the split, bytes), label, mark, size (bytes with LF), raw (BINARY).
+        Hadoop silently leaves out a line over the limit: `without_truncated` finds such files.
         """
         routes = [route for route in self._routes if _is_text(route)]
         limit = max(route.split.line_bytes for route in routes if route.split is not None)
         paths = [route.file.path.decode("ascii") for route in routes]
         read = self._spark.read.option(_MAX_LINE, limit + 1).text(paths, lineSep="\n")
-        # Spark spells a local path in either way, as the file system that it asked does.
+        # Spark writes the scheme of a local path in either form, depending on the file system.
         named = [
             (scheme + path, route.file.file_no, _label(route), route.mark)
             for path, route in zip(paths, routes, strict=True)
@@ -103,11 +103,11 @@ class FileScan:
         )
 
     def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
-        """Return the pieces of all other files, or None if there are none; each task opens its paths."""
+        """Return the pieces of all other files, or None without such files; tasks open the paths."""
         rows = list(self._task_rows())
         if not rows:
             return None
-        # Where Spark reads lines, too, all are counted behind both.
+        # If Spark reads lines, too, records are counted after the union of both.
         options = replace(self._options, tally=None) if self.has_text else self._options
         tasks = tasks_for([size for size, _ in rows])
         listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=_LISTED))
@@ -142,9 +142,9 @@ class FileScan:
         return self._spark.createDataFrame(named, "file_no BIGINT, source STRING")
 
     def without_truncated(self, read_bytes: DataFrame) -> FileScan | None:
-        """Return a reading that takes the files that Spark's reader did not read whole in another way, or None.
+        """Return a scan that reads truncated files in another way, or None if Spark's reader read all files whole.
 
-        Reads: file_no, bytes (what the lines of each text file take, with LFs).
+        Reads: file_no, bytes (size of all lines of a text file, with LFs).
         """
         expected = {
             route.file.file_no: route.file.size - route.mark for route in self._routes if _is_text(route)
@@ -158,12 +158,12 @@ class FileScan:
         )
         if not bad:
             return None
-        lost = {row["file_no"] for row in bad}
-        again = FileScan(self._spark, (), self._options, self._plan, _whole)
-        again._routes = tuple(
-            replace(route, split=None) if route.file.file_no in lost else route for route in self._routes
+        truncated = {row["file_no"] for row in bad}
+        scan = FileScan(self._spark, (), self._options, self._plan, _whole)
+        scan._routes = tuple(
+            replace(route, split=None) if route.file.file_no in truncated else route for route in self._routes
         )
-        return again
+        return scan
 
 
 _LISTED: Final = pa.schema(
@@ -179,7 +179,7 @@ _LISTED: Final = pa.schema(
 
 
 def _whole(_file: PlainFile) -> None:
-    """Every file is read whole, by one task."""
+    """Return None: one task reads the whole file."""
 
 
 def _is_text(route: Route) -> bool:
@@ -196,7 +196,7 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) 
     try:
         opened = open_file(file.guarded)
     except OSError:
-        return Route(file, None, 0)  # the task that opens it says so
+        return Route(file, None, 0)  # the task that opens it reports the error
     with opened as stream:
         head = stream.read(HEAD_BYTES)
         if container_of(head[:SNIFF_BYTES])[0] != "plain":
@@ -214,7 +214,7 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) 
 
 
 def _is_safe(path: bytes) -> bool:
-    """True for a path that Hadoop neither globs, nor hides, nor cuts, nor hands to a codec."""
+    """Return whether Hadoop reads a path literally: no glob, no hidden name, no list of paths, no codec."""
     return _SAFE_PATH.fullmatch(path) is not None and not path.lower().endswith(_CODEC_NAMES)
 
 

@@ -1,4 +1,4 @@
-"""What is read of the tables of one lake: rows of a version, the change feed, versions, properties, sizes."""
+"""Reads of the tables of one lake: rows of a version, change data feed, versions, properties, sizes."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from strandline.tables.refusals import buckets_of
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-COMMITS_LOOKED_AT: Final = 20
-"""Newest commits of a table among which its last merge is looked for; others are those of maintenance."""
+COMMITS_SEARCHED: Final = 20
+"""Number of newest commits of a table that are searched for its last MERGE; others are maintenance."""
 RESTORED: Final = "RESTORE"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
-"""Of a list of more values Spark tells Parquet the least and the greatest alone, which skips nothing."""
+"""For a longer list of values, Spark pushes only their minimum and maximum to Parquet, which skips nothing."""
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
-FORGOTTEN: Final = re.compile(
+COMMIT_REMOVED: Final = re.compile(
     r"\[(DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSION_NOT_FOUND|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_VERSIONS_NOT_CONTIGUOUS)\]"
 )
-"""What Delta says of a version whose commit is no longer in the log."""
+"""Delta's errors about a version whose commit is no longer in the log."""
 
 
 class TableReads:
-    """The tables of one lake, through one Spark session, as they are looked at."""
+    """The tables of one lake, read through one Spark session."""
 
     def __init__(self, spark: SparkSession, location: Location) -> None:
         self.spark = spark
         self.location = location
 
     def table_id(self, table: str) -> str:
-        """Return the id that Delta gave the table when it was made."""
-        light = self._light(table)
-        return self._detail(table, "id") if light is None else str(light.metadata().id)
+        """Return the table's id in Delta, which changes when it is recreated."""
+        opened = self._delta_rs_table(table)
+        return self._detail(table, "id") if opened is None else str(opened.metadata().id)
 
     def target(self, table: str) -> str:
         """Return the table's name as SQL."""
@@ -59,11 +59,11 @@ class TableReads:
         return quote_name(self.location.catalog, self.location.schema_name, table)
 
     def read(self, table: str) -> DataFrame:
-        """Return the table as it is now; the frame stays at this version."""
+        """Return the table at its current version; the frame stays at this version."""
         if not self.location.is_path():
             return self.spark.read.table(self.target(table))
         rows = self.spark.read.format("delta").load(self.location.table_path(table))
-        # Delta looks for files with a job at each scan; of what is known to be empty Spark leaves whole plans out.
+        # Delta starts a job to list files at each scan; with an empty relation Spark drops whole plans.
         return rows.limit(0) if self._is_known_empty(table) else rows
 
     def read_version(self, table: str, version: int) -> DataFrame:
@@ -89,79 +89,79 @@ class TableReads:
         )
 
     def changes_since(self, table: str, before: int, last: int) -> DataFrame | None:
-        """Return the rows that came after the version `before`, or None if the log no longer reaches back to it.
+        """Return the rows inserted after the version `before`, or None if the log no longer has it.
 
-        A log forgets its old commits: by default 30 days after them, at the next checkpoint.
+        Delta removes old commits from the log: by default after 30 days, at the next checkpoint.
         """
         try:
             self.read_version(table, before)
             return self.changes(table, before + 1, last)
         except (AnalysisException, Py4JJavaError) as error:
-            if FORGOTTEN.search(str(error)) is None:
+            if COMMIT_REMOVED.search(str(error)) is None:
                 raise
             return None
 
     def was_restored(self, table: str, previous: int, version: int) -> bool:
-        """Return whether a commit after the version `previous` put an older version of the table back."""
-        light, commits = self._light(table), version - previous
-        if light is None:
+        """Return whether a commit after the version `previous` restored an older version of the table."""
+        opened, commits = self._delta_rs_table(table), version - previous
+        if opened is None:
             asked = self.spark.sql(history_sql(self.target(table), commits)).select("operation").collect()
             return any(row["operation"] == RESTORED for row in asked)
-        return any(each["operation"] == RESTORED for each in light.history(commits))
+        return any(each["operation"] == RESTORED for each in opened.history(commits))
 
     def version(self, table: str) -> int:
         """Return the table's version."""
-        light = self._light(table)
-        if light is not None:
-            return int(light.version())
+        opened = self._delta_rs_table(table)
+        if opened is not None:
+            return int(opened.version())
         [row] = self.spark.sql(history_sql(self.target(table))).select("version").head(1)
         return int(row["version"])
 
     def merged_by(self, table: str) -> str | None:
-        """Return the id of the run that last merged into the table, None if none of its newest commits is a merge."""
-        light = self._light(table)
-        if light is None:
-            asked = self.spark.sql(history_sql(self.target(table), commits=COMMITS_LOOKED_AT))
+        """Return the id of the run of the table's last MERGE, or None without one among its newest commits."""
+        opened = self._delta_rs_table(table)
+        if opened is None:
+            asked = self.spark.sql(history_sql(self.target(table), commits=COMMITS_SEARCHED))
             commits = [row.asDict() for row in asked.select("operation", "userMetadata").collect()]
         else:
-            commits = light.history(COMMITS_LOOKED_AT)
+            commits = opened.history(COMMITS_SEARCHED)
         return next((each.get("userMetadata") for each in commits if each["operation"] == "MERGE"), None)
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""
-        light = self._light(table)
-        return dict(self._detail(table, "properties") if light is None else light.metadata().configuration)
+        opened = self._delta_rs_table(table)
+        return dict(self._detail(table, "properties") if opened is None else opened.metadata().configuration)
 
     def has_files(self, table: str) -> bool:
-        """Return False if the log of a local folder names no live data file; elsewhere True."""
-        light = self._light(table)
-        return light is None or bool(light.get_add_actions().num_rows)
+        """Return False if the log of a local table names no live data file; True for any other lake."""
+        opened = self._delta_rs_table(table)
+        return opened is None or bool(opened.get_add_actions().num_rows)
 
     def stored_bytes(self, table: str) -> int:
         """Return the bytes of the table's live data files."""
-        light = self._light(table)
-        if light is None:
+        opened = self._delta_rs_table(table)
+        if opened is None:
             return int(self._detail(table, "sizeInBytes") or 0)
-        return sum(light.get_add_actions().column("size_bytes").to_pylist())
+        return sum(opened.get_add_actions().column("size_bytes").to_pylist())
 
     def _is_known_empty(self, table: str) -> bool:
-        """Return True if the newest commit of a local folder says beside it that the table has no file."""
+        """Return True if the checksum of the newest commit of a local table states that it has no files."""
         if not self.location.is_local():
             return False
         log = Path(self.location.table_path(table), "_delta_log")
         newest = max(log.glob("*.json"), default=log)
         if next(log.glob("_*commits/*"), None) is not None:
-            # Commits lie there that a catalog knows to be newer.
+            # Commits that a catalog manages are newer.
             return False
         try:
             return bool(json.loads(newest.with_suffix(".crc").read_bytes())["numFiles"] == 0)
         except (OSError, ValueError, KeyError):
             return False
 
-    def _light(self, table: str) -> DeltaTable | None:
-        """Return the table of a local folder as delta-rs opens it, or None.
+    def _delta_rs_table(self, table: str) -> DeltaTable | None:
+        """Return the table of a local lake through delta-rs, or None.
 
-        What Spark answers by planning and running jobs is told in milliseconds.
+        It answers in milliseconds what Spark answers with plans and jobs.
         """
         if not self.location.is_local():
             return None
@@ -175,9 +175,9 @@ class TableReads:
 
     @contextmanager
     def sized(self, work_bytes: int, split_bytes: int | None = None) -> Iterator[None]:
-        """Fit Spark's settings to the work of the block: bytes to do, and bytes of a split of a file.
+        """Set Spark's settings for the work of the block: its bytes, and the bytes of a split of a file.
 
-        Compiling a plan costs most of a second on a fresh JVM, more than interpreting it costs on a few megabytes.
+        On a fresh JVM, compiling a plan takes most of a second: longer than interpreting it over a few megabytes.
         """
         settings = NAMES_PUSHED | (INTERPRETED if work_bytes <= SMALL_WORK_BYTES else {})
         if split_bytes is not None:
@@ -187,19 +187,19 @@ class TableReads:
 
     @cached_property
     def buckets(self) -> int:
-        """N of the lake, from the table property."""
+        """The number of buckets of the lake, a table property."""
         return buckets_of(self.location, "namespace_state", self.properties("namespace_state"))
 
     def schema(self, table: str) -> StructType:
-        """Return the columns that the contract states, as Spark's types."""
+        """Return the columns of the contract as a Spark schema."""
         schema = StructType.fromDDL(columns_ddl(contract(table)))
         if not isinstance(schema, StructType):
-            raise TypeError(f"the contract of {table} is no list of columns")
+            raise TypeError(f"the contract of {table} is not a list of columns")
         return schema
 
 
 def history_sql(target: str, commits: int = 1) -> str:
-    """Return the statement that tells the newest commits of a table."""
+    """Return the statement that lists the newest commits of a table."""
     return f"DESCRIBE HISTORY {target} LIMIT {int(commits)}"
 
 

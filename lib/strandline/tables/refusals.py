@@ -1,4 +1,4 @@
-"""Why a lake is not worked on: errors that every way of opening one shares. Spark is not needed."""
+"""Errors of a lake that cannot be opened, shared by Spark and delta-rs. Needs no Spark."""
 
 import os
 import re
@@ -17,33 +17,37 @@ _BUCKETS: Final = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def lake_not_found(location: Location) -> UsageError:
-    """Return the error of a location that holds nothing."""
+    """Return the error of a location without a lake."""
     name = location.describe()
     return UsageError(
-        "LAKE_NOT_FOUND", f"there is no lake at {name}", f"`strandline init {option_of(location)}` makes one"
+        "LAKE_NOT_FOUND",
+        f"there is no lake at {name}",
+        f"create one: `strandline init {option_of(location)}`",
     )
 
 
-def no_folder(location: Location) -> UsageError:
+def lake_no_folder(location: Location) -> UsageError:
     """Return the error of a local lake that is a file."""
     return UsageError(
-        "LAKE_NO_FOLDER", f"the lake {location.describe()} is no folder", "give --lake a folder or a new path"
+        "LAKE_NO_FOLDER",
+        f"the lake {location.describe()} is not a folder",
+        "give --lake a folder or a new path",
     )
 
 
 def lake_foreign(location: Location, name: str) -> UsageError:
-    """Return the error of a folder that holds something else, for example `name`."""
+    """Return the error of a folder that has other files, for example `name`."""
     return UsageError(
         "LAKE_FOREIGN",
-        f"the folder {location.describe()} holds other things: {name}",
+        f"the folder {location.describe()} has other files: {name}",
         "give --lake a new or empty folder",
     )
 
 
 def check_place(location: Location, *, makes: bool) -> None:
-    """See what a local lake's path alone shows: `makes` says whether the command makes a lake that is not there.
+    """Check the path of a local lake; `makes` says whether the command creates a lake that does not exist.
 
-    A folder that is there may still lack tables: who opens it sees that.
+    Missing tables of an existing folder are found when it is opened.
     Raises: UsageError LAKE_NOT_FOUND, LAKE_NO_FOLDER, LAKE_FOREIGN; FaultError NOT_WRITABLE.
     """
     if not location.is_local():
@@ -54,7 +58,7 @@ def check_place(location: Location, *, makes: bool) -> None:
             raise lake_not_found(location)
         _check_parent(root)
     elif not os.path.isdir(root):
-        raise no_folder(location)
+        raise lake_no_folder(location)
     elif not any(os.path.isdir(root / table) for table in tables()):
         foreign = sorted(name for name in os.listdir(root) if not name.startswith((".", "_")))
         if foreign:
@@ -64,19 +68,19 @@ def check_place(location: Location, *, makes: bool) -> None:
 
 
 def _check_parent(root: Path) -> None:
-    """See that the folder `root` can be made: below a folder that is there and may be written."""
+    """Check that the folder `root` can be created: its nearest existing parent is a writable folder."""
     parent = next(each for each in root.parents if os.path.lexists(each))
     if not os.path.isdir(parent):
         raise UsageError(
             "LAKE_NO_FOLDER",
-            f"the lake {root} cannot be made: {parent} is no folder",
+            f"the lake {root} cannot be created: {parent} is not a folder",
             "give --lake a path below a folder",
         )
     if not os.access(parent, os.W_OK | os.X_OK):
         raise FaultError(
             "NOT_WRITABLE",
-            f"the lake {root} cannot be made: {parent} may not be written",
-            "give write access, or name another place with --lake",
+            f"the lake {root} cannot be created: {parent} is not writable",
+            "give write access, or name another folder with --lake",
         )
 
 
@@ -85,15 +89,15 @@ def table_missing(location: Location, table: str) -> UsageError:
     return UsageError(
         "TABLE_MISSING",
         f"the table {table} is missing in {location.describe()}",
-        f"`strandline init {option_of(location)}` makes it and keeps what is there",
+        f"create it: `strandline init {option_of(location)}` keeps the existing tables",
     )
 
 
 def check_properties(location: Location, properties: Mapping[str, Mapping[str, str]]) -> None:
-    """See that what the tables of a lake say of themselves is what this version wrote, or an older one.
+    """Check that the properties of the tables are of this version or an older one.
 
     These hold:
-    - `strandline.contract` of each table is a version, three numbers, of a major version that this one knows;
+    - `strandline.contract` of each table is a version of three numbers with a known major version;
     - `strandline.buckets` of each table with buckets is a whole number from 1 to 65,536, the same for all.
 
     Raises: UsageError CONTRACT_NEWER, PROPERTY_INVALID.
@@ -124,13 +128,13 @@ def buckets_of(location: Location, table: str, properties: Mapping[str, str]) ->
 
 def _check_contract(location: Location, table: str, stated: str) -> None:
     if _VERSION.fullmatch(stated) is None:
-        raise _property_invalid(location, table, CONTRACT_PROPERTY, stated, "a version, as 1.0.0")
+        raise _property_invalid(location, table, CONTRACT_PROPERTY, stated, "a version like 1.0.0")
     ours = contract(table).version
     if int(stated.partition(".")[0]) > int(ours.partition(".")[0]):
         raise UsageError(
             "CONTRACT_NEWER",
-            f"the table {table} of {location.describe()} follows contract {stated}, this Strandline knows {ours}",
-            "use the newer Strandline that made it",
+            f"the table {table} of {location.describe()} has contract version {stated}, this Strandline knows {ours}",
+            "use the newer version of Strandline that created it",
         )
 
 

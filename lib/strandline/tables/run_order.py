@@ -1,4 +1,4 @@
-"""The order of runs: that of the commits of the table `run`, whatever the clocks of the machines that ran said."""
+"""The order of runs: the order of commits of the table `run`, independent of clocks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ RUN_VERSION: Final = "run_version"
 
 
 def run_order() -> Column:
-    """Return what tells, of two rows of `run`, which was added later: the greater one. No clock plays a part.
+    """Return the sort key of rows of `run`: of two rows, the later one has the greater key.
 
-    Rows that were added at the same time saw the same version: the random part of their ids decides. Rows of older
-    versions of this product note no version. They come before all others, and among each other in order of time.
+    Rows that were added at the same time name the same version: the random part of their ids decides. Rows of older
+    versions of Strandline name no version. They come before all others, ordered by time.
 
     Reads: detail, started_at, run_id.
     """

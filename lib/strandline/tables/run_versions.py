@@ -1,4 +1,4 @@
-"""What the newest runs say of the versions of tables, read from the files of the table `run` alone."""
+"""The versions of tables that the newest runs name, read from the files of the table `run`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from strandline.tables.delta_log import actions_of, listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RUNS_LOOKED_AT: Final = 32
-"""Newest runs whose rows are asked for the versions that tables had."""
+RUNS_READ: Final = 32
+"""Number of newest runs whose rows are read."""
 
 
 class NamedVersions:
-    """What a run's row says of tables: versions it read and wrote, and tables that it made."""
+    """The versions of tables that a run read or wrote, and the tables that it created."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.run_id = str(row["run_id"])
@@ -31,12 +31,12 @@ class NamedVersions:
 
 
 def newest_runs(table: Path) -> Iterator[NamedVersions]:
-    """Yield what the newest rows of the table `run` in a folder say, newest first by their commits.
+    """Yield the versions that the newest rows of the table `run` name, newest commit first.
 
-    What cannot be read says nothing.
+    A file that cannot be read is skipped.
     """
     commits, _ = listed(table / "_delta_log")
-    for version in sorted(commits, reverse=True)[:RUNS_LOOKED_AT]:
+    for version in sorted(commits, reverse=True)[:RUNS_READ]:
         for action in actions_of(commits[version]):
             path = action.get("add", {}).get("path")
             if isinstance(path, str):
@@ -54,6 +54,6 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             path, columns=sorted(wanted), partitioning=None
         ).to_pylist()
     except (OSError, ValueError):
-        # A data file that is missing or damaged: who reads the table names it.
+        # A missing or damaged data file is reported when the table is read.
         return []
     return rows

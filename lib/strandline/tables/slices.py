@@ -1,24 +1,24 @@
-"""Tables cut into parts of their namespaces, so that one part at a time fits into memory."""
+"""Divides tables into slices of namespaces that fit into memory."""
 
 from collections.abc import Mapping, Sequence
 
 ROWS_OF_A_SLICE = 100_000
-"""Rows of tables that are joined and sorted in memory at once: some 100 MB."""
+"""Maximum number of rows that are joined and sorted in memory at once: some 100 MB."""
 MOST_SLICES = 200
-"""Parts of one table, each a file while they are merged."""
+"""Maximum number of slices: each is an open file during the merge."""
 
 
-def slices_of(held: Mapping[int, int]) -> list[str | None]:
-    """Return conditions that cut so many rows by bucket into parts; None alone where all are one part.
+def slices_of(row_counts: Mapping[int, int]) -> list[str | None]:
+    """Return conditions that divide rows, counted by bucket, into slices; [None] if one slice is enough.
 
-    Buckets are put together; one with more rows than a part is cut by a digest of the namespace.
+    Small buckets share a slice; a bucket larger than a slice is divided by a digest of the namespace.
     """
-    most = max(ROWS_OF_A_SLICE, sum(held.values()) // MOST_SLICES)
-    if sum(held.values()) <= most:
+    most = max(ROWS_OF_A_SLICE, sum(row_counts.values()) // MOST_SLICES)
+    if sum(row_counts.values()) <= most:
         return [None]
     found: list[str | None] = []
     together: list[int] = []
-    for bucket, rows in sorted(held.items()):
+    for bucket, rows in sorted(row_counts.items()):
         if rows > most:
             digits = 1 if rows <= 16 * most else 2
             found += [
@@ -26,7 +26,7 @@ def slices_of(held: Mapping[int, int]) -> list[str | None]:
                 for part in range(16**digits)
             ]
             continue
-        if sum(held[each] for each in together) + rows > most:
+        if sum(row_counts[each] for each in together) + rows > most:
             found.append(_in_buckets(together))
             together = []
         together.append(bucket)

@@ -1,4 +1,4 @@
-"""Which files a run reads: folders, globs and links resolved, in one order, each once."""
+"""The files that a run reads: resolves folders, globs and links, in one order, each file once."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file of the input. `file_no` ascends with the paths; `path` as the file system spells it; `size` in bytes.
+    """One file of the input. `file_no` ascends with the paths; `path` is the file system's; `size` in bytes.
 
-    `real` is the path without links: two files are one if it is equal. `guarded` is the path to open, as
-    `core.safe_files.guarded` makes it. `format` is what its name or the command says
-    that it holds, None where the content tells.
+    `real` is the path without links: equal ones are one file. `guarded` is the path to open, from
+    `core.safe_files.guarded`. `format` is that of its name or of the command; None if the content shows it.
     """
 
     file_no: int
@@ -43,7 +42,7 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class ManifestFile:
-    """A file named as a manifest. `found_by`: in a folder that was given, given itself, or beside a file given.
+    """A file with the name of a manifest, found in a given folder, given itself, or in the folder of a given file.
 
     `guarded` is the path to open.
     """
@@ -55,33 +54,33 @@ class ManifestFile:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The input of a run: files to read, manifests that speak of them, links that lead outside of their root."""
+    """The input of a run: files to read, manifests about them, links that leave their root."""
 
     files: tuple[InputFile, ...]
     manifests: tuple[ManifestFile, ...]
     refused: tuple[tuple[bytes, bytes], ...]
-    """(path of the link, where it leads)"""
+    """(path of the link, its target)"""
 
 
 def select(sources: Iterable[str], *, most: int, within: bytes | None = None) -> Selection:
     """Return the files that `sources` name: files, folders (recursive) and globs, in any order.
 
-    - Names that start with `.` or `_` are skipped inside folders, not where they are given.
-    - A link is followed inside the root that was given (of a glob: the folder before its first wild sign); one that
-      leads outside, or nowhere, is refused and reported. A link that is given itself is followed.
-    - A file given twice is read once. `*.manifest.json` are manifests, no input.
-    - With `within`, a folder, sources are what was found in it: links that lead out of it are refused.
+    - Names that start with `.` or `_` are skipped inside folders, but read if they are given.
+    - A link is followed inside the given root (of a glob: the folder before its first wildcard); one that leaves it, or
+      leads nowhere, is refused and reported. A link that is given itself is followed.
+    - A file given twice is read once. `*.manifest.json` are manifests, not input.
+    - With `within`, a folder, the sources are paths found in it: links that leave it are refused.
 
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI that
-            tasks cannot open by path), SOURCE_NOT_A_FILE (a pipe, a socket or a device), TOO_MANY_FILES (over `most`).
-        FaultError: SOURCE_UNREADABLE (a folder that may not be listed).
+            tasks cannot open by path), SOURCE_NOT_A_FILE (a pipe, socket or device), TOO_MANY_FILES (more than `most`).
+        FaultError: SOURCE_UNREADABLE (a folder that cannot be listed).
     """
     found = _Found(most)
     border = None if within is None else os.path.realpath(within)
     try:
         for source in sources:
-            # What was found already is a path, whatever signs its name has, and may be gone by now.
+            # With `within`, sources are literal paths, whatever characters they have, and may be removed by now.
             for root, wild in roots(source) if within is None else [(absolute(os.fsencode(source)), None)]:
                 inside = border or wild
                 if os.path.isdir(root) and (inside is None or is_inside(os.path.realpath(root), inside)):
@@ -91,7 +90,7 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     except PermissionError as error:
         raise FaultError(
             "SOURCE_UNREADABLE",
-            f"the folder {path_text(os.fsencode(error.filename))} may not be read",
+            f"the folder {path_text(os.fsencode(error.filename))} cannot be read",
             "give read access to it, or leave it out",
         ) from None
     return found.selection()
@@ -100,7 +99,7 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
 def numbered(files: Iterable[tuple[bytes, bytes, bytes]]) -> tuple[InputFile, ...]:
     """Return input files, given as (path, real path, path to open), in the order of their paths.
 
-    One that is gone already has no bytes: the task that opens it says so.
+    A file that was removed has size 0: the task that opens it reports that.
     """
     return tuple(
         InputFile(number, path, _bytes_at(real), real, opened)
@@ -116,23 +115,23 @@ def _bytes_at(path: bytes) -> int:
 
 
 def tasks_for(sizes: Sequence[int]) -> int:
-    """Return how many tasks open so many files, or parts, of these sizes in bytes: two at least where there are two."""
+    """Return the number of tasks for files or parts of these sizes in bytes: at least two, but not more than files."""
     wanted = max(sum(sizes) // _TASK_BYTES, len(sizes) // _TASK_FILES, 2)
     return max(1, min(len(sizes), wanted))
 
 
 @dataclass(slots=True)
 class _Found:
-    """What a selection has found so far, each file by its real path."""
+    """The files found so far, by their real paths."""
 
     most: int
     files: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     manifests: dict[bytes, ManifestFile] = field(default_factory=dict)
     refused: dict[bytes, bytes] = field(default_factory=dict)
-    looked_beside: set[bytes] = field(default_factory=set)
+    searched: set[bytes] = field(default_factory=set)
 
     def walk(self, root: bytes, trusted: bytes) -> None:
-        """Take all files below a folder, which is or lies in the folder `trusted`."""
+        """Add all files below a folder, which is `trusted` or in it."""
         inside = os.path.realpath(trusted)
         for path, real in walk(root, inside):
             if real is None:
@@ -141,7 +140,7 @@ class _Found:
                 self._take(path, real, "folder", guarded(trusted, real[len(inside) :]))
 
     def file(self, path: bytes, inside: bytes | None) -> None:
-        """Take one file, given itself or matched by a glob below `inside`, and look for manifests beside it."""
+        """Add one file, given itself or matched by a glob below `inside`, and the manifests in its folder."""
         real = os.path.realpath(path)
         if inside is not None and not is_inside(real, inside):
             self.refused.setdefault(path, real)
@@ -149,14 +148,14 @@ class _Found:
             opened = path if inside is None else guarded(inside, real[len(inside) :])
             self._take(path, real, "given", opened)
             if not path.endswith(MANIFEST_SUFFIX):
-                self._look_beside(path)
+                self._search_folder(path)
         elif inside is None:
             raise no_file(path)
         elif os.path.islink(path):
             self.refused.setdefault(path, real)
 
     def selection(self) -> Selection:
-        """Return all that was found, in order."""
+        """Return the selection, in order."""
         files = numbered((path, real, opened) for real, (path, opened) in self.files.items())
         manifests = sorted(self.manifests.values(), key=lambda each: each.path)
         return Selection(files, tuple(manifests), tuple(sorted(self.refused.items())))
@@ -165,7 +164,7 @@ class _Found:
         if path.endswith(MANIFEST_SUFFIX):
             self._manifest(path, found_by, opened)
         else:
-            # Not the first: then the order of the sources would tell.
+            # Not the first path found: the result must not depend on the order of the sources.
             self.files[real] = min((path, opened), self.files.get(real, (path, opened)))
         if max(len(self.files), len(self.manifests)) > self.most:
             raise UsageError(
@@ -175,26 +174,26 @@ class _Found:
             )
 
     def _manifest(self, path: bytes, found_by: FoundBy, opened: bytes) -> None:
-        # A manifest speaks of the files in the folder where it lies, so a link to one is one of its own.
+        # A manifest describes the files of its folder, so a link to one in another folder is a separate manifest.
         folder, name = os.path.split(path)
         here = os.path.join(os.path.realpath(folder), name)
         before = self.manifests.get(here)
         if before is None or _CLOSEST.index(found_by) < _CLOSEST.index(before.found_by):
             self.manifests[here] = ManifestFile(path, opened, found_by)
 
-    def _look_beside(self, path: bytes) -> None:
+    def _search_folder(self, path: bytes) -> None:
         folder = os.path.dirname(path)
         here = os.path.realpath(folder)
-        if here in self.looked_beside:
+        if here in self.searched:
             return
-        self.looked_beside.add(here)
+        self.searched.add(here)
         try:
             names = os.listdir(here)
         except (PermissionError, FileNotFoundError, NotADirectoryError):
-            return  # a folder that may not be listed, or is gone by now, tells of no manifest
+            return  # no manifest in a folder that cannot be listed or was removed
         for name in names:
-            beside = os.path.join(folder, name)
-            is_named_so = name.endswith(MANIFEST_SUFFIX) and not name.startswith(HIDDEN)
-            real = os.path.realpath(beside) if is_named_so else b""
-            if is_named_so and os.path.isfile(beside) and is_inside(real, here):
-                self._take(beside, beside, "beside", guarded(here, real[len(here) :]))
+            other = os.path.join(folder, name)
+            is_manifest = name.endswith(MANIFEST_SUFFIX) and not name.startswith(HIDDEN)
+            real = os.path.realpath(other) if is_manifest else b""
+            if is_manifest and os.path.isfile(other) and is_inside(real, here):
+                self._take(other, other, "beside", guarded(here, real[len(here) :]))

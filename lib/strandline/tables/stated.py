@@ -1,4 +1,4 @@
-"""What manifests state, and what the files they name hold, as frames that can be compared."""
+"""The statements of manifests and the contents of their files, as frames that can be compared."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PATHS: Final = pa.schema(
 )
 
 Stated = Sequence[tuple[int, Mapping[int, StatedFile]]]
-"""(manifest_no, what it states of the files of the run, by number)."""
+"""(manifest_no, its statements about files of the run by file_no)."""
 
 
 def stated_files(spark: SparkSession, stated: Stated) -> DataFrame:
@@ -56,7 +56,7 @@ def stated_files(spark: SparkSession, stated: Stated) -> DataFrame:
 def stated_namespaces(
     spark: SparkSession, stated: Sequence[tuple[int, Sequence[StatedNamespace]]]
 ) -> DataFrame:
-    """Return what manifests state of namespaces, one row for each of both.
+    """Return the statements of manifests about namespaces, one row per manifest and namespace.
 
     Gives: manifest_no, namespace, records, set_hash, heads (their number), heads_hash (their set_hash; null: no head),
     least_head. Digests are hex.
@@ -73,7 +73,7 @@ def stated_namespaces(
 
 
 def content_of(spark: SparkSession, files: Sequence[InputFile], limits: StreamLimits) -> DataFrame:
-    """Return file_no, bytes, sha256 (hex), damage of the decompressed content of files; the tasks open the paths."""
+    """Return file_no, bytes, sha256 (hex), damage of the decompressed content of files; tasks open the paths."""
     paths = _frame(spark, [(file.file_no, file.guarded) for file in files], _PATHS)
     return map_batches(
         paths.repartition(tasks_for([file.size for file in files])), contents, CONTENT_SCHEMA, limits=limits

@@ -1,4 +1,4 @@
-"""Every write of the tables of one lake: merges by their contracts, appends."""
+"""All writes to the tables of one lake: MERGE by contract, and appends."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
 
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
-BUCKETS_LYING_READY: Final = 4
+BUCKETS_PER_TASK: Final = 4
 DICTIONARY: Final = "parquet.enable.dictionary"
 ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
-"""A reader takes a whole row group of the columns asked for into memory: a task's share of it must stay small."""
+"""A reader loads a whole row group of the requested columns into memory, so row groups must be small."""
 
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
-"""Delta sets it in the session after each commit; what another writer committed meanwhile does not move it."""
+"""Delta sets it in the session after each commit of this session, not after commits of other writers."""
 
 Bounds = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one statement did to a table: the version after it, rows inserted, updated, deleted."""
+    """The result of one statement: the table's version after it, numbers of inserted, updated and deleted rows."""
 
     version: int
     inserted: int = 0
@@ -50,9 +50,9 @@ class Written:
 
 
 class TableStore(TableReads):
-    """The tables of one lake, through one Spark session, as they are read and written.
+    """The tables of one lake, read and written through one Spark session.
 
-    `run_id` names this run in every commit and makes each commit of it idempotent.
+    Every commit contains `run_id`, which makes it idempotent.
     """
 
     def __init__(self, spark: SparkSession, location: Location, retry: Retry, *, run_id: str) -> None:
@@ -70,7 +70,7 @@ class TableStore(TableReads):
         return TableStore(self.spark, location, self._retry, run_id=self.run_id)
 
     def new_counter(self) -> Accumulator[int] | None:
-        """Return a number that tasks add to and this process reads; None on Spark Connect, which has none."""
+        """Return an accumulator, or None on Spark Connect, which has none."""
         try:
             return self.spark.sparkContext.accumulator(0)
         except (PySparkException, AttributeError):
@@ -85,10 +85,10 @@ class TableStore(TableReads):
         *,
         presorted: bool = False,
     ) -> Written:
-        """Add the rows whose key is absent; nothing else changes.
+        """Insert the rows whose key is absent; nothing else changes.
 
-        Where no stored row can have one of the keys, the rows are written as they are laid out: sorted, and a large
-        bucket by several tasks. Rows that lie ready in their tasks are written from there.
+        If no stored row can have one of the keys, rows are written in their layout: sorted, and a large bucket by
+        several tasks. `presorted` rows are written by the tasks that have them.
         """
         described = contract(table)
         sql = insert_only_merge_sql(
@@ -97,14 +97,14 @@ class TableStore(TableReads):
         overlapping = self._overlapping(table, buckets, bounds)
         settings = {REPARTITION: str(overlapping).lower()}
         if presorted:
-            # Without it the writer sorts by bucket what has one bucket, or few.
-            settings[OPEN_FILES] = str(BUCKETS_LYING_READY)
+            # Without it the writer sorts by bucket, although each task has only a few buckets.
+            settings[OPEN_FILES] = str(BUCKETS_PER_TASK)
         return self._merge(described, sql, rows, buckets, settings, lay_out=not presorted)
 
     def append_at_tip(
         self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: tuple[int, int]
     ) -> Written:
-        """Continue journals: the rows of a namespace go in together, or not at all if it grew since its tip was read.
+        """Append to journals: all rows of a namespace, or none if it has grown since its tip was read.
 
         Reads: the columns of the table and `next_<layout column>`, see `contracts.merge.continue_merge_sql`.
         """
@@ -123,10 +123,10 @@ class TableStore(TableReads):
         deletes: DataFrame | None = None,
         bounds: Bounds = NO_BOUNDS,
     ) -> Written:
-        """Make each key of `rows` have the row given; a row equal but for provenance stays as it is.
+        """Replace the rows of the keys in `rows`; a row that differs only in provenance stays.
 
-        Rows whose key `deletes` names (the key's columns and bucket) are deleted, in the same commit. Files outside of
-        `bounds` are not opened: no stored row with one of the keys may lie there.
+        Rows with a key in `deletes` (key columns and bucket) are deleted in the same commit. Files outside of `bounds`
+        are not opened: no stored row with one of the keys can be there.
         """
         described = contract(table)
         sql = replace_merge_sql(
@@ -141,7 +141,7 @@ class TableStore(TableReads):
         return self._merge(described, sql, marked, buckets, {}, marks=(DELETED,))
 
     def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
-        """Add absent keys, and count the second sighting of others as the contract says."""
+        """Insert absent keys, and update the sighting columns of existing ones as the contract says."""
         described = contract(table)
         sql = upsert_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets
@@ -149,7 +149,7 @@ class TableStore(TableReads):
         return self._merge(described, sql, rows, buckets, {})
 
     def delete(self, table: str, keys: DataFrame, buckets: tuple[int, ...]) -> Written:
-        """Delete the rows whose key `keys` names; `keys` has the key's columns and bucket."""
+        """Delete the rows with a key in `keys` (key columns and bucket)."""
         described = contract(table)
         sql = delete_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets
@@ -157,16 +157,16 @@ class TableStore(TableReads):
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
-        """Return whether the run that last wrote one of the tables has no row in `run`: killed, or under way."""
+        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
         writers = (self.merged_by(table) for table in tables)
         named = sorted({each for each in writers if each is not None} - {self.run_id})
         if not named:
             return False
-        told = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
-        return told < len(named)
+        recorded = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
+        return recorded < len(named)
 
     def append(self, table: str, rows: DataFrame) -> None:
-        """Append rows to a table that is no record table."""
+        """Append rows to a table other than a record table."""
         shaped = rows.select(*contract(table).names)
         with session_settings(self.spark, self._transaction(table)):
             if self.location.is_path():
@@ -175,7 +175,7 @@ class TableStore(TableReads):
                 shaped.write.format("delta").mode("append").saveAsTable(self.target(table))
 
     def append_rows(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:
-        """Append a few rows given as values; columns left out are null."""
+        """Append a few rows given as values; missing columns are null."""
         schema = self.schema(table)
         values = [tuple(row.get(name) for name in schema.names) for row in rows]
         self.append(table, self.spark.createDataFrame(values, schema))
@@ -218,6 +218,6 @@ class TableStore(TableReads):
         )
 
     def _committed(self, table: str) -> int:
-        """Return the version that the statement just run made; where it made none, the table's version."""
+        """Return the version that the last statement committed, or the table's version if it committed nothing."""
         made = self.spark.conf.get(LAST_COMMIT, None)
         return self.version(table) if made is None else int(made)

@@ -1,4 +1,4 @@
-"""A folder or a topic as a stream of what is new in it: that is Spark's own bookkeeping, kept in a checkpoint."""
+"""Follows a folder or a topic with Structured Streaming; Spark's checkpoint stores what was read."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 BINDING: Final = "strandline"
-"""The folder in a checkpoint that tells whose it is."""
+"""The folder in a checkpoint that names its stream."""
 
 _FILES: Final = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
-"""What Spark's reader of whole files gives; it reads no content where none is asked for."""
-_FOR_EVER: Final = "36500d"
-_UNSPELLED_SHOWN: Final = 3
+"""The schema of Spark's source `binaryFile`; it does not read content that is not selected."""
+_NO_AGE_LIMIT: Final = "36500d"
+_NAMES_SHOWN: Final = 3
 _SPARKS_OWN: Final = "metadata"
 _PATTERN: Final = re.compile(r"[*?\[\]{}\\]")
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """One micro-batch: its number, the paths of its files or its messages, how old the oldest of them is (UTC)."""
+    """One micro-batch: its number, the paths of its files or its messages, the time of the oldest of them (UTC)."""
 
     number: int
     oldest: datetime | None
@@ -44,37 +44,37 @@ class MicroBatch:
 
 
 def landing_folder(source: str) -> bytes:
-    """Return the absolute path of the folder that is followed.
+    """Return the absolute path of the folder to follow.
 
-    Raises: UsageError SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN (signs that Spark takes for a glob).
+    Raises: UsageError SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN (characters that Spark reads as a glob).
     """
     folder = os.path.abspath(os.fsencode(source))
     if not os.path.lexists(folder):
         raise UsageError(
             "SOURCE_MISSING",
             f"The folder {source} does not exist",
-            "make it, or name the folder in which files land",
+            "create it, or name the folder in which files appear",
         )
     if not os.path.isdir(folder):
         raise UsageError(
             "SOURCE_NOT_A_FOLDER",
-            f"{source} is no folder, and only a folder can be followed",
-            f"land it with `strandline ingest {source}`",
+            f"{source} is not a folder, and stream follows only folders and topics",
+            f"use `strandline ingest {source}`",
         )
     if _PATTERN.search(path_text(folder)):
         raise UsageError(
             "SOURCE_IS_PATTERN",
-            f"Spark takes the name of the folder {source} for a pattern",
+            f"Spark reads the name of the folder {source} as a glob",
             "name a folder without * ? [ ] { } and backslashes in its path",
         )
     return folder
 
 
-def unspelled(folder: bytes) -> tuple[str, ...]:
-    """Return the files whose names are not UTF-8, as text: Spark passes over them without a word."""
+def names_not_utf8(folder: bytes) -> tuple[str, ...]:
+    """Return the first files whose names are not UTF-8, as text: Spark skips them silently."""
     inside = os.path.realpath(folder)
     names = (path_text(path) for path, _ in walk(folder, inside) if not _is_text(path))
-    return tuple(islice(names, _UNSPELLED_SHOWN))
+    return tuple(islice(names, _NAMES_SHOWN))
 
 
 def _is_text(path: bytes) -> bool:
@@ -86,47 +86,47 @@ def _is_text(path: bytes) -> bool:
 
 
 def bind(spark: SparkSession, checkpoint: str, owner: Mapping[str, str]) -> None:
-    """Make a new checkpoint that of `owner` (lake, source, dialect); see that one that is there is theirs.
+    """Bind a new checkpoint to `owner` (lake, source, dialect), or check that an existing one is bound to it.
 
-    A checkpoint knows which files were seen. With another lake behind it those would be missing there without a word.
+    A checkpoint stores which files were read. With another lake, these files would silently be missing in that lake.
     Raises: FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED.
     """
     binding = f"{checkpoint}/{BINDING}"
     text = _text(spark, binding)
     if text is None and _text(spark, f"{checkpoint}/{_SPARKS_OWN}") is None:
-        told = spark.createDataFrame([(json.dumps(dict(owner), sort_keys=True),)], "value STRING")
-        # Overwritten, since a kill may have left half of one.
-        told.coalesce(1).write.mode("overwrite").text(binding)
+        row = spark.createDataFrame([(json.dumps(dict(owner), sort_keys=True),)], "value STRING")
+        # Mode overwrite, since a kill can leave half of it.
+        row.coalesce(1).write.mode("overwrite").text(binding)
         return
     try:
         found = json.loads(text or "{}")
         differing = sorted(name for name in owner if found.get(name) != owner[name])
     except (ValueError, AttributeError):
-        raise checkpoint_damaged(checkpoint, f"the folder {BINDING} in it does not say whose it is") from None
+        raise checkpoint_damaged(checkpoint, f"its folder {BINDING} does not name a stream") from None
     if differing:
         raise FaultError(
             "CHECKPOINT_FOREIGN",
             f"The checkpoint {checkpoint} belongs to another stream: it differs in {', '.join(differing)}",
-            "name another with --checkpoint, or delete it: then all is landed again, and records are known",
+            "name another with --checkpoint, or delete it: then all input is read again, and its records are known",
         )
 
 
 def checkpoint_damaged(checkpoint: str, what: str) -> FaultError:
-    """Return the error of a checkpoint that no stream can go on from."""
+    """Return the error of a checkpoint from which no stream can continue."""
     return FaultError(
         "CHECKPOINT_DAMAGED",
-        f"The stream cannot go on from the checkpoint {checkpoint}: {what}",
-        "name another with --checkpoint, or delete it: then all is landed again, and records are known",
+        f"The stream cannot continue from the checkpoint {checkpoint}: {what}",
+        "name another with --checkpoint, or delete it: then all input is read again, and its records are known",
     )
 
 
 def is_bound(spark: SparkSession, checkpoint: str) -> bool:
-    """Return whether a checkpoint is that of some stream."""
+    """Return whether a checkpoint is bound to a stream."""
     return _text(spark, f"{checkpoint}/{BINDING}") is not None
 
 
 def _text(spark: SparkSession, place: str) -> str | None:
-    """Return the one line of text at a place, or None if nothing is there."""
+    """Return the line of text at a path, or None if it does not exist."""
     try:
         rows = spark.read.text(place).head(1)
     except AnalysisException as error:
@@ -145,20 +145,20 @@ def follow_folder(
     every: float | None,
     process: Callable[[MicroBatch], None],
 ) -> StreamingQuery:
-    """Start to follow a folder and the folders in it; `process` gets each micro-batch and returns when it is written.
+    """Start to follow a folder and its subfolders; `process` gets each micro-batch and returns after its commits.
 
-    Files are read when they have landed, by `process`: the stream carries paths. They are to appear whole, by
-    a rename; names that begin with `.` or `_` are passed over. Manifests are found beside the files that they name.
-    `every` is the time between two looks, seconds; None: what is there is landed, then the stream ends.
+    The stream carries only paths; `process` reads the files. Files must appear complete, by a rename; names that begin
+    with `.` or `_` are skipped. Manifests are found in the folders of the files that they name. `every` is the interval
+    between two checks for files, in seconds; None: process what is there, then end.
     """
     files = (
         spark.readStream.format("binaryFile")
         .schema(_FILES)
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", most_files)
-        # Spark passes over files much older than the newest one: a file from last year may come today.
-        .option("maxFileAge", _FOR_EVER)
-        # Hadoop's usual file system looks for a check sum beside each file, and fails for ever at a colon in a name.
+        # By default Spark skips files much older than the newest one, but an old file can arrive today.
+        .option("maxFileAge", _NO_AGE_LIMIT)
+        # Hadoop's default file system looks for a checksum file of each file, and always fails at a colon in a name.
         .option("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
         .option("fs.file.impl.disable.cache", "true")
         .load(os.fsdecode(folder))
@@ -207,7 +207,7 @@ def _start(
 
 
 def _local(uri: str) -> bytes:
-    """Return the path that tasks open for a path as Spark spells it."""
+    """Return the local path of a URI from Spark."""
     scheme, colon, rest = uri.partition(":")
     if not colon or "/" in scheme:
         return os.fsencode(uri)

@@ -1,4 +1,4 @@
-"""A topic of Kafka as a stream of offsets: which messages are new is Spark's own bookkeeping, kept in a checkpoint."""
+"""A Kafka topic as a stream of offsets; Spark's checkpoint stores which messages were read."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from strandline.core.errors import FaultError, UsageError
 
 SCHEME: Final = "kafka://"
 SECONDS: Final = 20
-"""How long a broker is asked whether a topic is there."""
+"""Timeout of a question to the brokers."""
 CONNECT_SECONDS: Final = 5
-"""How long a broker has to take a connection."""
+"""Timeout of a connection to a broker."""
 _SOURCE: Final = re.compile(
     r"kafka://((?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
     r"(?:,(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})*)/([A-Za-z0-9._-]{1,249})"
@@ -32,22 +32,22 @@ _MISSING: Final = "UnknownTopicOrPartitionException"
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic: `brokers` as clients are told them (host:port, divided by commas), and its name."""
+    """A topic: `brokers` (host:port, separated by commas) and its name."""
 
     brokers: str
     name: str
 
     @property
     def source(self) -> str:
-        """How the command line spells it."""
+        """Its form on the command line."""
         return f"{SCHEME}{self.brokers}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Messages of a topic: for each partition the first offset and that behind the last.
+    """Messages of a topic: for each partition the first offset and the offset after the last.
 
-    `count` and `size` (bytes of their values) are what they were when they were found.
+    `count` and `size` (bytes of their values) are as of the micro-batch.
     """
 
     topic: Topic
@@ -58,8 +58,8 @@ class Messages:
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the messages, each as a file of one line.
 
-        Gives:  source (the topic's, then `/partition@offset`), content (BINARY; the value and the line feed that it
-                lacks; a message without a value has no bytes).
+        Gives:  source (the topic's, then `/partition@offset`), content (BINARY: the value, with a line feed added if it
+                ends with none; empty for a message without a value).
         Rows:   one per message.
         """
         topic = self.topic
@@ -91,7 +91,7 @@ class Messages:
 
 
 def topic_of(source: str) -> Topic | None:
-    """Return the topic that `kafka://HOST:PORT[,HOST:PORT…]/TOPIC` names, None if it names a folder.
+    """Return the topic that `kafka://HOST:PORT[,HOST:PORT…]/TOPIC` names, None for a folder.
 
     Raises: UsageError TOPIC_INVALID.
     """
@@ -101,14 +101,14 @@ def topic_of(source: str) -> Topic | None:
     if found is None or found[2] in (".", ".."):
         raise UsageError(
             "TOPIC_INVALID",
-            f"{source} names no topic",
-            "write kafka://HOST:PORT/TOPIC, several brokers as kafka://HOST:PORT,HOST:PORT/TOPIC",
+            f"{source} is not a topic",
+            "write kafka://HOST:PORT/TOPIC, with several brokers kafka://HOST:PORT,HOST:PORT/TOPIC",
         )
     return Topic(found[1], found[2])
 
 
 def check_reachable(topic: Topic) -> None:
-    """See that one of the brokers takes a connection. Raises: FaultError SOURCE_UNREACHABLE."""
+    """Check that one of the brokers accepts a connection. Raises: FaultError SOURCE_UNREACHABLE."""
     for broker in topic.brokers.split(","):
         host, _, port = broker.rpartition(":")
         try:
@@ -120,9 +120,9 @@ def check_reachable(topic: Topic) -> None:
 
 
 class TopicWatch:
-    """Asks the brokers whether a topic is there. To be closed.
+    """Asks the brokers whether a topic exists. Must be closed.
 
-    Where the session has no JVM of its own, or Kafka's classes under other names, nobody is asked.
+    Without a JVM of its own, or with Kafka's classes under other names, a session cannot ask: the answer is then "".
     """
 
     def __init__(self, spark: SparkSession, topic: Topic) -> None:
@@ -136,17 +136,17 @@ class TopicWatch:
         client = self._jvm.org.apache.kafka.clients.admin.AdminClient
         if not isinstance(client, JavaClass):
             return
-        told = self._jvm.java.util.Properties()
-        told.put("bootstrap.servers", topic.brokers)
-        told.put("default.api.timeout.ms", str(SECONDS * 1000))
-        told.put("request.timeout.ms", str(SECONDS * 500))
+        settings = self._jvm.java.util.Properties()
+        settings.put("bootstrap.servers", topic.brokers)
+        settings.put("default.api.timeout.ms", str(SECONDS * 1000))
+        settings.put("request.timeout.ms", str(SECONDS * 500))
         try:
-            self._admin = client.create(told)
+            self._admin = client.create(settings)
         except Py4JJavaError:
             raise unreachable(topic) from None
 
     def topic_id(self) -> str | None:
-        """Return the id that the brokers gave to the topic, None if there is no such topic; "" if nobody can be asked.
+        """Return the id of the topic, None if it does not exist, "" if the session cannot ask the brokers.
 
         Raises: FaultError SOURCE_UNREACHABLE.
         """
@@ -162,7 +162,7 @@ class TopicWatch:
         return str(found.get(self._topic.name).topicId().toString())
 
     def close(self) -> None:
-        """Let the brokers go."""
+        """Close the connection."""
         if self._admin is not None:
             self._admin.close(self._jvm.java.time.Duration.ofSeconds(1))
 
@@ -172,12 +172,12 @@ def unreachable(topic: Topic) -> FaultError:
     return FaultError(
         "SOURCE_UNREACHABLE",
         f"No broker of {topic.source} answers",
-        "see that it runs and that this machine reaches it, then start the stream again: it goes on where it was",
+        "check that it runs and that this machine can reach it, then start the stream again: it continues",
     )
 
 
 def check_connector(spark: SparkSession, coordinate: str) -> None:
-    """See that the session has Spark's connector to Kafka. Raises: FaultError KAFKA_MISSING."""
+    """Check that the session has Spark's Kafka connector. Raises: FaultError KAFKA_MISSING."""
     try:
         spark.readStream.format("kafka").option("kafka.bootstrap.servers", "-").option(
             "subscribe", "-"
@@ -185,27 +185,27 @@ def check_connector(spark: SparkSession, coordinate: str) -> None:
     except AnalysisException:
         raise FaultError(
             "KAFKA_MISSING",
-            "this Spark session has no connector to Kafka, and a running session takes no jar",
-            f"submit with `--packages {coordinate}` beside what is there",
+            "this Spark session has no Kafka connector, and a running session cannot load jars",
+            f"submit with `--packages {coordinate}` in addition to your options",
         ) from None
 
 
 def topic_frame(spark: SparkSession, topic: Topic, most: int) -> DataFrame:
-    """Return the messages of a topic as they come, from the oldest that is there, `most` in a micro-batch."""
+    """Return the messages of a topic as a stream from the oldest one, at most `most` in a micro-batch."""
     return (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", topic.brokers)
         .option("subscribe", topic.name)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", most)
-        # What was removed before it was read is missing: that is to be told.
+        # Messages that were removed before they were read must end the stream with an error.
         .option("failOnDataLoss", "true")
         .load()
     )
 
 
 def messages_in(frame: DataFrame, topic: Topic) -> tuple[Messages, datetime | None]:
-    """Return where the messages of a micro-batch are, and when the first of them was sent (UTC)."""
+    """Return the offsets of a micro-batch, and the time of its oldest message (UTC)."""
     rows = (
         frame.groupBy("partition")
         .agg(

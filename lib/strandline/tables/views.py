@@ -1,4 +1,4 @@
-"""Tables and views under their bare names, so that one query text works over a folder and a schema alike."""
+"""Tables and views under their bare names, so that a query works the same over a folder and a schema."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from strandline.tables.commits import current_schema
 from strandline.tables.store import TableStore
 
 SCHEMA: Final = "strandline"
-"""Schema of the session's own catalog in which a lake that is a folder or URI shows its tables and views."""
+"""Schema of the session catalog with the tables and views of a lake at a path."""
 
 CATALOG: Final = "spark_catalog"
-"""Name of the session's own catalog."""
+"""Name of the session catalog."""
 
-_SHOWN: Final = "spark.strandline.lake"
-"""Setting of the session that says which lake the schema shows."""
+_REGISTERED_LAKE: Final = "spark.strandline.lake"
+"""Setting of the session that names the lake in this schema."""
 
 
 def names() -> tuple[str, ...]:
@@ -32,21 +32,21 @@ def names() -> tuple[str, ...]:
 
 
 def lake_views() -> Mapping[str, Query]:
-    """Return the views of a lake by name, with what its dialects say of health."""
+    """Return the views of a lake by name, with the health queries of its dialects."""
     return views(behind=(part.select for health in health_queries() for part in health.behind))
 
 
 @contextmanager
 def bare_names(store: TableStore) -> Iterator[None]:
-    """Make bare names mean the tables and views of the lake, while the block runs.
+    """Make bare names refer to the tables and views of the lake while the block runs.
 
-    - A lake that is a schema: that schema is the current one.
-    - A lake at a path: tables (external) and views stand in the schema `strandline` of the session's own catalog, which
-      is the current one. They stay there until another lake takes their place; nothing of them is on disk.
-    - The same in a session with a metastore: they are temporary views and go when the block ends, so that nothing
-      enters the metastore.
+    - A lake in a schema: that schema becomes the current one.
+    - A lake at a path: its tables (external) and views are in the schema `strandline` of the session catalog, which
+      becomes the current one. They stay there until another lake replaces them; nothing of them is on disk.
+    - The same in a session with a metastore: temporary views, dropped at the end of the block, so that the metastore
+      does not change.
 
-    Temporary views of these names that were there before are dropped: they would hide the lake's own.
+    Temporary views with these names are dropped first: they would hide the tables and views of the lake.
     """
     spark, location = store.spark, store.location
     for name in names():
@@ -58,36 +58,36 @@ def bare_names(store: TableStore) -> Iterator[None]:
         with _as_temporary_views(store):
             yield
     else:
-        _show(store)
+        _register(store)
         with current_schema(store.spark, CATALOG, SCHEMA):
             yield
 
 
 def has_metastore(spark: SparkSession) -> bool:
-    """Return whether what enters the session's own catalog outlives the session."""
+    """Return whether the session catalog is persistent."""
     return spark.conf.get("spark.sql.catalogImplementation", "in-memory") != "in-memory"
 
 
 def external_table_sql(name: str, path: str) -> str:
-    """Return the statement after which the table `name` of the current schema is the Delta table at `path`."""
+    """Return the statement that creates the external table `name` of the Delta table at `path`."""
     return f"CREATE TABLE {quote_name(name)} USING DELTA LOCATION {quote_text(path)}"
 
 
 def create_schema_sql(name: str, folder: str) -> str:
-    """Return the statement that makes a schema whose own folder, where nothing is ever put, is `folder`."""
+    """Return the statement that creates a schema with the folder `folder`, which stays empty."""
     return f"CREATE SCHEMA IF NOT EXISTS {quote_name(CATALOG, name)} LOCATION {quote_text(folder)}"
 
 
-def _show(store: TableStore) -> None:
-    """Put the lake's tables and views into the schema `strandline`, unless they are there."""
+def _register(store: TableStore) -> None:
+    """Register the lake's tables and views in the schema `strandline`, unless they are there."""
     spark, path = store.spark, store.location.describe()
     if not spark.catalog.databaseExists(quote_name(CATALOG, SCHEMA)):
-        # Spark makes the folder of a schema. It stays empty. It must not be the lake: dropping the schema deletes it.
+        # Spark creates the folder of a schema. It must not be the lake's folder: DROP SCHEMA would delete that.
         with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
             spark.sql(create_schema_sql(SCHEMA, folder))
-    elif spark.conf.get(_SHOWN, "") == path:
+    elif spark.conf.get(_REGISTERED_LAKE, "") == path:
         return
-    spark.conf.set(_SHOWN, "")
+    spark.conf.set(_REGISTERED_LAKE, "")
     with current_schema(store.spark, CATALOG, SCHEMA):
         for name in view_names():
             spark.sql(_drop_view(name))
@@ -96,7 +96,7 @@ def _show(store: TableStore) -> None:
             spark.sql(external_table_sql(table, store.location.table_path(table)))
         for name, view in lake_views().items():
             spark.sql(create_view_sql(view, target=quote_name(name)))
-    spark.conf.set(_SHOWN, path)
+    spark.conf.set(_REGISTERED_LAKE, path)
 
 
 @contextmanager

@@ -112,4 +112,4 @@ def test_a_folder_that_may_not_be_listed_is_named(monkeypatch):
     with pytest.raises(FaultError) as refused:
         select(["landing"], most=5)
     assert refused.value.code == "SOURCE_UNREADABLE"
-    assert refused.value.message.endswith("landing may not be read")
+    assert refused.value.message.endswith("landing cannot be read")

@@ -171,4 +171,4 @@ def test_the_version_that_runs_name_is_that_of_the_newest_commits(lake, tmp_path
     there = copied(lake, tmp_path)
     newest(there / TABLE).unlink()
     _, error, _ = told(capsys, *words("status", tmp_path, there, lake))
-    assert "it is at version 3, and the run last names version 4" in error["message"]
+    assert "it is at version 3, but the run last names version 4" in error["message"]

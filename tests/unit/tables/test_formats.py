@@ -45,7 +45,7 @@ def test_where_the_content_tells_names_play_no_part(tmp_path: Path) -> None:
     [
         (FORMATS, None, "FORMAT_MISSING", "--format one of: lines, car"),
         (FORMATS, "json", "FORMAT_UNKNOWN", "lines, car"),
-        ({}, "lines", "FORMAT_UNKNOWN", "the content tells"),
+        ({}, "lines", "FORMAT_UNKNOWN", "the content shows the format"),
     ],
 )
 def test_a_format_that_nobody_tells_is_wrong_usage(tmp_path: Path, formats, given, code, words) -> None:

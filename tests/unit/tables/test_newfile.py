@@ -14,7 +14,7 @@ def test_a_file_appears_when_it_is_told_to_and_is_what_was_written(tmp_path):
         file.write(b"one ")
         assert not (tmp_path / "out").exists()
         file.write(b"two")
-        written = file.appear()
+        written = file.publish()
     assert (tmp_path / "out").read_bytes() == b"one two"
     assert (written.path, written.bytes) == (tmp_path / "out", 7)
     assert written.sha256 == hashlib.sha256(b"one two").hexdigest()
@@ -36,7 +36,7 @@ def test_a_place_that_cannot_be_written_is_a_fault_that_names_it(tmp_path):
     with NewFile(tmp_path / "out") as file:
         (tmp_path / "out").mkdir()
         with pytest.raises(FaultError) as caught:
-            file.appear()
+            file.publish()
     assert caught.value.code == "OUT_NOT_WRITABLE"
     assert os.listdir(tmp_path) == ["out"]
 
@@ -58,7 +58,7 @@ def test_a_link_laid_before_is_replaced_and_its_target_stays(tmp_path):
         (tmp_path / name).symlink_to(victim)
     with NewFile(tmp_path / "out") as file:
         file.write(b"new")
-        file.appear()
+        file.publish()
     assert victim.read_bytes() == b"before"
     assert not (tmp_path / "out").is_symlink()
     assert (tmp_path / "out").read_bytes() == b"new"

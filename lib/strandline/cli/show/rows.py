@@ -69,7 +69,7 @@ def write_rows(report: Report, form: str, out: Path) -> None:
                 text.write(f"{line}\n")
         else:
             _write(report, form, text)
-        file.appear()
+        file.publish()
 
 
 class _Utf8:

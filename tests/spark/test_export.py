@@ -205,10 +205,10 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
     new = out / "new.journal"
     for names, path, as_of, code, said in (
         (["nobody at all"], new, None, "NAMESPACE_UNKNOWN", "status --all"),
-        ([straight[0].decode()[:9]], new, None, "NAMESPACE_AMBIGUOUS", "give more of it"),
+        ([straight[0].decode()[:9]], new, None, "NAMESPACE_AMBIGUOUS", "give a longer prefix"),
         ([other[:-1] + ("0" if other[-1] != "0" else "1")], new, None, "NAMESPACE_UNKNOWN", f"node:{other}?"),
         (["log:"], new, None, "NAMESPACE_UNKNOWN", "log:strand?"),
-        ([straight[0].decode()], new, None, "NAMESPACE_AMBIGUOUS", "with its kind"),
+        ([straight[0].decode()], new, None, "NAMESPACE_AMBIGUOUS", "include the kind"),
         ([LOG, other], new, None, "DIALECTS_DIFFER", "two calls"),
         ([other], out / "then.car", None, "OUT_EXISTS", "new file"),
         ([other], out, None, "OUT_IS_FOLDER", "name a file"),

@@ -1,8 +1,8 @@
 """Checks: the invariants of a lake, each a SELECT of the rows that break it.
 
-What a contract says of its table is rendered from it, so that no table is forgotten: keys are unique, rows are in the
-right bucket, CHECK constraints hold. What several tables must agree on is a file of `schemas/checks`. NOT NULL is not
-checked: Spark takes the table's word for it and answers without reading.
+Invariants of one table are rendered from its contract, so that none is forgotten: keys are unique, rows are in the
+right bucket, CHECK constraints hold. Invariants of several tables are files in `schemas/checks`. NOT NULL is not
+checked: Spark trusts the declaration of the table and answers without reading.
 """
 
 import re
@@ -16,7 +16,7 @@ from strandline.contracts.model import Column, Contract
 from strandline.contracts.quoting import quote_text, with_buckets
 
 ROW_CHARACTERS: Final = 4_096
-"""Most of a broken row that is given: its values may come from anywhere."""
+"""Maximum text of a reported row: its values are untrusted."""
 
 _TABLE: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 
@@ -32,7 +32,7 @@ class Check:
 
 
 def checks(*, buckets: int) -> tuple[Check, ...]:
-    """Return all checks of a lake of so many buckets: those of the contracts, then those of `schemas/checks`."""
+    """Return all checks of a lake: those of the contracts, then those of `schemas/checks`."""
     described = contracts()
     return tuple(
         replace(check, select=with_buckets(check.select, buckets))
@@ -41,7 +41,7 @@ def checks(*, buckets: int) -> tuple[Check, ...]:
 
 
 def generated_checks(described: Iterable[Contract]) -> tuple[Check, ...]:
-    """Return what the contracts say, a check for each kind and table; `{buckets}` is the number of buckets to be."""
+    """Return the checks of contracts, one per kind and table, with the placeholder `{buckets}`."""
     described = tuple(described)
     return tuple(
         Check(name, description, (contract.table,), select)
@@ -65,7 +65,7 @@ def tables_read(select: str) -> tuple[str, ...]:
 
 
 def bucket_sql(contract: Contract) -> str:
-    """Return the bucket of a row as SQL: by its namespace, or by its key where the namespace is null."""
+    """Return the bucket of a row as SQL: by its namespace, or by its key if the namespace is null."""
     digest = "sha2(CAST(namespace AS BINARY), 256)"
     if not _always_has_namespace(contract):
         digest = f"CASE WHEN namespace IS NULL THEN hex({contract.key[0]}) ELSE {digest} END"
@@ -73,7 +73,7 @@ def bucket_sql(contract: Contract) -> str:
 
 
 def keys_are_unique_sql(contract: Contract) -> str:
-    """Return the SELECT of the keys that several rows have."""
+    """Return the SELECT of repeated keys."""
     return (
         f"SELECT {_shown_key(contract)}, count(*) AS row_count\n"
         f"FROM {contract.table}\nGROUP BY {', '.join(contract.key)}\nHAVING count(*) > 1"
@@ -91,9 +91,9 @@ def buckets_are_derived_sql(contract: Contract) -> str | None:
 
 
 def constraints_hold_sql(contract: Contract) -> str | None:
-    """Return the SELECT of the rows that break a CHECK constraint, with the names of those; None without any.
+    """Return the SELECT of the rows that break a CHECK constraint, with their names; None without constraints.
 
-    As in Delta a constraint holds if it is true, and null is not true. That of the bucket has its own check.
+    As in Delta, a constraint holds only if it is true, not if it is null. The bucket has its own check.
     """
     derived = f"bucket = {bucket_sql(contract)}" if contract.is_bucketed else None
     broken = ",\n    ".join(
@@ -110,29 +110,29 @@ def constraints_hold_sql(contract: Contract) -> str | None:
 
 
 _KEYS: Final = (
-    "Keys that a table holds more than once. A union merge adds a key once, whoever writes beside it."
+    "Keys that are in a table more than once. A MERGE inserts a key once, also with concurrent writers."
 )
 _BUCKETS: Final = (
-    "Rows in a bucket that is not the first two bytes of SHA-256 of their namespace (of their key while that is "
+    "Rows in a bucket that is not the first two bytes of SHA-256 of their namespace (of their key if that is "
     "null) modulo N, the table property strandline.buckets."
 )
 _CONSTRAINTS: Final = (
-    "Rows that break a CHECK constraint of their contract. Delta refuses such rows; a writer that does not know "
-    "constraints may leave them."
+    "Rows that break a CHECK constraint of their contract. Delta refuses such rows, but a writer that does not support "
+    "constraints can write them."
 )
 GENERATED: Final[Mapping[str, tuple[str, Callable[[Contract], str | None]]]] = {
     "keys_are_unique": (_KEYS, keys_are_unique_sql),
     "buckets_are_derived": (_BUCKETS, buckets_are_derived_sql),
     "constraints_hold": (_CONSTRAINTS, constraints_hold_sql),
 }
-"""What a check by this name says, and its SELECT for a table; None where there is nothing to check."""
+"""By name of the check: its description, and its SELECT for a table or None."""
 
 
 def broken_rows_sql(asked: Sequence[Check], *, most: int) -> str:
-    """Return one query for several checks: `number` (the place in `asked`) and `broken` (a row as JSON text).
+    """Return one query for several checks: `number` (index in `asked`) and `broken` (a row as JSON text).
 
-    At most `most` rows of a check come, the least by their text, so that the same lake gives the same rows. A text is
-    cut behind `ROW_CHARACTERS`.
+    It returns at most `most` rows per check, the least by text, so that the same lake gives the same rows. A text is
+    cut after `ROW_CHARACTERS`.
     """
     return "\nUNION ALL\n".join(
         f"(SELECT {number} AS number, left(to_json(struct(*)), {ROW_CHARACTERS}) AS broken FROM (\n{check.select}\n)"

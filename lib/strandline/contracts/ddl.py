@@ -27,12 +27,12 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def columns_ddl(contract: Contract) -> str:
-    """Return the columns as Spark's DDL spells a schema: `namespace STRING NOT NULL COMMENT '..', ..`."""
+    """Return the columns as Spark DDL: `namespace STRING NOT NULL COMMENT '..', ..`."""
     return ", ".join(map(_column_ddl, contract.columns))
 
 
 def check_sql(contract: Contract, *, buckets: int) -> Mapping[str, str]:
-    """Return each CHECK constraint of the table by name, for a lake of so many buckets."""
+    """Return the CHECK constraints of the table by name, for a lake with this number of buckets."""
     return {name: with_buckets(check, buckets) for name, check in contract.checks.items()}
 
 
@@ -41,8 +41,9 @@ def table_properties(
 ) -> Mapping[str, str]:
     """Return all properties of the new table, ascending by name.
 
-    These are in it: what the contract sets, its version (`strandline.contract`), N (`strandline.buckets`, if
-    the table has buckets), each CHECK constraint (`delta.constraints.<name>`), and `properties`, which win.
+    These are: the properties of the contract, its version (`strandline.contract`), the number of buckets
+    (`strandline.buckets`, if the table has buckets), each CHECK constraint (`delta.constraints.<name>`), and
+    `properties`, which override.
     """
     checks = {
         f"delta.constraints.{name}": check for name, check in check_sql(contract, buckets=buckets).items()
@@ -55,13 +56,13 @@ def table_properties(
 def create_table_sql(
     contract: Contract, *, target: str, buckets: int, properties: Mapping[str, str] = NOTHING
 ) -> str:
-    """Return the statement after which the table exists; one that is there stays as it is.
+    """Return the statement that creates the table if it does not exist.
 
     Args:
         contract: The table.
         target: Its name as SQL, from `quote_path` or `quote_name`.
-        buckets: N, which the CHECK constraint of `bucket` and the property `strandline.buckets` state.
-        properties: What the lake adds, such as a dialect's options.
+        buckets: The number of buckets, in the CHECK constraint of `bucket` and in `strandline.buckets`.
+        properties: Further properties, such as lake options of a dialect.
     """
     columns = ",\n".join("  " + _column_ddl(column) for column in contract.columns)
     every = table_properties(contract, buckets=buckets, properties=properties)

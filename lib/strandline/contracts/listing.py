@@ -1,4 +1,4 @@
-"""What the README lists of the contracts, as Markdown text."""
+"""The README's lists of tables and views, as Markdown."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,7 +7,7 @@ from strandline.contracts.views import Query
 
 
 def table_list(contracts: Iterable[Contract]) -> str:
-    """Return a Markdown table: each table, what a row of it is, its key, and the commands that write it."""
+    """Return a Markdown table: each table, its description, its key, and the commands that write it."""
     rows = (
         (
             f"`{each.table}`",
@@ -21,7 +21,7 @@ def table_list(contracts: Iterable[Contract]) -> str:
 
 
 def view_list(views: Mapping[str, Query]) -> str:
-    """Return a Markdown table: each view and what it shows."""
+    """Return a Markdown table: each view and its description."""
     return _markdown(("view", "shows"), ((f"`{each.name}`", each.description) for each in views.values()))
 
 

@@ -1,4 +1,4 @@
-"""Contracts read from `schemas/<table>.odcs.yaml` (Open Data Contract Standard 3.1) into values."""
+"""Reads contracts from `schemas/<table>.odcs.yaml` (Open Data Contract Standard 3.1)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -24,7 +24,7 @@ TABLES: Final = (
     "snapshot", "pruned_record",
     "run",
 )  # fmt: skip
-"""Every table in the order in which runs write them: `namespace_state` after what it states, `run` last."""
+"""All tables in the order in which runs write them: `namespace_state` after other reduced tables, `run` last."""
 
 
 def tables() -> tuple[str, ...]:
@@ -38,7 +38,7 @@ def contract(table: str) -> Contract:
     """Return the contract of `table`.
 
     Raises:
-        FaultError: There is no such contract, or its file says something that no contract may say.
+        FaultError: There is no such contract, or it is malformed.
     """
     return parse_contract(resources.text("schemas", table + SUFFIX), table)
 
@@ -49,13 +49,13 @@ def contracts() -> tuple[Contract, ...]:
 
 
 def parse_contract(source: str, table: str) -> Contract:
-    """Return the contract that the text of an ODCS file states.
+    """Return the contract of the text of an ODCS file.
 
     These hold in a contract:
     - it describes one table, whose name is `table`;
-    - the names of table, columns and constraints match `[A-Za-z_][A-Za-z0-9_]{0,127}`, no column comes twice;
+    - the names of table, columns and constraints match `[A-Za-z_][A-Za-z0-9_]{0,127}`, no column is repeated;
     - every column has a description; the key's positions count from 1;
-    - merge policy, write order, layout column and the columns of `onMatch` name what is there.
+    - merge policy, write order, layout column and the columns of `onMatch` are known.
 
     Raises:
         FaultError: One of these does not hold.
@@ -82,7 +82,7 @@ def parse_contract(source: str, table: str) -> Contract:
             raise FaultError(
                 code="CONTRACT_MALFORMED",
                 message=f"The contract of the table {table} breaks a rule: {what}.",
-                next=f"Mend schemas/{table}{SUFFIX}, or install the package again.",
+                next=f"Correct schemas/{table}{SUFFIX}, or install the package again.",
             )
     return found
 
@@ -92,12 +92,12 @@ def _conditions(found: Contract, table: str) -> tuple[tuple[bool, str], ...]:
     keyed = sorted(column.key_position for column in found.columns if column.key_position is not None)
     layout = () if found.layout_column is None else (found.layout_column,)
     return (
-        (found.table == table, "it describes the table that its file is named for"),
+        (found.table == table, "its table has the name of its file"),
         (
             all(map(is_legal_name, (found.table, *names, *found.checks, *found.sync_checks))),
             "names are plain identifiers",
         ),
-        (len(set(names)) == len(names), "no column comes twice"),
+        (len(set(names)) == len(names), "no column is repeated"),
         (all(column.description.strip() for column in found.columns), "every column is described"),
         (keyed == list(range(1, len(keyed) + 1)) and bool(keyed), "the key's positions count from 1"),
         (found.merge in get_args(Merge), "the merge policy is known"),
@@ -107,7 +107,7 @@ def _conditions(found: Contract, table: str) -> tuple[tuple[bool, str], ...]:
         ),
         (
             bool(found.on_match) == (found.merge == "upsert"),
-            "onMatch stands with the policy upsert and nowhere else",
+            "onMatch is set only for the policy upsert",
         ),
     )
 

@@ -1,8 +1,7 @@
-"""MERGE as text: one function a merge policy, rendered from a contract.
+"""MERGE as text: one function per merge policy, rendered from a contract.
 
-Everywhere the source is a view of one batch with the columns of the contract and at most one row a key, and
-the literal buckets are those of the batch: only conditions on the target alone keep Delta from reading the
-other buckets.
+The source is always a view of one batch, with the columns of the contract and at most one row per key. The literal
+buckets are those of the batch: only conditions on the target let Delta skip the files of other buckets.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from strandline.contracts.quoting import quote_name
 
 NO_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({})
 DELETED: Final = "is_gone"
-"""Column of a replacing merge's source: true in rows that hold but a key, whose row must go."""
+"""Column of the source of a replacing MERGE: true in rows with only a key, whose stored row is deleted."""
 
 
 def insert_only_merge_sql(
@@ -25,16 +24,16 @@ def insert_only_merge_sql(
     buckets: Sequence[int],
     bounds: Mapping[str, tuple[int, int]] = NO_BOUNDS,
 ) -> str:
-    """Return the union merge: absent rows are added, nothing else changes.
+    """Return the insert-only MERGE: absent rows are inserted, nothing else changes.
 
-    It has no other clause, so Delta takes its insert-only path: one job, the source read once, files added.
+    It has no other clause, so Delta uses its insert-only path: one job, one read of the source, only new files.
 
     Args:
         contract: A table of the policy `insert_only`.
         target: The table's name as SQL, from `quote_path` or `quote_name`.
         source: Name of the view of the batch.
         buckets: The buckets of the batch.
-        bounds: Least and greatest value of the layout column in the batch, to skip the target's files by.
+        bounds: Least and greatest value of the layout column in the batch, to skip files of the target.
 
     Raises:
         ValueError: The policy is another one, there are no buckets, or a bound is not on the layout column.
@@ -47,25 +46,25 @@ def insert_only_merge_sql(
 def continue_merge_sql(
     contract: Contract, *, target: str, source: str, buckets: Sequence[int], bounds: tuple[int, int]
 ) -> str:
-    """Return the merge that continues journals: rows of a namespace go in, all of them, where it holds nothing at
-    `next_<layout column>`, and none of them where it does.
+    """Return the merge that appends to journals: all rows of a namespace, or none if the table already has a row at
+    `next_<layout column>`.
 
-    The source has that column beside the columns of the contract, the same in all rows of a namespace. Insert-only as
-    the union merge: what another writer added since the tip was read is seen when this one commits, or makes it fail.
+    The source has that column in addition to the columns of the contract, with one value per namespace. Insert-only: a
+    row that another writer added after the tip was read is seen at the commit, or makes the commit fail.
 
     Args:
         contract: A table of the policy `insert_only` with a layout column.
         target: The table's name as SQL, from `quote_path` or `quote_name`.
         source: Name of the view of the batch.
         buckets: The buckets of the batch.
-        bounds: Least and greatest next position in the batch, to skip the target's files by.
+        bounds: Least and greatest next position in the batch, to skip files of the target.
 
     Raises:
         ValueError: The policy is another one, there is no layout column, or there are no buckets.
     """
     _require(contract, "insert_only")
     if contract.layout_column is None:
-        raise ValueError(f"{contract.table} has no layout column that a journal could be continued by")
+        raise ValueError(f"{contract.table} has no layout column, so journals cannot be appended to it")
     name, (low, high) = contract.layout_column, bounds
     ranges = [f"t.{name} = s.next_{name}", f"t.{name} BETWEEN {int(low)} AND {int(high)}"]
     return _merge_into(contract, target, source, buckets, ranges, key=("namespace",)) + _insert(contract)
@@ -80,11 +79,11 @@ def replace_merge_sql(
     deleting: bool = False,
     bounds: Mapping[str, tuple[int, int]] = NO_BOUNDS,
 ) -> str:
-    """Return the merge after which each key of the batch has the row of the batch.
+    """Return the merge that replaces the row of each key in the batch.
 
-    A row that differs in nothing but provenance stays as it is, so that a repeated reduction changes nothing. With
-    `deleting` the source has the column GONE, and keys that it is true for are not there afterwards. `bounds` promise
-    that no stored row with a key of the batch lies outside of them. Of a table of keys alone nothing is updated.
+    A row that differs only in provenance stays, so that a repeated reduction changes nothing. With `deleting` the
+    source has the column DELETED, and stored rows of keys with the value true are deleted. `bounds` promise that no
+    stored row with a key of the batch is outside of them. In a table of only key columns nothing is updated.
 
     Raises:
         ValueError: The policy is not `replace`, there are no buckets, or a bound is not on the layout column.
@@ -106,7 +105,7 @@ def replace_merge_sql(
 
 
 def upsert_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
-    """Return the merge after which each key is there, and a second sighting has changed what `on_match` says.
+    """Return the merge that inserts absent keys and updates existing ones by `on_match`.
 
     Raises:
         ValueError: The contract's policy is not `upsert`, or there are no buckets.
@@ -117,7 +116,7 @@ def upsert_merge_sql(contract: Contract, *, target: str, source: str, buckets: S
 
 
 def delete_merge_sql(contract: Contract, *, target: str, source: str, buckets: Sequence[int]) -> str:
-    """Return the merge after which no key of the batch is there; the batch needs the key's columns and bucket alone.
+    """Return the merge that deletes the keys of the batch, which needs only the key columns and bucket.
 
     Raises:
         ValueError: There are no buckets.

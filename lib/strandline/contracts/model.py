@@ -1,11 +1,11 @@
-"""Contracts as values: what a table is, in the words of its ODCS file."""
+"""Contracts as values: a table as described in its ODCS file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 Merge = Literal["insert_only", "replace", "upsert", "append"]
-"""How rows come in: absent ones added; the row of a key replaced; a second sighting counted; always added."""
+"""How rows are written: absent ones inserted; the row of a key replaced; repeated ones counted; always appended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +18,17 @@ class Column:
     required: bool
     description: str
     key_position: int | None = None
-    """Place in the primary key from 1, None outside of it."""
+    """Position in the primary key from 1, or None."""
     partitioned: bool = False
     provenance: bool = False
-    """True where the value tells which delivery came first: exempt from the equality of tables."""
+    """True if the value depends on the order of deliveries: not part of the equality of tables."""
     distinct: bool = False
-    """True where hardly two rows have one value: a writer that tries a dictionary of them wastes its time."""
+    """True if values are nearly unique: Parquet should not try a dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """One table: everything that its DDL, its MERGE and its documentation say."""
+    """One table: the source of its DDL, its MERGE and its documentation."""
 
     table: str
     version: str
@@ -36,14 +36,14 @@ class Contract:
     columns: tuple[Column, ...]
     merge: Merge
     checks: Mapping[str, str]
-    """CHECK constraint by name, the text `{buckets}` standing for the lake's number of buckets."""
+    """CHECK constraint by name, with `{buckets}` for the lake's number of buckets."""
     sync_checks: Mapping[str, str]
-    """What `sync --from` asks of each row of another lake beside the checks, by name."""
+    """Further conditions, by name, that `sync --from` checks for each row of another lake."""
     properties: Mapping[str, str]
     """Delta table properties, ascending by name; without those that depend on the lake."""
     write_order: tuple[str, ...]
     layout_column: str | None
-    """Column whose range may bound a merge: of an insert-only one it follows from the key."""
+    """Column whose range can bound a MERGE; in an insert-only table it is derived from the key."""
     written_by: tuple[str, ...]
     on_match: Mapping[str, str]
     """For `upsert`: column to SQL expression over t (stored row) and s (this run's row); else empty."""

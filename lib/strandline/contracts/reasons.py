@@ -1,4 +1,4 @@
-"""The registry of reason codes, `schemas/reasons.yaml`: why a record was refused, waits or contradicts."""
+"""The registry of reason codes, `schemas/reasons.yaml`: why a record is rejected, waits or is in conflict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ class Reason:
 
     code: str
     outcomes: tuple[Outcome, ...]
-    """Where it stands: status of a quarantine row, a row of scope manifest, a flag of an accepted record, kind of
-    an equivocation, a writer that stops."""
+    """Uses of the code: status of a quarantine row, a row of scope manifest, a flag of an accepted record, kind of an
+    equivocation, a stopped writer."""
     severity: Severity
     dialects: tuple[str, ...]
-    """The dialects that yield it, or `all`."""
+    """The dialects that use it, or `all`."""
     meaning: str
     advice: str
     """What the operator should do."""
     waits_for: str | None
     """Prefix of what a deferred row waits for."""
     replay: bool
-    """True if a later version of the rules may judge otherwise."""
+    """True if a later version of the rules may give another verdict."""
 
 
 def reasons() -> Mapping[str, Reason]:
@@ -40,7 +40,7 @@ def reasons() -> Mapping[str, Reason]:
 
 
 def rules_version() -> int:
-    """Return the version of the rules, which rises whenever any verdict may change."""
+    """Return the version of the rules, which increases with every change that can change a verdict."""
     return int(_document()["rules_version"])
 
 
@@ -52,7 +52,7 @@ def _document() -> Mapping[str, Any]:
 
 @cache
 def _registry() -> Mapping[str, Reason]:
-    """Our own codes, then those of registered dialects that are not among them."""
+    """Return the codes of Strandline, then further codes of registered dialects."""
     files = [root.joinpath(FILE) for root in resources.registered()]
     others = [resources.parsed(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
     found: dict[str, Reason] = {}

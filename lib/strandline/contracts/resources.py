@@ -1,9 +1,9 @@
-"""The data files that travel with the package: contracts, views, checks, reason codes, settings.
+"""Data files of the package: contracts, views, checks, reason codes, settings.
 
-In a wheel they lie inside the package (`strandline/schemas`, `strandline/conf`), in a checkout at its root.
-Both are read as text, so that a wheel on the path of a Spark executor, which is never unpacked, works too.
-A package that registers a dialect has its contracts, views, checks and reason codes in a folder `schemas` of its own,
-beside the module that its entry point names.
+In a wheel they are inside the package (`strandline/schemas`, `strandline/conf`), in a checkout at its root. They are
+read as text, so this also works in a wheel on the path of a Spark executor, which is never unpacked.
+A package that registers a dialect has its contracts, views, checks and reason codes in a folder `schemas` next to the
+module that its entry point names.
 """
 
 from contextlib import suppress
@@ -22,16 +22,16 @@ PACKAGE = "strandline"
 SCHEMAS = "schemas"
 DIALECTS = "strandline.dialects"
 """The group of entry points by which other packages register dialects."""
-# Every command reads the contracts: libyaml, where PyYAML has it, reads them in a tenth of the time.
+# Every command reads the contracts: libyaml, if PyYAML has it, is ten times faster.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def text(folder: str, *names: str) -> str:
-    """Return the text of one data file, as in `text("schemas", "views", "quarantine_age.sql")`.
+    """Return the text of one data file, for example `text("schemas", "views", "quarantine_age.sql")`.
 
     Raises:
-        FaultError: The file is not there, so the installation is damaged.
+        FaultError: The file is missing: the installation is damaged.
     """
     for root in _roots(folder):
         found = root.joinpath(*names)
@@ -50,18 +50,18 @@ def parsed(source: str) -> Any:
 
 
 def stems(folder: str, *names: str, suffix: str) -> tuple[str, ...]:
-    """Return the names, without `suffix`, of the files of a folder that end in it, ascending."""
+    """Return the names of the files of a folder that end in `suffix`, without it, ascending."""
     return tuple(sorted({stem for root in _roots(folder) for stem in _stems(root.joinpath(*names), suffix)}))
 
 
 def registered_stems(suffix: str) -> tuple[str, ...]:
-    """Return the names, without `suffix`, of files in the folders `schemas` of registered dialects, ascending."""
+    """Return the names of such files in the folders `schemas` of registered dialects, without `suffix`, ascending."""
     return tuple(sorted({stem for root in registered() for stem in _stems(root, suffix)}))
 
 
 @cache
 def registered() -> tuple[Traversable, ...]:
-    """Return the folders `schemas` of the packages that register dialects; one that cannot be imported has none."""
+    """Return the folders `schemas` of the packages that register dialects; without those that cannot be imported."""
     found: dict[str, Traversable] = {}
     for entry in entry_points(group=DIALECTS):
         package = entry.module.rpartition(".")[0] or entry.module
@@ -76,7 +76,7 @@ def _stems(folder: Traversable, suffix: str) -> list[str]:
 
 
 def _roots(folder: str) -> tuple[Traversable, ...]:
-    """Our own folder first: what stands there no other package can replace."""
+    """Return the folders, Strandline's first: no other package can replace its files."""
     return (_root(folder), *(registered() if folder == SCHEMAS else ()))
 
 
@@ -84,9 +84,9 @@ def _root(folder: str) -> Traversable:
     packaged = files(PACKAGE).joinpath(folder)
     if packaged.is_dir():
         return packaged
-    beside = CHECKOUT / folder
-    if beside.is_dir():
-        return beside
+    at_root = CHECKOUT / folder
+    if at_root.is_dir():
+        return at_root
     raise _missing(folder)
 
 
@@ -94,5 +94,5 @@ def _missing(name: str) -> FaultError:
     return FaultError(
         code="RESOURCE_MISSING",
         message=f"The file {name} of the package strandline is missing.",
-        next="Install the wheel again, or work in a whole checkout.",
+        next="Install the wheel again, or use a complete checkout.",
     )

@@ -1,4 +1,4 @@
-"""What must hold of each row that stands in a table of another lake, as SQL conditions rendered from its contract."""
+"""The conditions on rows of another lake, rendered from the contract of their table as SQL."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,7 +8,7 @@ from strandline.contracts.model import Contract
 from strandline.contracts.quoting import with_buckets
 
 MAX_NAMESPACE_BYTES: Final = 4096
-"""The longest namespace of a dialect takes 3,076."""
+"""The longest namespace of a dialect takes 3,076 bytes."""
 
 KEY_RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -17,14 +17,14 @@ KEY_RULES: Final[Mapping[str, str]] = MappingProxyType(
         "record_id_is_a_digest": "length(record_id) = 32",
     }
 )
-"""What lets records be compared: of every table that files bring rows of."""
+"""Required for the comparison of records, in every table that `sync --from` copies."""
 
 
 def row_rules(contract: Contract, *, buckets: int) -> Mapping[str, str]:
-    """Return each rule of a row by name, for a lake of so many buckets; null is no yes.
+    """Return the rules of a row by name, for a lake with this number of buckets; null breaks a rule.
 
-    These are among them: KEY_RULES, a value in each required column, UTF-8 in each text, the CHECK constraints, and
-    the contract's `syncChecks`. Types are not: a table has them or is refused as a whole.
+    These are: KEY_RULES, a value in each required column, UTF-8 in each text, the CHECK constraints, and the contract's
+    `syncChecks`. Types are not checked here: a table with other types is refused as a whole.
     """
     given = {
         f"{column.name}_is_given": f"{column.name} IS NOT NULL"

@@ -1,7 +1,7 @@
-"""Views and checks: files of one SELECT each under `schemas/`, with what their header says.
+"""Views and checks: files in `schemas/` with a header and one SELECT each.
 
-The comment on top of a file starts with a description, of a view followed by `Example:` and one query. A bare
-`--` ends both; what stands below is for readers of the file.
+The comment at the top of a file starts with a description, in a view followed by `Example:` and one query. A line with
+only `--` ends both; comments below it are for readers of the file.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ class Query:
     example: str
     """A query over the view; empty for a check."""
     select: str
-    """The SELECT without header, comments inside kept."""
+    """The SELECT without header; comments inside it stay."""
 
 
 def view_names() -> tuple[str, ...]:
@@ -39,10 +39,9 @@ def view_names() -> tuple[str, ...]:
 def views(*, behind: Iterable[str]) -> Mapping[str, Query]:
     """Return the views by name, ascending. No view reads another, so any order of creation works.
 
-    `behind` are the SELECTs of namespace and behind that dialects give (`dialect_api.health`), which `namespace_health`
-    adds up.
+    `behind` are the dialects' SELECTs of namespace and behind (`dialect_api.health`), which `namespace_health` sums up.
     """
-    # An expression has no comment: delta-rs puts no columns together whose comments differ.
+    # An expression has no comment: delta-rs cannot union columns with different comments.
     each = (f"SELECT concat(namespace, '') AS namespace, behind FROM (\n{part}\n) AS part" for part in behind)
     parts = "\nUNION ALL\n".join(each) or NOTHING_BEHIND
     return MappingProxyType(
@@ -54,19 +53,19 @@ def views(*, behind: Iterable[str]) -> Mapping[str, Query]:
 
 
 def create_view_sql(view: Query, *, target: str, temporary: bool = False) -> str:
-    """Return the statement after which the view exists as its file says.
+    """Return the statement that creates or replaces the view.
 
     Args:
         view: One of `views`.
         target: Its name as SQL, from `quote_name`.
-        temporary: Register it in the session alone, for a session whose catalog must not change.
+        temporary: Register it only in the session, if the catalog must not change.
     """
     kind = "TEMPORARY VIEW" if temporary else "VIEW"
     return f"CREATE OR REPLACE {kind} {target}\nCOMMENT {quote_text(view.description)}\nAS\n{view.select}"
 
 
 def parse_query(name: str, source: str) -> Query:
-    """Return the query that the text of a file holds: header, then one SELECT."""
+    """Return the query of the text of a file: header, then one SELECT."""
     lines = source.strip().splitlines()
     body = next((index for index, line in enumerate(lines) if not line.startswith("--")), len(lines))
     comments = [line.removeprefix("--").strip() for line in lines[:body]]

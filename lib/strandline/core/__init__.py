@@ -1,1 +1,1 @@
-"""What all dialects share in plain Python: errors, verdicts, ids, hashes, strict readers. No Spark here."""
+"""Plain Python that all dialects share: errors, verdicts, ids, hashes, strict readers. No Spark."""

@@ -1,4 +1,4 @@
-"""Rows of `equivocation`: records of one key at one position that cannot all belong to one honest history."""
+"""Rows of `equivocation`: records of one key at one position that contradict each other."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ MAX_MEMBERS: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Equivocation:
-    """A row of `equivocation` (but its bucket). `members` ascending, at most `MAX_MEMBERS` of `member_count`."""
+    """A row of `equivocation` without its bucket. `members`: at most `MAX_MEMBERS` of `member_count`, ascending."""
 
     equivocation_id: bytes
     namespace: str
@@ -31,7 +31,7 @@ class Equivocation:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A record that the evidence needs besides the two in conflict."""
+    """A record that the evidence needs in addition to the two in conflict."""
 
     role: str
     record_id: bytes
@@ -50,9 +50,9 @@ def equivocation(
     context: Sequence[Context] = (),
     count: int | None = None,
 ) -> Equivocation:
-    """Return the row of the records in conflict, by record id: at least two.
+    """Return the row of the conflicting `records`, given by record id: at least two.
 
-    `records` may hold just those of least id, then `count` is the number of all.
+    `records` may be only those with the least ids; then `count` is the number of all.
     """
     members = sorted(records)
     pair = [(record_id, records[record_id]) for record_id in members[:2]]
@@ -81,7 +81,7 @@ def _evidence(
     pair: Sequence[tuple[bytes, bytes]],
     context: Sequence[Context],
 ) -> str:
-    """Return the evidence file, which verifies without Strandline: JSON, keys sorted, compact, ASCII."""
+    """Return the evidence file, which can be verified without Strandline: compact JSON, sorted keys, ASCII."""
     document = {
         "context": [{**_record(each.record_id, each.raw), "role": each.role} for each in context],
         "dialect": dialect,

@@ -1,16 +1,16 @@
-"""Errors for a wrong operator or a wrong program. Bad data never comes here: it is a verdict with reasons."""
+"""Errors of wrong calls and of the environment. Bad data is never an exception: it gets a verdict with reasons."""
 
 from typing import ClassVar
 
 
 class StrandlineError(Exception):
-    """An error that a user can act on: what was wrong, and the next step.
+    """An error that a user can act on: what is wrong, where, and the next step.
 
     Attributes:
-        code: SHOUTING name, stable, for machines.
-        message: one sentence that names the thing that was wrong.
+        code: upper-case name, stable, for programs.
+        message: one sentence that says what is wrong and where.
         next: one sentence that says what to do.
-        exit_code: what the command ends with.
+        exit_code: exit code of the command.
     """
 
     exit_code: ClassVar[int] = 3
@@ -33,19 +33,19 @@ class UsageError(StrandlineError):
 
 
 class FaultError(StrandlineError):
-    """The call was right and something around it failed: a disk, a file, another writer. Exit code 3."""
+    """The call was right, but the environment failed: a disk, a file, another writer. Exit code 3."""
 
     exit_code: ClassVar[int] = 3
 
 
 class NamespaceMismatch(UsageError):  # noqa: N818 - the product's own word
-    """Journals of two namespaces were to be merged; nothing was. Exit code 2."""
+    """A merge of journals of two namespaces was refused. Exit code 2."""
 
     def __init__(self, expected: str, actual: str) -> None:
         super().__init__(
             "NAMESPACES_DIFFER",
-            f"A record of {actual!r} cannot go into {expected!r}.",
-            "Merge what belongs to one namespace, each into its own.",
+            f"A record of {actual!r} cannot be merged into {expected!r}.",
+            "Merge only records of the same namespace.",
         )
         self.expected = expected
         self.actual = actual

@@ -1,4 +1,4 @@
-"""Tagged hashes of rows and sets. The tag keeps a hash of one kind from ever standing for another."""
+"""Tagged hashes of rows and sets. The tag prevents that a hash of one kind is taken for one of another kind."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ def tagged(tag: str, data: bytes) -> bytes:
 
 
 def set_hash(values: Iterable[bytes]) -> bytes:
-    """Return the 32 bytes that alone claim two sets of 32-byte values to be equal.
+    """Return the 32-byte hash of a set of 32-byte values: equal hashes claim equal sets.
 
-    `T("strandline/set/1", u64 |S| || B_0 || .. || B_255)`, little-endian; B_i is the tagged hash of the
-    values with first byte i, ascending and joined. Values given twice count once. Whoever chooses the records
-    can steer sums and xors, but not this.
+    `T("strandline/set/1", u64 |S| || B_0 || .. || B_255)`, little-endian; B_i is the tagged hash of the concatenated
+    values with first byte i, ascending. Repeated values count once. An attacker who chooses the records can steer sums
+    and xors, but not this hash.
 
     Raises:
         ValueError: a value is not 32 bytes long.
@@ -32,7 +32,7 @@ def set_hash(values: Iterable[bytes]) -> bytes:
 
 
 def bucket_hash(ascending: Iterable[bytes]) -> bytes:
-    """Return B_i of `set_hash`: the hash of the distinct values with one first byte, given ascending."""
+    """Return B_i of `set_hash`: the hash of the distinct values with one first byte, in ascending order."""
     return tagged("strandline/set-bucket/1", b"".join(ascending))
 
 
@@ -50,14 +50,14 @@ def set_hash_of_buckets(count: int, hashes: Sequence[bytes]) -> bytes:
 def quarantine_id(
     dialect: str, namespace: str | None, status: str, reasons: Iterable[str], raw: bytes
 ) -> bytes:
-    """Return the key of a quarantine row, 32 bytes; `raw` is all of the record, even if the row keeps a part.
+    """Return the key of a quarantine row, 32 bytes; `raw` is the whole record, even if the row stores a part.
 
-    The verdict is part of it: one text that is rejected in one file and waits in another is two rows.
+    It includes the verdict: a record that is rejected in one file and waits in another has two rows.
     """
     head = "\x00".join([dialect, namespace or "", status, ",".join(reasons), ""])
     return tagged("strandline/quarantine/1", head.encode("utf-8") + raw)
 
 
 def equivocation_id(namespace: str, kind: str, key: str, position: str) -> bytes:
-    """Return the key of an equivocation row, 32 bytes: one row per place where a history split."""
+    """Return the key of an equivocation row, 32 bytes: one row per position at which a history forks."""
     return tagged("strandline/equivocation/1", "\x00".join([namespace, kind, key, position]).encode("utf-8"))

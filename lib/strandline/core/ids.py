@@ -1,4 +1,4 @@
-"""Namespaces and buckets: how an id from data is named and placed without ever becoming a path."""
+"""Namespaces and buckets: names and partitions for ids from data, which never become paths."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,25 +16,25 @@ def namespace(kind: NamespaceKind, id: str) -> str:  # noqa: A002 - the product'
 
 
 def namespaces_named(given: str) -> tuple[str, ...]:
-    """Return the namespaces that an operator's text may name: itself, or an id of each kind, as it is or encoded."""
+    """Return the namespaces that a text may name: itself, or an id of each kind, plain or percent-encoded."""
     try:
-        spelled = quote(given, safe="")
+        encoded = quote(given, safe="")
     except UnicodeEncodeError:
-        # An argument that is not UTF-8: no namespace is.
+        # Namespaces are UTF-8, so this argument names none.
         return ()
-    ids = dict.fromkeys((given, spelled))
+    ids = dict.fromkeys((given, encoded))
     return tuple(
         dict.fromkeys((given, *(f"{kind}:{each}" for kind in get_args(NamespaceKind) for each in ids)))
     )
 
 
 def namespace_prefixes(given: str) -> tuple[str, ...]:
-    """Return how the namespaces begin of which an operator's text may be the first part: with some of their id."""
+    """Return the prefixes of namespaces that a text may mean: they contain at least a part of an id."""
     return tuple(each for each in namespaces_named(given) if each.partition(":")[2])
 
 
 def only_one(given: str, fits: Sequence[str]) -> str | None:
-    """Return the namespace that fits an operator's text, None if none does.
+    """Return the only match of a text, or None if `fits` is empty.
 
     Raises: UsageError NAMESPACE_AMBIGUOUS, which names the first two.
     """
@@ -42,8 +42,8 @@ def only_one(given: str, fits: Sequence[str]) -> str | None:
         more = ", among others" if len(fits) > 2 else ""
         raise UsageError(
             "NAMESPACE_AMBIGUOUS",
-            f"{given} may be {fits[0]} or {fits[1]}{more}",
-            "give more of it, or give it with its kind, as it stands there",
+            f"{given} matches {fits[0]} and {fits[1]}{more}",
+            "give a longer prefix, or include the kind as shown",
         )
     return fits[0] if fits else None
 
@@ -51,11 +51,11 @@ def only_one(given: str, fits: Sequence[str]) -> str | None:
 def bucket_of(namespace: str, buckets: int) -> int:
     """Return the partition of a namespace: the first two bytes of SHA-256 of its UTF-8, big-endian, modulo N.
 
-    Portable by design: Spark SQL, Python and any other engine compute it alike.
+    Spark SQL, Python and any other engine can compute it.
     """
     return bucket_of_digest(hashlib.sha256(namespace.encode("utf-8")).digest(), buckets)
 
 
 def bucket_of_digest(digest: bytes, buckets: int) -> int:
-    """Return the partition of a row without a namespace, from the first two bytes of its own id."""
+    """Return the partition of a row without a namespace, from the first two bytes of its id."""
     return int.from_bytes(digest[:2], "big") % buckets

@@ -1,4 +1,4 @@
-"""Files in folders that others may write: opened once, and judged by what was opened, never by their path again."""
+"""Files in folders that others can write: opened once and checked by descriptor, never again by path."""
 
 import errno
 import os
@@ -22,28 +22,27 @@ _KINDS: Final = (
 
 
 class NotAFileError(OSError):
-    """What was opened is no regular file. `strerror` says what it is."""
+    """The path is not a regular file. `strerror` names its type."""
 
 
 def guarded(root: bytes, below: bytes) -> bytes:
-    """Return the path of a file `below` a folder: links in `root` are followed, in the rest none is.
+    """Return the path of a file `below` a folder: links in `root` are followed, links after it are not.
 
-    It is an ordinary path, in which `//` stands between both, so it may be a value of a row.
+    It is an ordinary path with `//` between the two parts, so it can be a value of a row.
     """
     return root.rstrip(b"/") + _UNTRUSTED + below.strip(b"/")
 
 
-def spelled(path: bytes) -> bytes:
-    """Return the path that `guarded` made, as people write it."""
+def unguarded(path: bytes) -> bytes:
+    """Return a path of `guarded` in the usual form, for messages."""
     return path.replace(_UNTRUSTED, b"/", 1)
 
 
 def open_file(path: AnyPath, *, follow: bool = True) -> BinaryIO:
-    """Return a regular file, opened to be read. A pipe, device, socket or folder is refused and never waited for.
+    """Open a regular file for reading. A pipe, device, socket or folder is refused without blocking.
 
-    Behind `//` in the path (see `guarded`) no part of it is followed where it is a link; without `follow` the last
-    part is not.
-    Raises: OSError, NotAFileError among them.
+    No link after `//` in the path (see `guarded`) is followed; without `follow` the last part is not followed either.
+    Raises: OSError, also NotAFileError.
     """
     root, _, below = os.fsencode(path).partition(_UNTRUSTED)
     if root and below:
@@ -68,9 +67,9 @@ def size_of(stream: BinaryIO) -> int:
 
 
 def create_file(folder: AnyPath) -> tuple[BinaryIO, Path]:
-    """Return a new file in `folder`, opened to be written, and its path, which nobody could foresee.
+    """Create a file in `folder`, open for writing, with a random name. Return it and its path.
 
-    Its mode is that of any new file. Raises: OSError.
+    It has the mode of any new file. Raises: OSError.
     """
     path = Path(os.fsdecode(folder), f".strandline-{secrets.token_hex(8)}")
     return os.fdopen(os.open(path, _NEW, 0o666), "wb"), path
@@ -81,13 +80,13 @@ def why_unreadable(error: OSError) -> str:
     if isinstance(error, NotAFileError):
         return str(error.strerror)
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return "a link has taken its place, or that of a folder above it"
+        return "a link replaced it or a folder above it"
     return (error.strerror or type(error).__name__).lower()
 
 
 def _open_below(root: bytes, parts: list[bytes]) -> int:
     if not set(parts).isdisjoint((b"", b".", b"..")):
-        raise ValueError(f"no path without links: {parts}")
+        raise ValueError(f"not a path without links: {parts}")
     place = os.open(root, _FOLDER)
     for part in parts[:-1]:
         try:

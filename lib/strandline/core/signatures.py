@@ -1,6 +1,6 @@
-"""Signatures: the only importer of crypto libraries. ECDSA over secp256k1 with SHA-256, strict DER and low S.
+"""Signatures: ECDSA over secp256k1 with SHA-256, strict DER and low S. The only importer of crypto libraries.
 
-The hot path is libsecp256k1 (`coincurve`); OpenSSL (`cryptography`) is its partner in tests and samples.
+Records are verified by libsecp256k1 (`coincurve`); OpenSSL (`cryptography`) verifies a sample, and in tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMPRESSED_BYTES: Final = 33
 UNCOMPRESSED_BYTES: Final = 65
 CACHED_KEYS: Final = 100_000
 PARTNER_SAMPLE: Final = 65
-"""Of 65,536 records, by the first two bytes of their ids, so many are verified by the partner too."""
+"""How many of 65,536 records, selected by the first two bytes of their ids, OpenSSL verifies, too."""
 
 _MIN_DER_BYTES: Final = 8
 _MAX_DER_BYTES: Final = 72
@@ -30,7 +30,7 @@ _MAX_DER_INTEGER_BYTES: Final = 33
 
 @lru_cache(maxsize=CACHED_KEYS)
 def _point(raw: bytes) -> coincurve.PublicKey | None:
-    # libsecp256k1 takes the hybrid forms 06 and 07, OpenSSL does not: only two spellings of a point pass here.
+    # libsecp256k1 accepts the hybrid forms 06 and 07, OpenSSL does not: here a point has only two encodings.
     compressed = len(raw) == COMPRESSED_BYTES and raw[0] in (2, 3)
     if not compressed and not (len(raw) == UNCOMPRESSED_BYTES and raw[0] == 4):
         return None
@@ -46,7 +46,7 @@ def is_point(raw: bytes) -> bool:
 
 
 def compressed_point(raw: bytes) -> bytes | None:
-    """Return the 33 bytes of the point that `raw` spells in either form, or None."""
+    """Return the compressed form, 33 bytes, of the point `raw`, or None."""
     point = _point(raw)
     return None if point is None else point.format(compressed=True)
 
@@ -54,7 +54,7 @@ def compressed_point(raw: bytes) -> bytes | None:
 def is_strict_der(der: bytes) -> bool:
     """Return whether `der` is exactly `30 len 02 rlen r 02 slen s`.
 
-    One-byte lengths, r and s minimal and positive, nothing after, 8 to 72 bytes.
+    One-byte lengths, r and s minimal and positive, no bytes after it, 8 to 72 bytes in total.
     """
     size = len(der)
     if not _MIN_DER_BYTES <= size <= _MAX_DER_BYTES or der[0] != 0x30 or der[1] != size - 2:
@@ -95,15 +95,15 @@ def verify_digest(key: bytes, der: bytes, digest: bytes) -> bool:
     """Return whether `der` is a signature of `key` over a 32-byte digest.
 
     These hold:
-    - `key` is a point in one of its two spellings;
-    - `der` is strict DER with 0 < r < n and 0 < s <= n/2, so that no second signature follows from a first;
+    - `key` is a point in one of its two encodings;
+    - `der` is strict DER with 0 < r < n and 0 < s <= n/2, so that no second signature can be derived from it;
     - the equation of ECDSA (SEC 1, 4.1.4).
     """
     point = _point(key)
     if point is None or not is_strict_der(der):
         return False
     try:
-        # libsecp256k1 itself refuses r >= n and high S.
+        # libsecp256k1 refuses r >= n and high S.
         return point.verify(der, digest, hasher=None)
     except ValueError:
         return False
@@ -115,7 +115,7 @@ def verify(key: bytes, der: bytes, message: bytes) -> bool:
 
 
 def verify_by_partner(key: bytes, der: bytes, digest: bytes) -> bool:
-    """Return what `verify_digest` does, by OpenSSL behind the same tests of form."""
+    """Return the same as `verify_digest`, by OpenSSL after the same checks of encodings."""
     if not is_point(key) or not is_strict_der(der) or not _is_low_s(der):
         return False
     public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256K1(), key)
@@ -127,7 +127,7 @@ def verify_by_partner(key: bytes, der: bytes, digest: bytes) -> bool:
 
 
 def libraries() -> dict[str, str]:
-    """Return the versions of the hot path and of its partner, for evidence of a disagreement."""
+    """Return the versions of both libraries, for evidence of a disagreement."""
     return {name: version(name) for name in ("coincurve", "cryptography")}
 
 
@@ -135,7 +135,7 @@ class SigningKey:
     """A private key of secp256k1. Signatures are those of RFC 6979: equal data, equal bytes.
 
     Raises:
-        ValueError: the secret is not 32 bytes, or no number of 1..n-1.
+        ValueError: the secret is not 32 bytes, or not a number of 1..n-1.
     """
 
     __slots__ = ("_key",)

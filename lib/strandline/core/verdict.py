@@ -1,4 +1,4 @@
-"""What a check found: a reason code with its evidence, and the one spelling in which evidence is stored."""
+"""Findings of checks: reason codes with evidence, and the encoding of stored evidence."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ def reasons_of(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 
 def evidence_of(findings: Iterable[Finding]) -> dict[str, JsonValue]:
-    """Return the evidence by reason, in ascending order of reasons; of one reason twice the first stays."""
+    """Return the evidence by reason, in ascending order of reasons; of a repeated reason the first one."""
     by_reason: dict[str, JsonValue] = {}
     for finding in findings:
         by_reason.setdefault(finding.reason, finding.evidence)
@@ -35,16 +35,16 @@ def evidence_of(findings: Iterable[Finding]) -> dict[str, JsonValue]:
 
 
 def encode_evidence(evidence: Evidence) -> str:
-    """Return evidence as it is stored: JSON, keys sorted, compact, ASCII.
+    """Return evidence in its stored form: compact JSON, sorted keys, ASCII.
 
-    One spelling, so that equal evidence is equal text on every machine. It holds at most `MAX_EVIDENCE_BYTES`
-    when each text went through `shown`: a character takes at most 12 bytes, and no evidence has six texts.
+    Equal evidence is equal text on every machine. It takes at most `MAX_EVIDENCE_BYTES` if each text is from `shown`: a
+    character takes at most 12 bytes, and no evidence has six texts.
     """
     return json.dumps(evidence, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def internal_error(error: BaseException) -> Evidence:
-    """Return the evidence of our own fault: class and place, never its message, which may hold data."""
+    """Return the evidence of an internal fault: class and place, never its message, which may contain data."""
     place, trace = "unknown", error.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_globals.get("__name__", "?")
@@ -53,13 +53,13 @@ def internal_error(error: BaseException) -> Evidence:
 
 
 def shown(text: str | bytes) -> str:
-    """Return untrusted text as evidence may hold it: at most `MAX_TEXT_CHARS` characters, a cut marked.
+    """Return untrusted text in the form for evidence: at most `MAX_TEXT_CHARS` characters, a cut is marked.
 
-    Bytes are read as UTF-8; what is not UTF-8 becomes `\\xNN`. A lone surrogate stays, JSON escapes it.
+    Bytes are decoded as UTF-8; other bytes become `\\xNN`. A lone surrogate stays: JSON escapes it.
     """
     head = text[: MAX_TEXT_CHARS + 1]
     if isinstance(head, bytes):
-        # A character may be cut in the middle here: its bytes show as \xNN, the cut is marked all the same.
+        # The cut may be inside a character: its bytes become \xNN, and the cut is still marked.
         decoded = head[:MAX_TEXT_CHARS].decode("utf-8", "backslashreplace")
     else:
         decoded = head[:MAX_TEXT_CHARS]

@@ -1,4 +1,4 @@
-"""What admission gets and gives: one batch of input, judged, ready to be written."""
+"""Arguments and results of admission: the verdicts on one batch of input, ready to be written."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True, slots=True)
 class TableInsert:
-    """Accepted rows for one table, one per key: those that are absent are added.
+    """Accepted rows for one table, one per key; absent rows are inserted.
 
-    `buckets` and `bounds` are the literals of the MERGE; `presorted` says that the tasks hold the rows in the order of
-    the table, few buckets and much of each. `derived_keys` are keys of rows that no record of the input is, or None:
-    they are not counted as new, but under the name `derived_as` if that is given.
+    `buckets` and `bounds` are the literals of the MERGE; `presorted` says that each task has rows in the order of the
+    table, many rows of few buckets. `derived_keys` are keys of rows that are not records of the input, or None: they
+    are not counted as new, but under the name `derived_as` if that is given.
     """
 
     table: str
@@ -30,14 +30,14 @@ class TableInsert:
 class Admission:
     """The verdicts of one batch, ready to be written.
 
-    `inserts` are written in their order, so that a kill between two leaves nothing that the next run would not mend.
-    `counts` has read, accepted (of those read), rejected, deferred and the dialect's own. `findings` are
-    FINDING_COLUMNS of `frames.quarantine`. `resolved` are the rows of `quarantine` that wait no longer (quarantine_id,
-    bucket, namespace, record_id), or None; those whose record the union adds to the record table are counted as
-    readmitted. `faults` counts records that met a bug of this program. `damaged` has, per damaged file, the
-    first break. `per_file` has file_no, records (what each file adds to `read`; without a row: none) and `claims` every
-    record with an id, good or not: file_no, namespace, record_id, name (as others call it), follows (ARRAY<STRING>, the
-    names of those it follows). Both are lazy.
+    `inserts` are written in their order, so that the next run can complete the work after a kill between two of them.
+    `counts` has read, accepted (of those read), rejected, deferred and the counts of the dialect. `findings` are
+    FINDING_COLUMNS of `frames.quarantine`. `resolved` are the rows of `quarantine` that no longer wait (quarantine_id,
+    bucket, namespace, record_id), or None; those whose record is inserted are counted as readmitted. `faults` counts
+    records for which an internal fault occurred. `damaged` has the first break of each damaged file. `per_file` has
+    file_no and records (the part of `read` from each file; a file without records has no row). `claims` has every
+    record with an id, accepted or not: file_no, namespace, record_id, name (by which others refer to it) and follows
+    (ARRAY<STRING>, the names of the records that it follows). Both are lazy.
     """
 
     inserts: tuple[TableInsert, ...]
@@ -53,11 +53,11 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class AdmitRequest:
-    """What decides an admission besides the input.
+    """Arguments of an admission besides the input.
 
-    `replay` are rejected rows of `quarantine` that are judged again like new input, or None. `options` is what the
-    dialect's `parse_options` returned, or None if no option was given. With `records_alone` the input is
-    rows of another lake: nothing of it is an announcement of a local node.
+    `replay` are rejected rows of `quarantine` that are judged again like new input, or None. `options` is the result of
+    the dialect's `parse_options`, or None without options. With `records_alone` the input is rows of another lake, in
+    which nothing is an announcement of a local node.
     """
 
     run_id: str

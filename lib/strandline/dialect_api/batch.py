@@ -1,4 +1,4 @@
-"""One batch: what was read and what waited, judged, with what became of each block."""
+"""Judges one batch: documents that were read, and waiting records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from strandline.kernels.reading import ReadOptions
 def read_batch(
     stages: RecordStages, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
 ) -> Batch:
-    """Read all that was delivered, judge each block that no earlier run has judged, and what waited for it."""
+    """Read the documents, judge the blocks without an earlier verdict, and the waiting records that need them."""
     documents = _documents(stages, scan, request)
     documents = jobs.persist(blocks.with_bucket(documents, tables.buckets), "documents")
     earlier = _known(stages, documents, tables, jobs, request)
@@ -35,16 +35,16 @@ def read_batch(
         recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
         recalled = recalled if jobs.has_rows(recalled) else None
     if recalled is not None:
-        again = _judged(stages, blocks.waiting_blocks(recalled, stages.claims), scan.options)
-        again = jobs.persist(again, "waiting records").withColumn("is_recalled", F.lit(True))
-        every = every.unionByName(again)
+        rejudged = _judged(stages, blocks.waiting_blocks(recalled, stages.claims), scan.options)
+        rejudged = jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
+        every = every.unionByName(rejudged)
     resolution = stages.resolve(every, gathered)
     decided = jobs.checkpoint(resolution.verdicts, "verdicts")
     decided = _within_limit(decided, waiting, jobs, request)
     if recalled is not None:
         refuted = findings.recalled_findings(every, decided.where("is_recalled"), recalled)
         if earlier is not None:
-            # What waited and is judged now has a new verdict.
+            # A waiting record that is judged now has a new verdict.
             judged_again = recalled.select(F.col("record_id").alias("judge_id"))
             earlier = earlier.join(judged_again, "judge_id", "left_anti")
     parts = [decided] if earlier is None else [decided, earlier]
@@ -72,9 +72,9 @@ def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> 
 def _known(
     stages: RecordStages, documents: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest
 ) -> DataFrame | None:
-    """Return verdicts that earlier runs have found, or None: on records held or pruned, rejected or waiting ones.
+    """Return the verdicts of earlier runs, or None: on stored, pruned, rejected and waiting records.
 
-    Rejected rows that are judged again are to have no memory.
+    In a replay, earlier rejections do not count.
     """
     told = stages.told_claims()
     asked = known.asked_for(documents, stages.claims, told)
@@ -84,7 +84,7 @@ def _known(
         records = table.where(F.col("bucket").isin(*buckets))
         if jobs.has_rows(records):
             asked = asked.join(found[0].select("judge_id"), "judge_id", "left_anti") if found else asked
-            found.append(jobs.checkpoint(known.held(asked, records, tuple(told)), "known records"))
+            found.append(jobs.checkpoint(known.stored(asked, records, tuple(told)), "known records"))
     rows = known.rows_with_verdict(
         tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
         rules_version=rules_version(), rejected=request.replay is None,
@@ -101,11 +101,11 @@ def _known(
 
 
 def _within_limit(decided: DataFrame, waiting: DataFrame, jobs: Jobs, request: AdmitRequest) -> DataFrame:
-    """Return the verdicts, blocks beyond the limit of waiting records of their namespace turned away."""
+    """Return the verdicts, after rejecting blocks over the limit of waiting records of their namespace."""
     limit = request.deferred_per_namespace
     waits = (F.col("outcome") == "deferred") & ~verdicts.is_fault() & ~F.col("is_recalled")
-    news = decided.where(waits).groupBy("namespace").agg(F.count(F.lit(1)).alias("news"))
-    full = jobs.checkpoint(verdicts.without_room(news, waiting, limit), "limit")
+    arrivals = decided.where(waits).groupBy("namespace").agg(F.count(F.lit(1)).alias("arrivals"))
+    full = jobs.checkpoint(verdicts.without_room(arrivals, waiting, limit), "limit")
     if not jobs.has_rows(full):
         return decided
     return jobs.checkpoint(verdicts.limited(decided, full, limit), "records over the limit")

@@ -1,4 +1,4 @@
-"""What a dialect shows of itself in `strandline demo`."""
+"""The part of a dialect in `strandline demo`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DemoFile:
-    """One file of the demo: its name, a description, how many records it holds, its bytes."""
+    """One file of the demo: its name, a description, its number of records, its bytes."""
 
     name: str
     what: str
@@ -17,9 +17,9 @@ class DemoFile:
 
 @dataclass(frozen=True, slots=True)
 class DemoRejection:
-    """A record of the demo that is rejected, the only one of its namespace: its file, and its reason.
+    """A rejected record of the demo, the only one of its namespace: its file and its reason.
 
-    `title` says it in words. Its evidence has the members expected and actual, and perhaps position, field and note.
+    `title` describes it. Its evidence has the members expected and actual, and may have position, field and note.
     """
 
     title: str
@@ -30,9 +30,9 @@ class DemoRejection:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What a dialect shows of itself: files, by name, a rejection in them to explain, and two queries over them.
+    """The demo of a dialect: files by name, a rejected record in them to explain, and two queries over them.
 
-    `query` is asked and shown with its rows, `next_query` offered.
+    The demo runs `query` and shows its rows; it suggests `next_query`.
     """
 
     files: tuple[DemoFile, ...]

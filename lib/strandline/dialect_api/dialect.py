@@ -1,4 +1,4 @@
-"""The class that pipelines call: one journal format."""
+"""The interface that pipelines call: one journal format."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Dialect(ABC):
     table_functions: ClassVar[Mapping[str, tuple[type, str]]] = {}
 
     def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> object:
-        """Return what the run options say, those that are not sticky; the result comes back in requests and scopes.
+        """Return the parsed run options, without sticky ones; requests and scopes pass the result back.
 
         Called before Spark starts, with at least one option of `info.run_options`.
         Raises: UsageError.
         """
-        raise TypeError(f"{self.info.name} declares the options {sorted(given)} and does not parse them")
+        raise TypeError(f"{self.info.name} declares the options {sorted(given)} but does not parse them")
 
-    def parse_reducer_options(self, files: Mapping[str, GivenOption]) -> Any:  # noqa: ARG002 - for those that have some
-        """Return what the sticky files in force say, by option; options without a file are left out.
+    def parse_reducer_options(self, files: Mapping[str, GivenOption]) -> Any:  # noqa: ARG002 - the interface has it
+        """Return the parsed files of sticky options, given by option; options without a file are left out.
 
         Raises: UsageError.
         """
@@ -42,11 +42,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def split_format(self, file: PlainFile) -> SplitFormat | None:
-        """Return how a large plain file may be split, or None: then one task reads it."""
+        """Return how a large plain file can be split, or None if one task must read it."""
 
     @abstractmethod
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
-        """Return how many records decompressed content in that format holds, bad ones too: what it adds to `read`."""
+        """Return the number of records in decompressed content, also bad ones: its part of the count `read`."""
 
     @abstractmethod
     def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
@@ -54,21 +54,21 @@ class Dialect(ABC):
 
     @abstractmethod
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-        """Reduce the namespaces that `changes` (rows of the change feed, maybe none) touch; None: all namespaces.
+        """Reduce the namespaces that `changes` (rows of the change data feed) touch; None: all namespaces.
 
-        Both ways give the same rows. A dialect with sticky options is called without changes, too: an option may have
-        changed.
+        Both ways give the same rows. A dialect with sticky options is also called with empty changes, since an option
+        may have changed.
         """
 
     @abstractmethod
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
-        """Write accepted records of these namespaces in `info.export_format`."""
+        """Return the accepted records of these namespaces in `info.export_format`."""
 
     @abstractmethod
     def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
-        """Write rows of another lake, given by table, as files to judge; `there` is all that it holds.
+        """Return rows of another lake, given by table, as files to judge; `there` is the whole other lake.
 
-        Rows that break the contract of their table are left out of both. Each row is one record of one file.
+        Both contain only rows that meet the contract of their table. Each row is one record of one file.
         Gives: format, content (BINARY, a few MiB at most).
         """
 

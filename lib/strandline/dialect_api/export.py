@@ -1,4 +1,4 @@
-"""What `export` gets from a dialect."""
+"""The result of a dialect's export."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """Accepted records of some namespaces as one file that the dialect reads.
+    """Accepted records of some namespaces as one file that the dialect can read.
 
-    `form` says what the file is: `head`, then `content` of `rows` (content BINARY, records BIGINT: what each adds to
-    `read`) in their order; a row is some MiB, a partition some tens of them. `ids` (namespace, record_id) are the
-    records of the namespaces in it, each once, `heads` those of them that none of them follows. `counts` are the
-    dialect's own.
+    `form` describes the file: `head`, then `content` of `rows` (content BINARY, records BIGINT: the part of `read` of
+    each row) in their order; a row has some MiB, a partition some tens of MiB. `ids` (namespace, record_id) are the
+    distinct records of the namespaces in the file, `heads` those that no other one follows. `counts` are counts of the
+    dialect.
     """
 
     form: str

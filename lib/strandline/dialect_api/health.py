@@ -1,14 +1,14 @@
-"""What a dialect says of the health of namespaces, as SQL that Spark and delta-rs both read."""
+"""Health queries of a dialect, in SQL that Spark and delta-rs both support."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class HealthPart:
-    """One SELECT, and what tells cheaply that it gives no rows.
+    """One SELECT, and a cheap test whether it can return rows.
 
-    `gate` counts (as `found`) the rows that `select` is about; None if `select` itself is cheap. Where the count is 0,
-    `status` leaves `select` out, so that it reads no table of records.
+    `gate` counts (as `found`) the rows on which `select` depends; None if `select` itself is cheap. If the count is 0,
+    `status` does not run `select`, and so reads no table of records.
     """
 
     select: str
@@ -17,10 +17,10 @@ class HealthPart:
 
 @dataclass(frozen=True, slots=True)
 class HealthSql:
-    """How local nodes fare, over `tables` with bare names: the view `namespace_health` and `status` are made of it.
+    """The health of local nodes, over `tables` with bare names; used by the view `namespace_health` and by `status`.
 
-    `behind` selects namespace and behind (BIGINT): own records and pairs that are missing. `stopped` selects namespace
-    and code: why nothing is written on an own journal.
+    `behind` selects namespace and behind (BIGINT): the number of missing lines and pairs. `stopped` selects namespace
+    and code: why the writer of a local journal stopped.
     """
 
     tables: tuple[str, ...]

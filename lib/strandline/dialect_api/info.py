@@ -1,4 +1,4 @@
-"""The description of a dialect: all that help, `init`, `status` and contracts need. Nothing here imports Spark."""
+"""The description of a dialect: everything that help, `init`, `status` and contracts need. Does not import Spark."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class LakeOption:
-    """A choice that is fixed when a lake is made: a property of one table. It decides verdicts, or states.
+    """An option that is fixed when a lake is created, stored as a property of one table. It decides verdicts or states.
 
-    `name` is the option of `init`, `table` and `table_property` say where the choice is stored. `values` are the values
-    allowed, the first one the default; None allows any text, and `default` is the default. With a `flag` the option
-    takes no value: giving it chooses that value.
+    `name` is the option of `init`; `table` and `table_property` say where it is stored. `values` are the allowed
+    values, the first one is the default; None allows any text, with `default` as the default. An option with a `flag`
+    takes no value: giving it selects that value.
     """
 
     name: str
@@ -26,7 +26,7 @@ class LakeOption:
 
     @property
     def unset(self) -> str:
-        """The value of a lake that was made without the option."""
+        """The value in a lake that was created without the option."""
         return self.default if self.values is None else self.values[0]
 
 
@@ -34,9 +34,9 @@ class LakeOption:
 class RunOption:
     """An option that a dialect adds to commands.
 
-    `name` is written without its dashes. `is_file`: the value is the path of a file, and the dialect gets its bytes.
-    `is_list`: the option may be repeated. `sticky` (files only): the newest run that was given the file decides for all
-    later runs, and the value `none` drops the file; the dialect reads it as a parameter of its reducer.
+    `name` has no dashes. `is_file`: the value is a path, and the dialect gets the bytes of the file. `is_list`: the
+    option can be repeated. `sticky` (only files): the file applies to all later runs until one is given another file;
+    the value `none` removes it; the dialect gets it as a parameter of its reducer.
     """
 
     name: str
@@ -50,7 +50,7 @@ class RunOption:
 
 @dataclass(frozen=True, slots=True)
 class GivenOption:
-    """One option as it was given: its text, and the bytes of the file that the text names, or None if it names none."""
+    """A given option: its text, and the bytes of the file that the text names, or None."""
 
     text: str
     content: bytes | None = None
@@ -60,12 +60,12 @@ class GivenOption:
 class DialectInfo:
     """One journal format, described without Spark and without importing the dialect.
 
-    `load` is where the `Dialect` object is, as `module:attribute`. `kinds` are its kinds of namespaces. `record_table`
-    is the table of accepted records, `side_tables` are tables of what records need, `reduced_tables` are in the order
-    of writing (without `namespace_state`). `formats` are the formats of files by name, each with the endings of file
-    names that mean it; empty where the content decides. `export_format` is the format that `export` writes, where names
-    tell formats; `message_format` that of a message of Kafka, one line. `health` and `unpacking` name objects
-    (`module:attribute`) or None: how local nodes stand, and how a node's folder becomes a file.
+    `load` names the `Dialect` object, as `module:attribute`. `kinds` are its kinds of namespaces. `record_table` is the
+    table of accepted records, `side_tables` are tables of what records need, `reduced_tables` are in the order of
+    writing (without `namespace_state`). `formats` are the file formats by name, each with the file name endings of it;
+    empty if the content shows the format. `export_format` is the format that `export` writes, if formats depend on
+    names; `message_format` that of a Kafka message, one line. `health` (health queries of local nodes) and `unpacking`
+    (how a node's folder becomes a file) name objects as `module:attribute`, or are None.
     """
 
     name: str
@@ -84,10 +84,10 @@ class DialectInfo:
 
     @property
     def ingest_tables(self) -> tuple[str, ...]:
-        """The tables that files bring rows of: all have namespace, bucket and record_id."""
+        """The tables that ingest writes records to: all have namespace, bucket and record_id."""
         return (self.record_table, *self.side_tables)
 
     @property
     def sticky_options(self) -> tuple[RunOption, ...]:
-        """The options whose file holds until a later run is given another one."""
+        """The options whose file applies until a later run is given another one."""
         return tuple(option for option in self.run_options if option.sticky)

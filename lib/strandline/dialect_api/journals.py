@@ -1,4 +1,4 @@
-"""The class of dialects that write journals of local nodes, the operator's own."""
+"""The interface of dialects that write journals of local nodes, which the operator runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from strandline.dialect_api.ports import Jobs, Tables
 
 @dataclass(frozen=True, slots=True)
 class AuthorScope:
-    """What one commit of the writer is of: the record table as of `version`, without the journals of `stopped` nodes.
+    """The basis of one commit: the record table at `version`, without the journals of `stopped` nodes.
 
-    `start` is the version as of which the journals of peers are read, or None: then only what is held is written.
+    `start` is the version at which the journals of peers are read, or None: then only announced resources are written.
     """
 
     run_id: str
@@ -26,12 +26,12 @@ class AuthorScope:
 
 @dataclass(frozen=True, slots=True)
 class NextCommit:
-    """The records that one commit adds, each behind the tip of its journal as of the version that was read.
+    """The records that one commit adds, each after the tip of its journal at the version that was read.
 
-    `rows` are shaped as the record table, with `next_n`: the position behind that tip, the same for all rows of a
-    journal. A row goes in only where its journal holds nothing at `next_n`. `bounds` are its least and greatest value,
-    `buckets` those of the rows, `count` their number, `authored` that without the journals' first records. `whole`
-    says that nothing is left to write once all of them are in.
+    `rows` have the columns of the record table and `next_n`: the position after that tip, the same for all rows of a
+    journal. A row is inserted only if its journal has nothing at `next_n`. `bounds` are its least and greatest value,
+    `buckets` those of the rows, `count` the number of rows, `authored` that number without first records of journals.
+    `whole` says that nothing is left to write after this commit.
     """
 
     rows: DataFrame
@@ -46,8 +46,8 @@ class NextCommit:
 class FoundAnswers:
     """Answers to a file of requests: `frames` has `line`, in the order of the requests.
 
-    `counts` has `lines` (of journals, in all answers) and what became of the other requests; `refused` counts those
-    to names that are not own, by name.
+    `counts` has `lines` (of journals, in all answers) and the numbers of the other requests; `refused` counts requests
+    to names that are not local nodes, by name.
     """
 
     frames: DataFrame
@@ -58,14 +58,14 @@ class FoundAnswers:
 class WritesJournals(ABC):
     """A dialect that also writes journals of local nodes.
 
-    `options` is what its `parse_options` returned: which nodes are local and how their journals are written.
+    `options` is the result of its `parse_options`: the local nodes and how their journals are written.
     """
 
     @abstractmethod
     def stopped(
         self, options: object, tables: Tables, jobs: Jobs, version: int
     ) -> Mapping[str, tuple[str, ...]]:
-        """Return, by local node, the reason codes for which its writer must not go on, as of a version."""
+        """Return, by local node, the reason codes for which its writer must stop, at a version."""
 
     @abstractmethod
     def next_commit(
@@ -75,7 +75,7 @@ class WritesJournals(ABC):
 
     @abstractmethod
     def peers(self, options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
-        """Return, by table, all rows of what local nodes know of their peers, as of the version that was reduced."""
+        """Return, by table, all rows about the peers of local nodes, at the version that was reduced."""
 
     @abstractmethod
     def requests(self, options: object, tables: Tables) -> DataFrame:
@@ -87,5 +87,5 @@ class WritesJournals(ABC):
 
 
 def journal_writer(dialect: object, options: object | None) -> WritesJournals | None:
-    """Return the dialect as a writer of journals, or None: it writes none, or no options name a local node."""
+    """Return the dialect as a writer of journals, or None if it writes none or no option names a local node."""
     return dialect if options is not None and isinstance(dialect, WritesJournals) else None

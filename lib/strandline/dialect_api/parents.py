@@ -1,4 +1,4 @@
-"""Dialects whose records wait until every record that they name is accepted."""
+"""Admission of dialects whose records wait until all their parents are accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strandline.frames.verdicts import VERDICT, is_fault, waits_for
 from strandline.kernels.guard import NEXT_RULES
 
 NAMED_PARENTS: Final = 16
-"""Evidence names so many missing parents, the least ones."""
+"""Maximum number of missing parents in evidence, the least ones."""
 
 
 class ParentedDialect(RecordDialect):
@@ -28,23 +28,23 @@ class ParentedDialect(RecordDialect):
     missing_reason: ClassVar[str]
 
     def recall(self, waiting: DataFrame, gathered: Gathered) -> DataFrame:
-        """Return what waits in the namespaces that get new records; after a killed run all that waits."""
+        """Return the waiting records of namespaces with new records; after a killed run, all waiting records."""
         if gathered.tables.has_partial_run(self.info.ingest_tables):
             return waiting
         fresh = gathered.judged.where(_is_candidate()).select("namespace").distinct()
         return waiting.join(fresh, "namespace", "left_semi")
 
     def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:
-        """Decide by ancestry: what lacks a parent waits for it, all else that nothing refutes goes in."""
+        """Decide by ancestry: a record without a parent waits for it; all other valid records are accepted."""
         jobs, tables = gathered.jobs, gathered.tables
         candidates = judged.where(_is_candidate())
         bucket = bucket_of(F.col("namespace"), tables.buckets)
         buckets = jobs.row(candidates.agg(F.collect_set(bucket).alias("buckets")))["buckets"]
-        held = tables.read(self.info.record_table).select("bucket", *KEY)
-        held = held.unionByName(self.pruned(tables).select("bucket", *KEY)).where(
+        stored = tables.read(self.info.record_table).select("bucket", *KEY)
+        stored = stored.unionByName(self.pruned(tables).select("bucket", *KEY)).where(
             F.col("bucket").isin(*buckets)
         )
-        missing = jobs.checkpoint(missing_parents(candidates, held, self.links), "ancestry")
+        missing = jobs.checkpoint(missing_parents(candidates, stored, self.links), "ancestry")
         lacks = F.size("missing") > 0
         refuted = F.size("reasons") > 0
         outcome = (
@@ -63,17 +63,17 @@ class ParentedDialect(RecordDialect):
                 waits_for(F.when(is_fault(), F.lit(NEXT_RULES)))
             ),
         }
-        # All three read the reasons as they were.
+        # All three expressions read the reasons before the change.
         return Resolution(concluded, concluded.withColumns(verdicts).select(*VERDICT, "is_recalled"))
 
     def _evidence(self) -> Column:
-        """Evidence as `core.verdict` spells it: ids need no escape."""
+        """Return evidence in the form of `core.verdict`; ids need no escapes."""
         named = _hexed(F.slice("missing", 1, NAMED_PARENTS), "")
         return F.to_json(F.struct(F.struct(named.alias("missing")).alias(self.missing_reason)))
 
 
 def _is_candidate() -> Column:
-    """True for a record that nothing in its own bytes refutes."""
+    """Return whether a record is valid by its own bytes."""
     return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
 
 

@@ -1,4 +1,4 @@
-"""What a dialect asks of the pipeline that calls it: its input, the lake, and Spark jobs."""
+"""Interfaces that a pipeline gives a dialect: the input, the lake, and Spark jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strandline.kernels.reading import ReadContent, ReadOptions
 
 @dataclass(frozen=True, slots=True)
 class PlainFile:
-    """A large file that is not compressed: its format if it has one, how it begins behind a mark, how it ends."""
+    """A large uncompressed file: its format or None, its first bytes after a byte order mark, its last bytes."""
 
     format: str | None
     head: bytes
@@ -24,10 +24,10 @@ class PlainFile:
 
 @dataclass(frozen=True, slots=True)
 class SplitFormat:
-    """A plain file that Spark's splitting reader may take.
+    """How a plain file can be split.
 
     `form` names the reader of its lines, `label` is what the head of the file states for all lines, or None,
-    `line_bytes` the most that one line may hold.
+    `line_bytes` is the maximum length of a line.
     """
 
     form: str
@@ -40,11 +40,11 @@ class InputScan(Protocol):
 
     @property
     def options(self) -> ReadOptions:
-        """The lake's choices and limits."""
+        """The lake's options and the limits."""
 
     @property
     def has_text(self) -> bool:
-        """True if Spark's splitting reader takes some file."""
+        """True if Spark's splitting reader reads one of the files."""
 
     def lines(self) -> DataFrame:
         """Lines of large plain text: file_no, part, label, mark, size, raw, in the order of each part."""
@@ -56,42 +56,42 @@ class InputScan(Protocol):
         """file_no, source (the path as text)."""
 
     def without_truncated(self, read_bytes: DataFrame) -> InputScan | None:
-        """A scan that reads the files again of which Spark's reader lost bytes, or None.
+        """Return a scan that reads truncated files in another way, or None if Spark's reader read all files whole.
 
-        Reads:  file_no, bytes (what the lines of the file took).
+        Reads:  file_no, bytes (size of all lines of a file).
         """
 
 
 class LakeSnapshot(Protocol):
-    """What a lake holds: every frame is of one version of its table."""
+    """A snapshot of a lake: all frames of a table have the same version."""
 
     @property
     def buckets(self) -> int:
-        """N of the lake."""
+        """The number of buckets of the lake."""
 
     def read(self, table: str) -> DataFrame:
         """All rows of a table, lazy."""
 
 
 class Tables(LakeSnapshot, Protocol):
-    """The lake as a dialect sees it, each table as it is when its frame is made."""
+    """The lake: each frame has the version of its table at the time of the call."""
 
     def read_version(self, table: str, version: int) -> DataFrame:
-        """All rows of a table as of a version, lazy."""
+        """All rows of a table at a version, lazy."""
 
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
-        """True if the run that last wrote one of the tables has no row in `run`: it was killed, or is under way."""
+        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
 
 
 class Jobs(Protocol):
-    """The actions that a dialect may ask of its pipeline, so that its frames stay lazy."""
+    """The Spark actions that a dialect can request; all its frames stay lazy."""
 
     def persist(self, frame: DataFrame, name: str) -> DataFrame:
-        """Return the same rows, computed once and kept until the run ends; `name` is shown as progress."""
+        """Return the same rows, computed once and persisted until the run ends; `name` is the step in progress."""
 
     def checkpoint(self, frame: DataFrame, name: str) -> DataFrame:
-        """Return the same rows as `persist` does, and cut the plan they came from: for small frames that follow
-        another.
+        """Return the same rows, as `persist` does, without the plan that computes them: for small frames in chains
+        of steps.
         """
 
     def row(self, frame: DataFrame) -> Row:

@@ -1,9 +1,8 @@
-"""Admission of records that have an address and may need others: the stages are written once, a dialect fills them in.
+"""Admission of records that have an address and may need others, shared by all such dialects.
 
-What a batch goes through: its documents are read (stages 0 to 3, `read_content`); what earlier runs know is set aside
-(4); the distinct rest is judged by its own bytes (5, `judge`); waiting records whose time has come join it (`recall`);
-what needs other records is decided (6, `resolve`); then all is counted and shaped. Nothing here starts an action but
-through `jobs`.
+The stages of a batch: read documents (0 to 3, `read_content`), set aside blocks with earlier verdicts (4), judge the
+distinct others by their own bytes (5, `judge`), add waiting records that can be decided now (`recall`), decide what
+needs other records (6, `resolve`), then count and shape all. Actions start only through `jobs`.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from strandline.frames.buckets import bucket_of
 
 
 class RecordDialect(RecordStages):
-    """A dialect of records with an address, whose admission is written once."""
+    """A dialect of records with an address: implements `admit` by the stages that the dialect fills in."""
 
     def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
-        """Judge one batch: what is accepted, rejected or deferred."""
+        """Judge one batch: records are accepted, rejected or deferred."""
         batch = read_batch(self, scan, tables, jobs, request)
         totals = jobs.row(verdicts.totals(batch.delivered))
         found = jobs.row(batch.concluded.agg(*self._measures(tables.buckets)))
@@ -66,7 +65,7 @@ class RecordDialect(RecordStages):
         )
 
     def _measures(self, buckets: int) -> Iterator[Column]:
-        """What the inserts need to know of the blocks judged now."""
+        """Yield the aggregates over judged blocks that the inserts need."""
         is_new = (F.col("kind") == RECORD) & (F.col("outcome") == "accepted")
         yield F.collect_set(F.when(is_new, bucket_of(F.col("namespace"), buckets))).alias("buckets")
         yield F.count_if(F.coalesce("is_signed", F.lit(False))).alias("signed")
@@ -80,7 +79,7 @@ class RecordDialect(RecordStages):
     def _records(
         self, batch: Batch, found: Row, tables: Tables, jobs: Jobs, request: AdmitRequest
     ) -> Iterator[TableInsert]:
-        """What is accepted; what was pruned is known and does not come back."""
+        """Yield the insert of accepted records, without pruned ones, which must not return."""
         if not found["buckets"]:
             return
         buckets = tuple(sorted(found["buckets"]))
@@ -94,7 +93,7 @@ class RecordDialect(RecordStages):
         yield TableInsert(self.info.record_table, records, buckets, bounds)
 
     def _stated_claims(self, batch: Batch, tables: Tables) -> DataFrame:
-        """Give each record that was delivered, good or not, with what it follows; lazy.
+        """Return each delivered record, accepted or not, with the records that it follows; lazy.
 
         Gives: file_no, namespace, record_id, name (hex of the id), follows (hex of the links).
         """
@@ -116,7 +115,7 @@ class RecordDialect(RecordStages):
 
 
 def _resolved(batch: Batch, recalled: DataFrame) -> DataFrame:
-    """Return the waiting rows that wait no longer."""
+    """Return the waiting rows that no longer wait."""
     judged = batch.concluded.where("outcome <> 'deferred'").select("record_id")
     return recalled.join(judged, "record_id", "left_semi").select(
         "quarantine_id", "bucket", "namespace", "record_id"

@@ -1,4 +1,4 @@
-"""What a reduction gets and gives."""
+"""Arguments and results of a reduction."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True, slots=True)
 class ReduceScope:
-    """What one reduction covers: the record table up to `version`; `previous_version` was reduced before, or None.
+    """The basis of a reduction: the record table up to `version`, after `previous_version` or from the start (None).
 
-    `side_versions` are the versions of the dialect's side tables read by this run. `reducer_options` is what the
-    dialect's `parse_reducer_options` returned, `lake_options` are the choices of the lake by option: both may decide
-    states, and so the reducer version. `options` is what `parse_options` returned, or None. `walk_entries` is the most
-    entries of one namespace whose order one task may hold. `retry_namespaces` were refused by an earlier run: their
-    changes are no longer in the feed.
+    `side_versions` are the versions of the dialect's side tables in this run. `reducer_options` is the result of the
+    dialect's `parse_reducer_options`, `lake_options` are options of the lake by name: both can decide states, and so
+    the reducer version. `options` is the result of `parse_options`, or None. `walk_entries` is the maximum number of
+    entries of a namespace whose order one task can compute. `retry_namespaces` were refused by an earlier run: their
+    changes are no longer in the change data feed.
     """
 
     previous_version: int | None
@@ -33,7 +33,7 @@ class ReduceScope:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A namespace that was not reduced, since a limit forbids it: it keeps its rows and its state."""
+    """A namespace that was not reduced because of a limit: its rows and its state stay."""
 
     namespace: str
     message: str
@@ -41,11 +41,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What one reduction gives: rows of the touched namespaces by table, and their rows of `namespace_state`.
+    """The result of a reduction: rows of the touched namespaces by table, and their rows of `namespace_state`.
 
-    `deletes` are the keys (with bucket) of stored rows of these namespaces to delete, by table. `bounds` are ranges
-    of a table's layout column outside of which no stored row has a key of the rows given or deleted. Nullable columns
-    that `states` leaves out are null; `reduced_at` is set when they are written.
+    `deletes` are the keys (with bucket) of stored rows of these namespaces to delete, by table. `bounds` are ranges of
+    a table's layout column: no stored row outside of them has a key of the given or deleted rows. Nullable columns that
+    `states` leaves out are null; `reduced_at` is set when the rows are written.
     """
 
     tables: Mapping[str, DataFrame]

@@ -1,4 +1,4 @@
-"""What a dialect of records with an address fills in of the stages of admission, and what these hand on."""
+"""The stages of admission that a dialect of records with an address fills in, and their values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from strandline.kernels.reading import Content, ReadOptions, Source
 
 PRUNED = "pruned_record"
 RECORD = "record"
-"""Kind of the blocks that are records; blocks of other kinds go into side tables."""
+"""Kind of the blocks that are records; blocks of other kinds go to side tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What a dialect has at hand when it decides: the blocks judged by their own bytes, the lake, and the actions."""
+    """The basis of decisions: the blocks judged by their own bytes, the lake, and the actions."""
 
     judged: DataFrame
     tables: Tables
@@ -33,10 +33,10 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of blocks once other records were asked.
+    """The decisions on blocks after other records were looked up.
 
-    `concluded` has the columns of judged blocks and outcome: accepted, deferred, foreign, stray, or anything else for
-    rejected. `verdicts` are VERDICT of `frames.verdicts` and is_recalled, a row each.
+    `concluded` has the columns of judged blocks and outcome: accepted, deferred, foreign, stray, or any other text for
+    rejected. `verdicts` has VERDICT of `frames.verdicts` and is_recalled, one row per block.
     """
 
     concluded: DataFrame
@@ -45,12 +45,12 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The documents of a run, and what became of them.
+    """The documents of a run and their verdicts.
 
-    `judged` are the blocks that were judged now, waiting ones too, `concluded` the same with their outcome; `verdicts`
-    is what became of every block that was delivered, `delivered` of every document. `gathered` is what the dialect
-    looked up. `recalled` are the waiting rows that were judged again, `refuted` the findings of those of them that were
-    not accepted; None where nothing waits for what came.
+    `judged` are the blocks that were judged in this run, also waiting ones, `concluded` the same with their outcome.
+    `verdicts` has every delivered block, `delivered` every document. `gathered` is the result of `gather`. `recalled`
+    are the waiting rows that were judged again, `refuted` the findings of those that were not accepted; None without
+    such rows.
     """
 
     documents: DataFrame
@@ -65,19 +65,20 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class SideRows:
-    """What a batch adds beside its records: inserts of side tables, written before them, and counts of its own."""
+    """Further results of a batch: inserts of side tables, written before the records, and counts."""
 
     inserts: tuple[TableInsert, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class RecordStages(Dialect):
-    """What a dialect of records with an address fills in of the stages of admission.
+    """The stages of admission that a dialect of records with an address fills in.
 
-    `document_fields` are BLOCK_FIELDS and `claims`, texts that files say of blocks; `judged` is JUDGED_FIELDS and the
-    dialect's facts, among them `links` (ARRAY<BINARY>, the ids of the records that a record follows), a column of the
-    record table too. `open_reasons` are those of something beside block and claims: verdicts with them are not
-    remembered. `read_content`, `judge` and `replay` are functions of the kernels: workers import their module alone.
+    `document_fields` are BLOCK_FIELDS and `claims`, which are texts that files state about blocks; `judged` is
+    JUDGED_FIELDS and the facts of the dialect, among them `links` (ARRAY<BINARY>, ids of the records that a record
+    follows), also a column of the record table. `open_reasons` are reasons that do not depend on block and claims
+    alone: verdicts with them are not reused. `read_content`, `judge` and `replay` are functions of kernels: workers
+    import only their module.
     """
 
     document_fields: ClassVar[tuple[pa.Field, ...]]
@@ -91,21 +92,21 @@ class RecordStages(Dialect):
     def read_content(
         source: Source, content: Content, pieces: Pieces, options: ReadOptions
     ) -> Iterator[None]:
-        """Add the documents of one file, or of a split of it, in their order, yielding often."""
+        """Add the documents of one file or split, in order. Must yield often, so that full batches are passed on."""
 
     @staticmethod
     @abstractmethod
     def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:
-        """Return what the bytes of a block, and the claims on it, tell: columns of `judged`."""
+        """Return the columns of `judged` from the bytes of a block and the claims about it."""
 
     @staticmethod
     @abstractmethod
     def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iterator[None]:
-        """Add the documents of a rejected row of `quarantine` as it was delivered, yielding often."""
+        """Add the documents of a rejected row of `quarantine`. Must yield often."""
 
     @abstractmethod
     def recall(self, waiting: DataFrame, gathered: Any) -> DataFrame:
-        """Return the rows of `waiting` whose records are to be judged again, since what they wait for may be here."""
+        """Return the rows of `waiting` to judge again, since what they wait for may have arrived."""
 
     @abstractmethod
     def resolve(self, judged: DataFrame, gathered: Any) -> Resolution:
@@ -116,7 +117,7 @@ class RecordStages(Dialect):
         """Shape accepted records to the contract of the record table."""
 
     def gather(self, judged: DataFrame, waiting: DataFrame | None, tables: Tables, jobs: Jobs) -> Gathered:
-        """Return what `recall` and `resolve` need beside the blocks; `waiting` is None if nothing waits."""
+        """Return the further inputs of `recall` and `resolve`; `waiting` is None if nothing waits."""
         return Gathered(judged, tables, jobs)
 
     def told_claims(self) -> Mapping[str, Column]:
@@ -124,17 +125,17 @@ class RecordStages(Dialect):
         return {}
 
     def measures(self) -> Mapping[str, Column]:
-        """Return aggregates over the concluded blocks, by name, that `side_rows` wants."""
+        """Return the aggregates over concluded blocks, by name, that `side_rows` needs."""
         return {}
 
     def side_rows(self, batch: Batch, found: Row) -> SideRows:
-        """Return what goes into side tables, and counts; `found` has the measures."""
+        """Return the inserts of side tables, and counts; `found` has the measures."""
         return SideRows()
 
     def skeletons(self, pruned: DataFrame) -> DataFrame | None:
-        """Return namespace, record_id and `links` of pruned records, or None if nothing tells the links."""
+        """Return namespace, record_id and `links` of pruned records, or None if the links are not stored."""
         return None
 
     def pruned(self, tables: Tables) -> DataFrame:
-        """Return the rows of `pruned_record` of this dialect: what is known and does not come back."""
+        """Return the rows of `pruned_record` of this dialect: records that are known and must not return."""
         return known.pruned_records(tables.read(PRUNED), self.info.kinds)

@@ -1,4 +1,4 @@
-"""What `unpack` sees of a dialect whose nodes keep blocks in folders. Spark is not needed."""
+"""The interface of `unpack` to a dialect whose nodes store blocks in folders. Needs no Spark."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Unpacking:
-    """How the blocks that a node keeps become one file.
+    """How the blocks that a node stores become one file.
 
     `dialect` reads the file, whose name has the `ending`; files of a block store have the `stored_ending`. `of_file`
-    takes such a file's name without it and its bytes, `of_entry` a key of a key-value store and its value: each gives
-    what goes into the file, or None for what is no block. `roots` gives the addresses that a value names, `roots_key`
-    is where it stands. `heads` gives how files with these roots begin: the first is that with the blocks, others have
-    the roots for which the first has no room. A block of more than `most_bytes` is one that the dialect never reads.
+    takes the name of such a file without the ending, and its bytes; `of_entry` takes a key and a value of a key-value
+    store. Both return the bytes for the output, or None if it is not a block. `roots` returns the addresses in the
+    value of the key `roots_key`. `heads` returns the first bytes of the files with these roots: the first file gets the
+    blocks, the others have roots for which the first has no room. A block of more than `most_bytes` is never read.
     """
 
     dialect: str

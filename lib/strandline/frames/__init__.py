@@ -1,1 +1,1 @@
-"""What the frames of several dialects share: DataFrame in, DataFrame out, lazy."""
+"""Functions from DataFrame to DataFrame that several dialects share; all are lazy."""

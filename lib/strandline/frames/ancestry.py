@@ -1,4 +1,4 @@
-"""Which records of a batch can go in, since their parents are accepted or go in with them."""
+"""Finds the records of a batch whose parents are accepted, or accepted in the same batch."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from strandline.kernels import ancestry as kernel
 def missing_parents(candidates: DataFrame, accepted: DataFrame, links: str) -> DataFrame:
     """Find the parents that candidates wait for.
 
-    Reads:  candidates: KEY and `links` (ARRAY<BINARY>), of records that nothing else refutes; accepted: KEY.
-    Gives:  KEY, missing (ascending; empty for a record that can go in).
-    Rows:   one per distinct candidate. One pass per namespace, over the candidates alone.
+    Reads:  candidates: KEY and `links` (ARRAY<BINARY>), of records that are valid otherwise; accepted: KEY.
+    Gives:  KEY, missing (ascending; empty if no parent is missing).
+    Rows:   one per distinct candidate. One pass per namespace, only over the candidates.
     """
     every = candidates.select(*KEY, F.array_distinct(links).alias("parents")).dropDuplicates(list(KEY))
     named = every.select(*KEY, F.explode("parents").alias("parent"))

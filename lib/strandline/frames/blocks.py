@@ -1,4 +1,4 @@
-"""Documents as read, the distinct blocks among them, and what the bytes of those blocks tell."""
+"""Documents as they are read, their distinct blocks, and the facts of each block."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from strandline.kernels import blocks as kernel
 from strandline.kernels.reading import ReadOptions
 
 PLACE = ("file_no", "part", "frame")
-"""What names a document inside a run."""
+"""The key of a document in a run."""
 
 REPLAY_FILE_NO = 2**61
-"""`file_no` of rejected rows that are judged again: this and 60 bits of their quarantine id."""
+"""`file_no` of rejected rows that are judged again: this plus 60 bits of their quarantine id."""
 
 
 def is_block() -> Column:
@@ -26,15 +26,15 @@ def is_block() -> Column:
 
 
 def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
-    """Add bucket: of the namespace that a block begins to tell, else null."""
+    """Add bucket, derived from the namespace; null without one."""
     bucket = F.when(F.col("namespace").isNotNull(), bucket_of(F.col("namespace"), buckets))
     return documents.withColumn("bucket", bucket)
 
 
 def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:
-    """Give what there is to judge, each once however often it was delivered.
+    """Return the distinct blocks to judge.
 
-    Reads:  what a dialect reads; `claims` are the columns of what files claim of blocks.
+    Reads:  documents; `claims` are the columns of claims that files make about blocks.
     Gives:  judge_id, record_id, block, `claims`.
     Rows:   one per judge_id.
     """
@@ -47,7 +47,7 @@ def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:
 
 
 def waiting_blocks(waiting: DataFrame, claims: Sequence[str]) -> DataFrame:
-    """Shape waiting rows of `quarantine` to what there is to judge: nothing is claimed of them.
+    """Shape waiting rows of `quarantine` to blocks to judge, without claims.
 
     Reads:  record_id, raw.  Gives: judge_id, record_id, block, `claims` (null).  Rows: one per row.
     """
@@ -58,9 +58,9 @@ def waiting_blocks(waiting: DataFrame, claims: Sequence[str]) -> DataFrame:
 
 
 def judged(blocks: DataFrame, judge: kernel.JudgeBlock, facts: pa.Schema, options: ReadOptions) -> DataFrame:
-    """Say of each block what its own bytes tell; signatures of records are verified here.
+    """Return the facts of each block from its bytes; this verifies signatures of records.
 
-    Reads:  what `distinct_blocks` gives.  Gives: `facts`, which begins with JUDGED_FIELDS.  Rows: one per row.
+    Reads:  columns of `distinct_blocks`.  Gives: `facts`, which begins with JUDGED_FIELDS.  Rows: one per row.
     """
     return map_batches(blocks, kernel.judged, facts, judge=judge, facts=facts, options=options)
 
@@ -68,11 +68,11 @@ def judged(blocks: DataFrame, judge: kernel.JudgeBlock, facts: pa.Schema, option
 def replayed_documents(
     rows: DataFrame, replay: kernel.Replay, extra: tuple[pa.Field, ...], options: ReadOptions
 ) -> DataFrame:
-    """Shape rejected rows of `quarantine` to documents, with what was claimed of them.
+    """Shape rejected rows of `quarantine` to documents, with their stored claims.
 
     Reads:  quarantine_id, namespace, raw, record_id, reasons, evidence.
     Gives:  PIECE_FIELDS and `extra`.
-    Rows:   one per row; of a container as many as it holds.
+    Rows:   one per row; for a container one per document in it.
     """
     asked = replay_numbered(rows).select(
         "file_no", "namespace", "raw", "record_id", F.array_join("reasons", ",").alias("reasons"), "evidence"
@@ -82,10 +82,10 @@ def replayed_documents(
 
 
 def replay_numbered(rows: DataFrame) -> DataFrame:
-    """Add file_no to rejected rows that are judged again: behind every file of the run.  Reads: quarantine_id."""
+    """Add file_no to rejected rows that are judged again, greater than that of any file.  Reads: quarantine_id."""
     return rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + id_bits(1))
 
 
 def id_bits(start: int) -> Column:
-    """60 bits of a quarantine id as BIGINT, from its hex digit `start` on (1: the first)."""
+    """Return 60 bits of a quarantine id as BIGINT, from its hex digit `start` (1: the first)."""
     return F.conv(F.substring(F.hex("quarantine_id"), start, 15), 16, 10).cast("bigint")

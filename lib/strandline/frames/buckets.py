@@ -1,4 +1,4 @@
-"""The partition column of every table, in Spark's own functions."""
+"""The partition column of every table, in functions of Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one lake holds and another lacks, namespace by namespace, found by ids alone."""
+"""Finds the records that one lake has and another lacks, by namespace and id."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 
 
 def compared(theirs: DataFrame, ours: DataFrame) -> DataFrame:
-    """Count what each side holds of the namespaces that they hold.
+    """Count the records of each namespace of `theirs` on both sides.
 
     Reads:  ID_COLUMNS, of both sides; is_comparable of theirs.
-    Gives:  namespace (null: of rows that do not tell), there BIGINT, here BIGINT (0: we hold nothing of it),
-            incomparable BIGINT: rows of theirs beside `there`, that cannot be compared.
+    Gives:  namespace (null for rows without a valid one), there BIGINT, here BIGINT (0 if we have none), incomparable
+            BIGINT: further rows of theirs that cannot be compared.
     Rows:   one per namespace of `theirs`.
     """
     there = theirs.groupBy("namespace").agg(
@@ -28,17 +28,17 @@ def compared(theirs: DataFrame, ours: DataFrame) -> DataFrame:
 
 
 def unequal_parts(theirs: DataFrame, ours: DataFrame, counts: DataFrame) -> DataFrame:
-    """Find where sets of equally many ids differ: the parts of their set_hash that are not equal.
+    """Find where sets with equal counts differ: the parts of their set_hash that are not equal.
 
-    Reads:  ID_COLUMNS, of both sides; what `compared` gives.
+    Reads:  ID_COLUMNS, of both sides; columns of `compared`.
     Gives:  namespace, first (BINARY, 1 byte).
-    Rows:   one per part of theirs that ours is not; a namespace without a row has one set_hash on both sides.
+    Rows:   one per part of theirs that differs from ours; a namespace without a row has equal sets.
     """
     alike = counts.where("there = here").select("namespace")
 
     def hashes(ids: DataFrame, name: str) -> DataFrame:
-        held = ids.join(alike, "namespace", "left_semi")
-        parts = bucket_hashes(held.select("namespace", F.col("record_id").alias("value")))
+        of_alike = ids.join(alike, "namespace", "left_semi")
+        parts = bucket_hashes(of_alike.select("namespace", F.col("record_id").alias("value")))
         return parts.select("namespace", "first", F.col("digest").alias(name))
 
     both = hashes(theirs, "there").join(hashes(ours, "here"), ["namespace", "first"], "left")
@@ -46,11 +46,11 @@ def unequal_parts(theirs: DataFrame, ours: DataFrame, counts: DataFrame) -> Data
 
 
 def missing(theirs: DataFrame, ours: DataFrame, counts: DataFrame, parts: DataFrame) -> DataFrame:
-    """Keep the ids that they hold and we lack.
+    """Keep the ids of theirs that we lack.
 
-    Reads:  ID_COLUMNS, of both sides; what `compared` and `unequal_parts` give.
+    Reads:  ID_COLUMNS, of both sides; columns of `compared` and `unequal_parts`.
     Gives:  the columns of `theirs`.
-    Rows:   those of namespaces whose counts differ and of unequal parts, that are not among ours.
+    Rows:   those in namespaces with different counts and in unequal parts that are not among ours.
     """
     uneven = counts.where("there <> here").select("namespace")
 
@@ -65,18 +65,18 @@ def missing(theirs: DataFrame, ours: DataFrame, counts: DataFrame, parts: DataFr
 
 
 def planned(lacking: DataFrame, counts: DataFrame) -> DataFrame:
-    """Say for each namespace how much of it is missing.
+    """Return the number of missing records by namespace.
 
-    Reads:  ID_COLUMNS of what is missing; what `compared` gives.
+    Reads:  ID_COLUMNS of the missing records; columns of `compared`.
     Gives:  namespace, there, here, missing.
-    Rows:   one per namespace of which something is missing.
+    Rows:   one per namespace with missing records.
     """
     found = lacking.groupBy("namespace").agg(F.count(F.lit(1)).alias("missing"))
     return counts.join(found, "namespace").select("namespace", "there", "here", "missing")
 
 
 def numbered(files: DataFrame) -> DataFrame:
-    """Number files, once they are computed and kept: the numbers follow the tasks that made them.
+    """Number files; checkpoint them first or after, since the numbers depend on the tasks.
 
     Gives:  the columns of `files` and file_no.
     """

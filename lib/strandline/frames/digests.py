@@ -1,4 +1,4 @@
-"""Digests of runs of rows, so that no task holds the rows of one."""
+"""Digests of sorted runs of rows, in constant memory per task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGESTS = pa.schema(
 
 
 def digests_of_runs(values: DataFrame, *, order: str) -> DataFrame:
-    """Hash the joined values of each run.
+    """Hash the concatenated values of each run.
 
     Reads:  namespace, place (INT), value (BINARY) and `order`, the column that orders the values of a run.
     Gives:  namespace, place, digest (SHA-256).

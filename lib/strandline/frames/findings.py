@@ -1,4 +1,4 @@
-"""Documents that were not accepted, in the form that every dialect hands to the quarantine."""
+"""Documents that were not accepted, as findings for the quarantine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strandline.frames.verdicts import waits_for
 from strandline.kernels.guard import NEXT_RULES
 
 LAST = 2**62
-"""What stands in the place of a document for what nobody delivered in this run."""
+"""The place (`PLACE`) of a record that no file of this run delivered."""
 
 
 def findings(
@@ -19,25 +19,25 @@ def findings(
 ) -> DataFrame:
     """Shape documents that were not accepted to findings.
 
-    Reads:  what a dialect reads; what `delivered` gives; VERDICT; file_no, source.
+    Reads:  documents; columns of `delivered`; VERDICT; file_no, source.
     Gives:  FINDING_COLUMNS.
     Rows:   one per document that was rejected or waits.
     """
     bad = of_documents.where("status IN ('rejected', 'deferred')").select(*PLACE, "status")
-    told = verdicts.select(
-        "judge_id", F.col("namespace").alias("told_namespace"), F.col("reasons").alias("told_reasons"),
-        F.col("evidence").alias("told_evidence"), "waits_for",
+    found = verdicts.select(
+        "judge_id", F.col("namespace").alias("found_namespace"), F.col("reasons").alias("found_reasons"),
+        F.col("evidence").alias("found_evidence"), "waits_for",
     )  # fmt: skip
     is_damage = F.col("damage").isNotNull()
-    joined = documents.join(bad, list(PLACE)).join(told, "judge_id", "left")
+    joined = documents.join(bad, list(PLACE)).join(found, "judge_id", "left")
     damage_waits = waits_for(F.when(F.col("status") == "deferred", F.lit(NEXT_RULES)))
     return with_source(
         joined.select(
-            F.when(is_damage, F.col("namespace")).otherwise(F.col("told_namespace")).alias("namespace"), "status",
-            F.when(is_damage, F.split("damage", ",")).otherwise(F.col("told_reasons")).alias("reasons"),
+            F.when(is_damage, F.col("namespace")).otherwise(F.col("found_namespace")).alias("namespace"), "status",
+            F.when(is_damage, F.split("damage", ",")).otherwise(F.col("found_reasons")).alias("reasons"),
             "record_id", "raw", "raw_bytes", "raw_sha256",
             F.when(is_damage, damage_waits).otherwise(F.col("waits_for")).alias("waits_for"),
-            F.when(is_damage, F.col("evidence")).otherwise(F.col("told_evidence")).alias("evidence"),
+            F.when(is_damage, F.col("evidence")).otherwise(F.col("found_evidence")).alias("evidence"),
             "file_no", F.col("offset").alias("source_offset"), F.struct(*PLACE).alias("order_key"),
         ),
         sources,
@@ -56,11 +56,11 @@ def with_source(found: DataFrame, sources: DataFrame) -> DataFrame:
 
 
 def recalled_findings(judged: DataFrame, verdicts: DataFrame, recalled: DataFrame) -> DataFrame:
-    """Shape waiting records that were judged again, and not accepted, to findings: nobody delivered them now.
+    """Shape waiting records that were judged again and not accepted to findings; this run did not deliver them.
 
     Reads:  judged: judge_id, record_id, block; VERDICT of these; recalled: record_id, waits_for.
     Gives:  FINDING_COLUMNS.
-    Rows:   one per record that was rejected, or waits for something else than before.
+    Rows:   one per record that was rejected, or now waits for another record.
     """
     null = F.lit(None)
     before = recalled.select(F.col("record_id").alias("judge_id"), F.col("waits_for").alias("waited_for"))
@@ -79,9 +79,9 @@ def recalled_findings(judged: DataFrame, verdicts: DataFrame, recalled: DataFram
 def first_damages(
     of_documents: DataFrame, verdicts: DataFrame, documents: DataFrame, sources: DataFrame
 ) -> DataFrame:
-    """Tell, per file, the first document that was rejected.
+    """Find the first rejected document of each file.
 
-    Reads:  what `delivered` gives; VERDICT; what a dialect reads; file_no, source.
+    Reads:  columns of `delivered`; VERDICT; documents; file_no, source.
     Gives:  source, offset, reasons (joined by commas), accepted_before.
     Rows:   one per file with a rejected document, by file.
     """
@@ -98,11 +98,11 @@ def first_damages(
         .agg(F.count(F.lit(1)).alias("accepted_before"))
     )
     first = numbered.where("here = at").select(*PLACE, "offset", "judge_id")
-    told = verdicts.select("judge_id", F.array_join("reasons", ",").alias("told_reasons"))
+    found = verdicts.select("judge_id", F.array_join("reasons", ",").alias("found_reasons"))
     return (
         first.join(documents.select(*PLACE, "damage"), list(PLACE))
-        .join(told, "judge_id", "left").join(before, "file_no", "left").join(F.broadcast(sources), "file_no", "left")
+        .join(found, "judge_id", "left").join(before, "file_no", "left").join(F.broadcast(sources), "file_no", "left")
         .orderBy("file_no")
-        .select("source", "offset", F.coalesce("damage", "told_reasons").alias("reasons"),
+        .select("source", "offset", F.coalesce("damage", "found_reasons").alias("reasons"),
                 F.coalesce("accepted_before", F.lit(0)).alias("accepted_before"))
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What earlier runs know of a block, so that nothing is verified twice."""
+"""The verdicts of earlier runs on blocks, so that no block is verified twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strandline.kernels.guard import FAULTS
 KEY = ("namespace", "record_id")
 
 ALWAYS_OPEN = ("DEFERRED_LIMIT", *FAULTS)
-"""Reasons of something beside the block: the next time there may be others."""
+"""Reasons that do not depend on the block alone: the next verdict may differ."""
 
 
 def pruned_records(pruned: DataFrame, kinds: Sequence[str]) -> DataFrame:
@@ -26,24 +26,24 @@ def pruned_records(pruned: DataFrame, kinds: Sequence[str]) -> DataFrame:
     return pruned.where(is_ours & (F.col("form") == "remove"))
 
 
-def asked_for(documents: DataFrame, claims: Sequence[str], told: Mapping[str, Column]) -> DataFrame:
-    """Name the blocks whose verdict an earlier run may have found.
+def asked_for(documents: DataFrame, claims: Sequence[str], stored_claims: Mapping[str, Column]) -> DataFrame:
+    """Return the blocks on which an earlier run may have a verdict.
 
-    Reads:  what a dialect reads, bucket; `told` are the claims that rows of `quarantine` tell.
-    Gives:  judge_id, record_id, namespace, bucket, the claims of `told`.
-    Rows:   one per block; none for one with a claim that no row tells.
+    Reads:  documents, bucket; `stored_claims` are the claims that rows of `quarantine` contain.
+    Gives:  judge_id, record_id, namespace, bucket, the claims of `stored_claims`.
+    Rows:   one per block, except for blocks with a claim that no row contains.
     """
     found = documents.where(is_block())
     for claim in claims:
-        found = found if claim in told else found.where(F.col(claim).isNull())
-    firsts = (F.first(name).alias(name) for name in ("record_id", "namespace", "bucket", *told))
+        found = found if claim in stored_claims else found.where(F.col(claim).isNull())
+    firsts = (F.first(name).alias(name) for name in ("record_id", "namespace", "bucket", *stored_claims))
     return found.groupBy("judge_id").agg(*firsts)
 
 
-def held(asked: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataFrame:
-    """Keep the blocks that are records of the table, and came with no claim that is not their own.
+def stored(asked: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataFrame:
+    """Keep the blocks that are stored records, if no file made claims about them.
 
-    Reads:  what `asked_for` gives; records: namespace, record_id.  Gives: VERDICT.  Rows: one per block that is held.
+    Reads:  columns of `asked_for`; records: namespace, record_id.  Gives: VERDICT.  Rows: one per stored block.
     """
     known = records.select("namespace", F.col("record_id").alias("judge_id"))
     for claim in claims:
@@ -60,36 +60,36 @@ def held(asked: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataFra
 def rows_with_verdict(
     quarantine: DataFrame, *, dialect: str, open_reasons: Sequence[str], rules_version: int, rejected: bool
 ) -> DataFrame:
-    """Keep the rows of `quarantine` that tell a verdict on a block.
+    """Keep the rows of `quarantine` with a verdict on a block that is still valid.
 
     Reads:  the columns of `quarantine`.
     Gives:  those columns.
-    Rows:   those of blocks that wait, and if `rejected` those that the rules of today reject for good.
+    Rows:   waiting blocks, and with `rejected` those that the current rules reject permanently.
     """
     rows = quarantine.where(
         (F.col("dialect") == dialect) & F.col("record_id").isNotNull() & F.col("raw_whole")
     )
-    not_for_good = F.array(*map(F.lit, (*ALWAYS_OPEN, *open_reasons)))
+    not_final = F.array(*map(F.lit, (*ALWAYS_OPEN, *open_reasons)))
     is_verdict = (
         (F.col("status") == "rejected")
         & (F.col("rules_version") == rules_version)
-        & ~F.arrays_overlap("reasons", not_for_good)
+        & ~F.arrays_overlap("reasons", not_final)
     )
     return rows.where(is_waiting() | is_verdict if rejected else is_waiting())
 
 
-def remembered(asked: DataFrame, rows: DataFrame, told: Mapping[str, Column]) -> DataFrame:
-    """Give the verdicts of rows of `quarantine` on the blocks that are asked for.
+def remembered(asked: DataFrame, rows: DataFrame, stored_claims: Mapping[str, Column]) -> DataFrame:
+    """Return the verdicts of `quarantine` on the asked blocks.
 
-    Reads:  what `asked_for` gives; what `rows_with_verdict` gives, from which `told` reads claims.
+    Reads:  columns of `asked_for`; columns of `rows_with_verdict`, from which `stored_claims` reads claims.
     Gives:  VERDICT.
-    Rows:   one per block, with its claims, that has such a row.
+    Rows:   one per block that has a row with the same claims.
     """
-    rows = rows.withColumns({f"told_{name}": claim for name, claim in told.items()})
-    named = asked.select("judge_id", "record_id", *told)
+    rows = rows.withColumns({f"stored_{name}": claim for name, claim in stored_claims.items()})
+    named = asked.select("judge_id", "record_id", *stored_claims)
     same = F.col("a.record_id") == F.col("r.record_id")
-    for name in told:
-        same = same & F.col(f"a.{name}").eqNullSafe(F.col(f"r.told_{name}"))
+    for name in stored_claims:
+        same = same & F.col(f"a.{name}").eqNullSafe(F.col(f"r.stored_{name}"))
     found = named.alias("a").join(rows.alias("r"), same).dropDuplicates(["judge_id"])
     return found.select(
         "judge_id", F.col("a.record_id").alias("record_id"), "namespace", F.lit("record").alias("kind"),

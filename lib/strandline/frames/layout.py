@@ -1,4 +1,4 @@
-"""Rows in the order in which their table wants them written."""
+"""Rows in the write order of their table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from strandline.contracts.model import Contract
 
 
 def laid_out(rows: DataFrame, described: Contract) -> DataFrame:
-    """Sort rows by bucket, inside it by the contract's order.
+    """Sort rows by bucket, then by the write order of the contract.
 
-    A bucket that is much larger than others is spread over several tasks; small ones share one.
+    Several tasks share a large bucket; small buckets share a task.
     """
     if not described.is_bucketed:
         return rows

@@ -1,4 +1,4 @@
-"""The one maker of UDFs: what kernels do to batches, done to frames. The Arrow schema of a kernel is said once."""
+"""Runs kernels of batches over DataFrames. The only module that makes UDFs, from the Arrow schema of a kernel."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def map_batches(
 ) -> DataFrame:
     """Run a kernel over the batches of each partition, in its order.
 
-    Reads:  what the kernel reads; `settings` are its keywords, the same for every task.
+    Reads:  as the kernel; `settings` are its keyword arguments, equal in all tasks.
     Gives:  the columns of `schema`.
-    Rows:   as the kernel says.
+    Rows:   as the kernel.
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -31,9 +31,9 @@ def map_batches(
 def map_groups(
     rows: DataFrame, by: str, kernel: Callable[[pd.DataFrame], pd.DataFrame], schema: pa.Schema
 ) -> DataFrame:
-    """Run a kernel over all rows of each group at once: for groups that a task can hold.
+    """Run a kernel over all rows of each group at once; a group must fit into a task.
 
-    Reads:  what the kernel reads, and `by`.  Gives: the columns of `schema`.  Rows: as the kernel says.
+    Reads:  as the kernel, and `by`.  Gives: the columns of `schema`.  Rows: as the kernel.
     """
 
     def run(group: pd.DataFrame) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def map_groups(
 
 
 def series_udf(kernel: Callable[[pd.Series], pd.Series], kind: pa.DataType) -> Callable[..., Column]:
-    """Return a kernel from a column to a column of this type as a function of columns."""
+    """Return a kernel from a column to a column of the type `kind` as a function of columns."""
 
     def run(values: pd.Series) -> pd.Series:
         return kernel(values)
@@ -57,10 +57,10 @@ def series_udf(kernel: Callable[[pd.Series], pd.Series], kind: pa.DataType) -> C
 def struct_udf(
     kernel: Callable[..., Iterator[pd.DataFrame]], schema: pa.Schema, **settings: Any
 ) -> Callable[..., Column]:
-    """Return a kernel from several columns to a struct as a function of columns; it may carry state along a partition.
+    """Return a kernel from several columns to a struct as a function of columns; it can carry state along a partition.
 
-    A later filter must not move below what carries a row from batch to batch: it would see other neighbours. So the
-    function counts as nondeterministic.
+    Spark must not push a later filter below a function with such state: it would see other rows. So the function is
+    declared nondeterministic.
     """
 
     def run(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.DataFrame]:
@@ -73,6 +73,6 @@ def struct_udf(
 
 
 def _with_types(run: Callable[..., Any], *, returns: Any, **parameters: Any) -> Callable[..., Any]:
-    """PySpark reads the kind of UDF from annotations, which have to be types and not texts."""
+    """Set annotations: PySpark derives the kind of a UDF from them, and they must be types, not texts."""
     run.__annotations__ = {**parameters, "return": returns}
     return run

@@ -1,4 +1,4 @@
-"""What manifests state of files and namespaces against what was read: only what disagrees comes out."""
+"""Compares statements of manifests about files and namespaces with the input; returns the disagreements."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pyspark.sql.window import Window
 from strandline.frames.sets import set_hashes
 
 MOST_SHOWN = 64
-"""Disagreeing files, and as many namespaces, of one manifest that come out with what was found, in order."""
+"""Maximum number of files, and of namespaces, of a manifest whose disagreements are listed, in order."""
 
 DISAGREEMENTS = ("manifest_no", "file_no", "namespace", "disagreeing", "found")
-"""manifest_no INT; file_no BIGINT or namespace STRING, the other null; disagreeing BIGINT: how many files or namespaces
-of the manifest do; found ARRAY<STRUCT<field, expected, actual: STRING>>, null beyond MOST_SHOWN."""
+"""manifest_no INT; file_no BIGINT or namespace STRING, the other one null; disagreeing BIGINT: number of disagreeing
+files or namespaces of the manifest; found ARRAY<STRUCT<field, expected, actual: STRING>>, null after MOST_SHOWN."""
 
 
 def disagreeing_files(stated: DataFrame, contents: DataFrame, per_file: DataFrame) -> DataFrame:
-    """Keep the files that are not what a manifest states.
+    """Keep the files that disagree with a manifest.
 
     Reads:  stated: manifest_no, file_no, records, bytes, sha256 (hex); contents: file_no, bytes, sha256, damage;
-            per_file: file_no, records (files without a record may be absent).
+            per_file: file_no, records (files without records can be missing).
     Gives:  DISAGREEMENTS.
     Rows:   at most one per row of `stated`. `contents` and `per_file` have at most one per file.
     """
@@ -43,13 +43,13 @@ def disagreeing_files(stated: DataFrame, contents: DataFrame, per_file: DataFram
 
 
 def disagreeing_namespaces(stated: DataFrame, claims: DataFrame, named: DataFrame) -> DataFrame:
-    """Keep the namespaces whose records in the files of a manifest are not what it states.
+    """Keep the namespaces whose records in the files of a manifest disagree with it.
 
     Reads:  stated: manifest_no, namespace, records, set_hash, heads, heads_hash, least_head (hex or null);
             claims: file_no, namespace, record_id, name, follows; named: manifest_no, file_no.
     Gives:  DISAGREEMENTS.
-    Rows:   at most MOST_SHOWN per manifest, the first in the order of names. A namespace that is stated and not in
-            the files disagrees, and so does one that is in the files and not stated.
+    Rows:   at most MOST_SHOWN per manifest, the first by name. A namespace that is only stated or only in the files
+            disagrees, too.
     """
     actual = _in_files(claims.join(F.broadcast(named), "file_no"))
     joined = stated.join(actual, ["manifest_no", "namespace"], "full")
@@ -60,7 +60,7 @@ def disagreeing_namespaces(stated: DataFrame, claims: DataFrame, named: DataFram
         _differs("set_hash", F.col("set_hash"), F.col("actual_set_hash")),
         F.when(~same_heads, _disagreement("heads", heads, actual_heads)),
     )
-    # A namespace of no record that is stated so, without heads, is as good as not stated.
+    # A statement of no records and no heads equals no statement.
     is_nothing = (F.coalesce("records", F.lit(0)) == 0) & F.col("actual_records").isNull()
     disagreeing = joined.where(~(is_nothing & (F.coalesce("heads", F.lit(0)) == 0)))
     disagreeing = disagreeing.withColumn("found", found).where(F.size("found") > 0)
@@ -78,7 +78,7 @@ def _ranked(disagreeing: DataFrame, order: str) -> DataFrame:
 
 
 def _in_files(claims: DataFrame) -> DataFrame:
-    """Tell the records of each namespace in the files of each manifest: their number, set_hash and heads.
+    """Return number, set_hash and heads of the records of each namespace in the files of each manifest.
 
     Reads:  manifest_no, namespace, record_id, name, follows.
     Gives:  manifest_no, namespace, actual_records, actual_set_hash, actual_heads, actual_heads_hash, actual_least_head.
@@ -112,7 +112,7 @@ def _in_files(claims: DataFrame) -> DataFrame:
 
 
 def _members(claims: DataFrame, part: str) -> DataFrame:
-    """Give the record ids of claims as members of one named set per manifest and namespace."""
+    """Return the record ids of claims as values of one named set per manifest and namespace."""
     name = F.concat_ws("|", F.lit(part), F.col("manifest_no").cast("string"), F.col("namespace"))
     return claims.select(name.alias("namespace"), F.col("record_id").alias("value"))
 

@@ -1,4 +1,4 @@
-"""Rows of some namespaces."""
+"""Selects rows by namespace."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pyspark.sql import functions as F
 from strandline.core.ids import bucket_of
 
 ENOUGH: Final = 3
-"""So many namespaces tell that a name is that of no single one."""
+"""Enough namespaces to show that a prefix is ambiguous."""
 
 
 def only_namespaces(rows: DataFrame, namespaces: Sequence[str], buckets: int) -> DataFrame:
-    """Keep the rows of these namespaces, which an operator named; no file of another bucket is opened.
+    """Keep the rows of these namespaces; files of other buckets are not opened.
 
-    Reads:  namespace, bucket; `buckets` is N of the lake.
+    Reads:  namespace, bucket; `buckets` is the lake's number of buckets.
     Gives:  the columns of `rows`.
     Rows:   at most one per row.
     """
@@ -28,7 +28,7 @@ def only_namespaces(rows: DataFrame, namespaces: Sequence[str], buckets: int) ->
 
 
 def begins_with(rows: DataFrame, prefixes: Sequence[str]) -> DataFrame:
-    """Keep the rows whose namespace begins with one of the texts.
+    """Keep the rows whose namespace starts with one of the prefixes.
 
     Reads:  namespace.
     Gives:  the columns of `rows`.
@@ -38,7 +38,7 @@ def begins_with(rows: DataFrame, prefixes: Sequence[str]) -> DataFrame:
 
 
 def first_namespaces(rows: DataFrame) -> DataFrame:
-    """Keep the first few distinct rows by their namespace.
+    """Keep the first distinct rows by namespace.
 
     Reads:  namespace.
     Gives:  the columns of `rows`.

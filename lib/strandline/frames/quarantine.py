@@ -1,4 +1,4 @@
-"""Rejected and deferred records in the one form of the table `quarantine`."""
+"""Rejected and deferred records in the form of the table `quarantine`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FINDING_COLUMNS = (
     "namespace", "scope", "status", "reasons", "record_id", "raw", "raw_bytes", "raw_sha256", "waits_for", "evidence",
     "source", "source_offset", "order_key",
 )  # fmt: skip
-"""What a dialect says of a record that was not accepted; raw_sha256 is null where raw is whole; order_key decides
-which of several deliveries of one text is kept (least first)."""
+"""The columns of a finding, a record that was not accepted. raw_sha256 is null if raw is whole; the least order_key
+decides which one of equal findings is stored."""
 
 
 def deferred(quarantine: DataFrame, dialect: str) -> DataFrame:
-    """Keep the records of a dialect that wait: for others, or for mended rules.  Gives: the columns of `quarantine`."""
+    """Keep records of a dialect that wait for other records or corrected rules.  Gives: the columns of `quarantine`."""
     return quarantine.where((F.col("dialect") == dialect) & (F.col("status") == "deferred"))
 
 
@@ -27,8 +27,8 @@ def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
     """Add the key of the table: quarantine_id and bucket.
 
     Reads:  FINDING_COLUMNS.  Gives: FINDING_COLUMNS, quarantine_id, bucket.  Rows: one per row.
-    The verdict is part of the id: one text that is rejected in one file and waits in another is two rows. Of bytes that
-    are not kept whole the digest of all of them stands behind those that are.
+    The id includes the verdict: a record that is rejected in one file and waits in another has two rows. If bytes are
+    not stored whole, the digest of all bytes follows the stored ones.
     """
     bound = F.concat(
         F.lit(dialect).cast("binary"), F.lit(ZERO),
@@ -48,7 +48,7 @@ def identified(findings: DataFrame, *, dialect: str, buckets: int) -> DataFrame:
 
 
 def first_rejected(findings: DataFrame) -> DataFrame:
-    """Tell, per source of rejected records, where it first breaks.
+    """Find the first rejected record of each source.
 
     Reads:  FINDING_COLUMNS.
     Gives:  source, rejected (how many records), source_offset and reasons (joined by commas) of the first of them.
@@ -68,9 +68,9 @@ def as_quarantine(
 ) -> DataFrame:
     """Shape findings to the contract of `quarantine`.
 
-    Reads:  what `identified` gives.
+    Reads:  columns of `identified`.
     Gives:  the columns of `quarantine`.
-    Rows:   one per quarantine id: the finding of the least order_key, with the least of the evidences.
+    Rows:   one per quarantine id: the finding with the least order_key, with the least evidence.
     """
     first = Window.partitionBy("quarantine_id").orderBy("order_key")
     least = F.min("evidence").over(Window.partitionBy("quarantine_id"))

@@ -1,4 +1,4 @@
-"""Rows of another lake, each with the rules of its table's contract that it breaks."""
+"""Checks rows of another lake against the rules of their table's contract."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from strandline.contracts.rules import KEY_RULES
 BROKEN: Final = "broken_rules"
 BREAKS_CONTRACT: Final = "ROW_BREAKS_CONTRACT"
 SHOWN_CHARS: Final = 4096
-"""Characters of a value that the quarantine keeps of such a row: they show what it is, nothing is judged by them."""
+"""Maximum characters of a value that the quarantine stores of such a row; only for people."""
 
 
 def is_comparable() -> Column:
-    """True where bucket, namespace and record_id are such that records can be compared by them; never null."""
+    """Return whether bucket, namespace and record_id are valid, so that records can be compared; never null."""
     return reduce(Column.__and__, map(_holds, KEY_RULES.values()))
 
 
 def with_broken_rules(rows: DataFrame, rules: Mapping[str, str]) -> DataFrame:
     """Add the names of the rules that a row breaks.
 
-    Reads:  the columns that `rules` (name: SQL condition) speak of.
+    Reads:  the columns in `rules` (name: SQL condition).
     Gives:  the columns of `rows`, broken_rules ARRAY<STRING> in the order of `rules`.
     Rows:   one per row.
     """
@@ -35,7 +35,7 @@ def with_broken_rules(rows: DataFrame, rules: Mapping[str, str]) -> DataFrame:
 
 
 def keeps_contract() -> Column:
-    """True for a row that breaks no rule."""
+    """Return whether a row breaks no rule."""
     return F.size(BROKEN) == 0
 
 
@@ -43,14 +43,15 @@ def as_findings(rows: DataFrame, columns: Sequence[str], *, table: str, lake: st
     """Shape rows that break the contract of their table to findings.
 
     Reads:  `columns` of the table, broken_rules.
-    Gives:  FINDING_COLUMNS of `frames.quarantine`. What such a row says of its namespace is not believed.
+    Gives:  FINDING_COLUMNS of `frames.quarantine`. The namespace is null, since that of such a row is not trusted.
     Rows:   one per row. `raw` is the row as JSON, long values cut.
     """
     shown = F.struct(*(_shown(rows, name).alias(name) for name in columns))
     raw = F.to_json(F.struct(F.lit(table).alias("table"), shown.alias("row")), {"ignoreNullFields": "false"})
-    told = F.struct(F.lit(lake).alias("lake"), F.col(BROKEN).alias("rules"), F.lit(table).alias("table"))
+    evidence = F.struct(F.lit(lake).alias("lake"), F.col(BROKEN).alias("rules"), F.lit(table).alias("table"))
     findings = rows.select(
-        raw.cast("binary").alias("raw"), F.to_json(F.struct(told.alias(BREAKS_CONTRACT))).alias("evidence")
+        raw.cast("binary").alias("raw"),
+        F.to_json(F.struct(evidence.alias(BREAKS_CONTRACT))).alias("evidence"),
     )
     return findings.select(
         F.lit(None).cast("string").alias("namespace"),

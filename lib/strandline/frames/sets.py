@@ -1,4 +1,4 @@
-"""set_hash of columns of 32-byte values, so that no task holds a whole set."""
+"""set_hash of columns of 32-byte values; no task holds a whole set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def set_hashes(values: DataFrame) -> DataFrame:
     Reads:  namespace, value (BINARY, 32 bytes; repeated values count once).
     Gives:  namespace, set_hash BINARY, size BIGINT.
     Rows:   one per namespace.
-    One sort per (namespace, first byte) in parallel, then one fold over at most 256 digests a namespace.
+    One parallel sort per (namespace, first byte), then at most 256 digests per namespace.
     """
     hashes = bucket_hashes(values.select("namespace", "value").distinct())
     in_order = hashes.repartition("namespace").sortWithinPartitions("namespace", "first")
@@ -23,7 +23,7 @@ def set_hashes(values: DataFrame) -> DataFrame:
 
 
 def bucket_hashes(values: DataFrame) -> DataFrame:
-    """Return what a set_hash is made of: the hash of the values of each first byte.
+    """Return the parts of a set_hash: the hash of the values with each first byte.
 
     Reads:  namespace, value (BINARY, 32 bytes, each once in its namespace).
     Gives:  namespace, first BINARY, digest BINARY, size BIGINT.
@@ -37,5 +37,5 @@ def bucket_hashes(values: DataFrame) -> DataFrame:
 
 
 def first_byte(value: str) -> Column:
-    """The first byte of a BINARY column, which says in which of the 256 parts of a set_hash its value is."""
+    """Return the first byte of a BINARY column: it selects one of the 256 parts of a set_hash."""
     return F.substring(F.col(value), 1, 1)

@@ -6,13 +6,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 OPTIONAL = ("depends_on", "order_blocks", "document_groups", "configuration")
-"""Columns that a dialect may leave out: they are null then."""
+"""Columns that a dialect can leave out; they are then null."""
 
 
 def as_namespace_state(states: DataFrame, *, dialect: str, reduced_version: int, run_id: str) -> DataFrame:
     """Shape states to rows of `namespace_state`, without the time.
 
-    Reads:  namespace, bucket, record_count, state_hash, reducer_version, and those of OPTIONAL that are there.
+    Reads:  namespace, bucket, record_count, state_hash, reducer_version, and existing columns of OPTIONAL.
     Gives:  these, dialect, reduced_version, run_id.
     Rows:   one per row.
     """

@@ -1,4 +1,4 @@
-"""What became of each block, and of each document that delivered it."""
+"""Verdicts on blocks, and the status of the documents that delivered them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from strandline.frames.quarantine import deferred
 from strandline.kernels.guard import FAULTS, INTERNAL_ERROR
 
 VERDICT = ("judge_id", "record_id", "namespace", "kind", "outcome", "reasons", "evidence", "waits_for")
-"""What became of a block. `outcome`: accepted, rejected, deferred, foreign or stray."""
+"""The columns of a verdict on a block. `outcome`: accepted, rejected, deferred, foreign or stray."""
 
 STATUSES = ("accepted", "rejected", "deferred", "foreign")
 
 
 def is_fault() -> Column:
-    """True for what met a fault of ours."""
+    """Return whether an internal fault occurred."""
     return F.array_contains("reasons", INTERNAL_ERROR)
 
 
 def is_waiting() -> Column:
-    """True for a row of `quarantine` that waits for another record, and not for mended rules."""
+    """Return whether a row of `quarantine` waits for another record, not for corrected rules."""
     return (F.col("status") == "deferred") & ~is_fault()
 
 
 def waits_for(thing: Column) -> Column:
-    """What a row of `quarantine` waits for: this thing, or nothing where it is null."""
+    """Return the column waits_for of `quarantine`: `thing`, or empty if it is null."""
     return F.when(thing.isNull(), F.array().cast("array<string>")).otherwise(F.array(thing))
 
 
@@ -41,31 +41,31 @@ def waiting(quarantine: DataFrame, dialect: str) -> DataFrame:
     return rows.select("quarantine_id", "bucket", "namespace", "record_id", "raw", "waits_for")
 
 
-def without_room(news: DataFrame, waiting_rows: DataFrame, limit: int) -> DataFrame:
-    """Find the namespaces whose new waiting records are more than their limit leaves room for.
+def without_room(arrivals: DataFrame, waiting_rows: DataFrame, limit: int) -> DataFrame:
+    """Find the namespaces with more new waiting records than their limit allows.
 
-    Reads:  news: namespace, news (how many records are to wait from now on); waiting_rows: namespace.
-    Gives:  namespace, news, room.
+    Reads:  arrivals: namespace, arrivals (number of new waiting records); waiting_rows: namespace.
+    Gives:  namespace, arrivals, room.
     Rows:   one per such namespace.
     """
     waits = waiting_rows.groupBy("namespace").agg(F.count(F.lit(1)).alias("waits"))
     room = F.greatest(F.lit(limit) - F.coalesce("waits", F.lit(0)), F.lit(0))
-    joined = news.join(waits, "namespace", "left").select("namespace", "news", room.alias("room"))
-    return joined.where("news > room")
+    joined = arrivals.join(waits, "namespace", "left").select("namespace", "arrivals", room.alias("room"))
+    return joined.where("arrivals > room")
 
 
 def limited(verdicts: DataFrame, full: DataFrame, limit: int) -> DataFrame:
-    """Turn away blocks for which their namespace has no room among its waiting records.
+    """Reject blocks that would exceed the limit of waiting records of their namespace.
 
-    Reads:  VERDICT, is_recalled; full: what `without_room` gives.
-    Gives:  VERDICT, is_recalled; those beyond the room, in the order of their ids, are rejected with DEFERRED_LIMIT.
+    Reads:  VERDICT, is_recalled; full: columns of `without_room`.
+    Gives:  VERDICT, is_recalled; blocks over the limit, in the order of their ids, are rejected with DEFERRED_LIMIT.
     Rows:   one per row.
     """
     waits = (F.col("outcome") == "deferred") & ~is_fault() & ~F.col("is_recalled")
     order = Window.partitionBy("namespace", waits).orderBy("record_id")
     evidence = encode_evidence({"DEFERRED_LIMIT": {"expected": limit}})
     is_over = waits & F.coalesce(F.row_number().over(order) > F.col("room"), F.lit(False))
-    turned = verdicts.join(full.select("namespace", "room"), "namespace", "left").withColumn(
+    marked = verdicts.join(full.select("namespace", "room"), "namespace", "left").withColumn(
         "is_over", is_over
     )
     over = {
@@ -75,13 +75,13 @@ def limited(verdicts: DataFrame, full: DataFrame, limit: int) -> DataFrame:
         "waits_for": F.array().cast("array<string>"),
     }
     changed = {name: F.when(F.col("is_over"), value).otherwise(F.col(name)) for name, value in over.items()}
-    return turned.withColumns(changed).select(*VERDICT, "is_recalled")
+    return marked.withColumns(changed).select(*VERDICT, "is_recalled")
 
 
 def delivered(documents: DataFrame, verdicts: DataFrame) -> DataFrame:
-    """Give what became of each document that was delivered; claims are none.
+    """Return the status of each delivered document; a claim is not a document.
 
-    Reads:  what a dialect reads; VERDICT.
+    Reads:  documents; VERDICT.
     Gives:  PLACE, offset, judge_id, status: accepted, rejected, deferred or foreign; is_fault.
     Rows:   one per document.
     """
@@ -108,7 +108,7 @@ def delivered(documents: DataFrame, verdicts: DataFrame) -> DataFrame:
 
 
 def totals(documents: DataFrame) -> DataFrame:
-    """Count documents by status.  Reads: what `delivered` gives.  Gives: STATUSES, faults.  Rows: one."""
+    """Count documents by status.  Reads: columns of `delivered`.  Gives: STATUSES, faults.  Rows: one."""
     return documents.agg(
         *(F.count_if(F.col("status") == status).alias(status) for status in STATUSES),
         F.count_if("is_fault").alias("faults"),

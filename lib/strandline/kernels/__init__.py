@@ -1,1 +1,1 @@
-"""What the kernels of several dialects share: files to decompressed blocks, blocks to lines. No Spark, no JVM."""
+"""Kernels that several dialects share: files to decompressed blocks, blocks to lines. No Spark, no JVM."""

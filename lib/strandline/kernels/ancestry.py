@@ -1,4 +1,4 @@
-"""Records that wait for their parents: which of a batch can go in, in one pass over each namespace."""
+"""Finds missing parents of the records of a batch, in one pass over each namespace."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MISSING_SCHEMA: Final = pa.schema(
 
 
 def missing_parents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the parents that candidates wait for: those that neither are accepted nor can go in with this batch.
+    """Yield the missing parents of candidates: those that are neither accepted nor can be accepted with this batch.
 
     Reads: CANDIDATE_COLUMNS, sorted by namespace: `lacking` are the parents that are not accepted yet.
-    Gives: MISSING_SCHEMA, a row each, `missing` ascending; empty for a candidate that can go in.
-    Work and memory are linear in the candidates and links of one namespace; records that name each other wait.
+    Gives: MISSING_SCHEMA, one row per candidate, `missing` ascending; empty for a candidate that can be accepted.
+    Time and memory are linear in the candidates and links of one namespace; records that name each other wait.
     """
     here: str | None = None
     lacking: dict[bytes, tuple[bytes, ...]] = {}

@@ -1,4 +1,4 @@
-"""Rows as batches."""
+"""Converts rows to record batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that are blocks with an address, row by row: what files hold of them, what is judged, what is replayed."""
+"""Blocks with an address, row by row: documents of files, verdicts, replays."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BLOCK_FIELDS: Final = (
     pa.field("record_id", pa.binary()),
     pa.field("judge_id", pa.binary()),
 )
-"""What a document adds to a piece; a dialect appends what files claim of blocks.
+"""Fields that a document adds to a piece; a dialect appends the claims of files about blocks.
 
-- `kind`: `block`; `shared`, a block from where other applications keep theirs too; `claim`, an address that a file
-  says is there; `foreign`, a block that no record can name. Null where the piece is a damage.
-- `namespace`: the one that a block begins to tell, or that a refused document told. `record_id`: of a block; of a claim
-  the id, null if it cannot be read.
-- `judge_id`: names what there is to judge: the record id, unless a file claims of the block what it does not say.
+- `kind`: `block`; `shared`, a block from a store that other applications use, too; `claim`, an address that a file
+  states; `foreign`, a block that no record can name. Null if the piece is a damage.
+- `namespace`: from the first look at a block, or from the evidence of a refused document. `record_id`: of a block; of a
+  claim the id, null if it cannot be read.
+- `judge_id`: the key of a block to judge: the record id, unless a file makes claims about the block.
 """
 
 JUDGED_FIELDS: Final = (
@@ -40,29 +40,29 @@ JUDGED_FIELDS: Final = (
     pa.field("evidence", pa.string()),
     pa.field("is_signed", pa.bool_()),
 )
-"""What the bytes of a block tell of it; a dialect appends facts of its own.
+"""Fields that the bytes of a block decide; a dialect appends its facts.
 
-- `kind`: `record`; `foreign`, a block of another application; `stray`, nobody's where it was shared, else no record; or
+- `kind`: `record`; `foreign`, a block of another application; `stray`, foreign if it was shared, else not a record; or
   another kind of the dialect, for a side table.
-- `reasons`, ascending, and `evidence` of a record that its own bytes refute. `is_signed`: a signature was verified.
+- `reasons`, ascending, and `evidence` of a record that is invalid by its bytes. `is_signed`: a signature was verified.
 """
 
 JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mapping[str, Any]]
-"""From a block, the claims on it and the options to its facts, by name: of JUDGED_FIELDS and the dialect's own."""
+"""Takes a block, the claims about it and the options; returns its facts by name: JUDGED_FIELDS and the dialect's."""
 
 Replay: TypeAlias = Callable[[Mapping[str, Any], Pieces, ReadOptions], Iterator[None]]
-"""Adds the documents of one rejected row as it was delivered, yielding often so that full batches leave."""
+"""Adds the documents of one rejected row; yields often, so that full batches are passed on."""
 
 OF_A_FILE: Final = frozenset(
     {
         "BOMB", "CONTAINER_DAMAGED", "CONTAINER_NESTED", "CONTAINER_UNSUPPORTED", "FILE_TOO_LARGE", "LINE_TOO_LARGE",
     }
 )  # fmt: skip
-"""Reasons of a place that does not open by itself, or whose size decided: it keeps them."""
+"""Reasons of bytes that cannot be read alone, or that a size limit decided: a replay keeps them."""
 
 
 class BlockPieces:
-    """Turns the documents of one file to pieces, numbered in their order."""
+    """Turns the documents of one file into pieces, numbered in their order."""
 
     def __init__(self, file_no: int, part: int, pieces: Pieces, options: ReadOptions) -> None:
         self.options = options
@@ -79,11 +79,11 @@ class BlockPieces:
     def refuse(
         self, reasons: tuple[str, ...], evidence: Evidence, raw: CappedBytes, offset: int, **more: object
     ) -> None:
-        """Add a document that is rejected before it was a block."""
+        """Add a document that is rejected before it is a block."""
         self.put(None, offset, raw, damage=",".join(reasons), evidence=encode_evidence(evidence), **more)
 
     def guarded(self, steps: Iterator[None], raw: bytes, offset: int) -> Iterator[None]:
-        """Yield at each step that adds a document of these bytes; if one fails the bytes wait for mended rules."""
+        """Yield at each step that adds a document of these bytes; if one raises, the bytes wait for corrected rules."""
 
         def at_fault(evidence: Evidence) -> None:
             self.refuse((INTERNAL_ERROR,), evidence, self.kept(raw), offset)
@@ -91,18 +91,18 @@ class BlockPieces:
         return guarded_steps(steps, at_fault)
 
     def kept(self, raw: bytes) -> CappedBytes:
-        """Return the bytes of a document as far as they are kept."""
+        """Return the bytes of a document up to the limits."""
         if len(raw) <= self.options.keep.whole_bytes:
             return CappedBytes(raw, len(raw))
-        keeper = CappedReader(self.options.keep)
-        keeper.add(raw)
-        return keeper.kept()
+        reader = CappedReader(self.options.keep)
+        reader.add(raw)
+        return reader.kept()
 
 
 def read_lines(
     content: Content, adder: BlockPieces, limit: int, add: Callable[[StreamLine], Iterator[None]]
 ) -> Iterator[None]:
-    """Add the documents of each line, yielding often; a bug of ours that a line meets costs this line alone."""
+    """Add the documents of each line, yielding often; an internal fault affects only the line of it."""
     for _, line in split_lines(content, limit=limit, keep=adder.options.keep):
         if line.over_limit:
             reasons = ("LINE_TOO_LARGE",) if line.ended else ("LINE_TOO_LARGE", "TRUNCATED")
@@ -116,7 +116,7 @@ def read_lines(
 def judged(
     batches: Iterable[pa.RecordBatch], judge: JudgeBlock, facts: pa.Schema, options: ReadOptions
 ) -> Iterator[pa.RecordBatch]:
-    """Yield what blocks are, a row each; a bug that one of them meets makes it wait for rules in which it is mended.
+    """Yield the facts of blocks, one row each; after an internal fault a block waits for corrected rules.
 
     Reads: judge_id, record_id, block, and the claims of the dialect.  Gives: `facts`.
     """
@@ -136,7 +136,7 @@ def _facts(row: dict[str, Any], judge: JudgeBlock, options: ReadOptions) -> Mapp
 def replayed(
     batches: Iterable[pa.RecordBatch], replay: Replay, extra: tuple[pa.Field, ...], options: ReadOptions
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the pieces of rejected rows that are judged again; what was damaged in its file stays rejected.
+    """Yield the pieces of rejected rows that are judged again; damage of a file stays rejected.
 
     Reads: file_no, namespace, raw, record_id, reasons (joined by commas), evidence.  Gives: PIECE_FIELDS and `extra`.
     """
@@ -154,7 +154,7 @@ def replayed(
 
 
 def keep_rejected(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> None:
-    """Add a rejected row as it was rejected."""
+    """Add a rejected row with its stored verdict."""
     raw = CappedBytes(row["raw"], len(row["raw"]))
     BlockPieces(row["file_no"], 0, pieces, options).put(
         None, 0, raw, namespace=row["namespace"], record_id=row["record_id"], damage=row["reasons"],
@@ -163,5 +163,5 @@ def keep_rejected(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) 
 
 
 def document_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
-    """Return the schema of documents of a dialect that appends these fields."""
+    """Return the schema of documents with the fields that a dialect appends."""
     return pa.schema((*PIECE_FIELDS, *extra))

@@ -1,6 +1,6 @@
-"""Compressed streams as decompressed blocks: gzip members and zstd frames, each sequence as one stream.
+"""Decompresses streams to blocks: gzip members and zstd frames, each sequence as one stream.
 
-What a codec had decoded before it failed is not lost: records that stand before a damage are judged.
+Bytes that a codec decoded before it failed are kept: records before a damage are judged.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import IO
 import pyarrow as pa
 
 BLOCK_BYTES = 1024 * 1024
-"""Most bytes that are read, or come out of a codec, in one step."""
+"""Maximum bytes of a read, and of the output of a codec, in one step."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _FIRST_STEP_BYTES = 512
-"""Of a gzip member this much is handed to the codec first."""
+"""Bytes of the first step of a gzip member."""
 
 _SMALL_BLOCK_BYTES = 64 * 1024
 _ZSTD_STEP_BYTES = 4096
-"""Arrow drops what one failing read had decoded, so zstd is read in small steps that are put together again."""
+"""Arrow drops the output of a failing read, so zstd is read in small steps, which are joined."""
 
 
 FILE_UNREADABLE = "FILE_UNREADABLE"
-"""The reason of a file that was found, and that could not be opened or read."""
+"""The reason of a file that exists but cannot be opened or read."""
 
 
-class StreamDamage(Exception):  # noqa: N818 - a verdict on the bytes, no error of the program
-    """The stream cannot be read on from here; what came before stands.
+class StreamDamage(Exception):  # noqa: N818 - a verdict on the bytes, not an error of the program
+    """The stream cannot be read further; the blocks before are valid.
 
     Fields: `reason` (a registry code), `cause` (what was found), `offset` (in the decompressed stream, bytes).
     """
@@ -42,12 +42,12 @@ class StreamDamage(Exception):  # noqa: N818 - a verdict on the bytes, no error 
 
 
 class Decoder:
-    """Iterates over decompressed blocks; `taken` counts the compressed bytes handed to the codec so far."""
+    """Iterates over decompressed blocks; `taken` counts the compressed bytes that the codec got so far."""
 
     taken: int = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        raise TypeError("a codec iterates by itself")
+        raise TypeError("a codec implements its own iteration")
 
 
 class Gzip(Decoder):
@@ -65,14 +65,14 @@ class Gzip(Decoder):
 
     def _blocks(self) -> Iterator[bytes]:
         yield from self._member()
-        while self._holds(len(GZIP_MAGIC)):
+        while self._has_bytes(len(GZIP_MAGIC)):
             if not self._data.startswith(GZIP_MAGIC, self._at):
                 cause = "bytes after a gzip member that start no other"
                 raise StreamDamage("CONTAINER_DAMAGED", cause, self._out)
             yield from self._member()
 
-    def _holds(self, size: int) -> bool:
-        """Return whether a byte is at hand; there are `size` of them, unless the stream ends before."""
+    def _has_bytes(self, size: int) -> bool:
+        """Read ahead to `size` bytes, if the stream has so many. Return whether there is at least one."""
         while len(self._data) - self._at < size:
             block = self._stream.read(BLOCK_BYTES)
             if not block:
@@ -82,16 +82,16 @@ class Gzip(Decoder):
         return self._at < len(self._data)
 
     def _member(self) -> Iterator[bytes]:
-        """Yield what one member holds, and stand behind it.
+        """Yield the content of one member and move to its end.
 
-        What is handed to the codec is copied, and what it leaves is copied back: so the first step of a member is
-        small, and each further one at most twice what the member has taken.
+        Input of the codec is copied, and unused input is copied back: so the first step of a member is small, and each
+        further one at most twice the size of the one before.
         """
         codec = zlib.decompressobj(31)
         before: zlib._Decompress | None = None
         step = _FIRST_STEP_BYTES
         while not codec.eof:
-            if not self._holds(1):
+            if not self._has_bytes(1):
                 raise StreamDamage("TRUNCATED", "ends inside a gzip member", self._out)
             data = self._data[self._at : self._at + step]
             try:
@@ -110,29 +110,29 @@ class Gzip(Decoder):
 
 
 def _joined(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks, small ones put together: what follows has a cost for each. A damage comes behind them."""
-    held = bytearray()
+    """Join small blocks, since each block has a fixed cost. A damage is raised after the blocks before it."""
+    joined = bytearray()
     try:
         for block in blocks:
-            if held and len(held) + len(block) > _SMALL_BLOCK_BYTES:
-                yield bytes(held)
-                held.clear()
+            if joined and len(joined) + len(block) > _SMALL_BLOCK_BYTES:
+                yield bytes(joined)
+                joined.clear()
             if len(block) >= _SMALL_BLOCK_BYTES:
                 yield block
             else:
-                held += block
+                joined += block
     except StreamDamage:
-        if held:
-            yield bytes(held)
+        if joined:
+            yield bytes(joined)
         raise
-    if held:
-        yield bytes(held)
+    if joined:
+        yield bytes(joined)
 
 
 def _decoded_before_error(before: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """Yield what a failing call had decoded up to the byte that failed: zlib itself drops it.
+    """Yield what a failing call had decoded before the byte that failed: zlib itself drops it.
 
-    `before` is the codec as it was at that call, `data` what it was given.
+    `before` is a copy of the codec before that call, `data` its input.
     """
     size = len(data)
     while size and data:
@@ -172,7 +172,7 @@ class Zstd(Decoder):
                     steps = []
         except OSError as error:
             if error.errno is not None:
-                raise  # of the disk, not of the bytes
+                raise  # a fault of the disk, not of the bytes
             damage = error
         if damage is not None:
             steps.append(self._dropped(out))
@@ -187,17 +187,17 @@ class Zstd(Decoder):
         raise StreamDamage("CONTAINER_DAMAGED", f"zstd: {text[:200]}", out)
 
     def _dropped(self, out: int) -> bytes:
-        """Return what Arrow's failing read had decoded behind byte `out`: the stream is read again up to there."""
+        """Return the output after byte `out` that Arrow's failing read dropped: reads the stream again up to there."""
         self._stream.seek(len(self._head))
-        again = pa.CompressedInputStream(pa.PythonFile(_Counted(self._head, self._stream), mode="r"), "zstd")
+        reader = pa.CompressedInputStream(pa.PythonFile(_Counted(self._head, self._stream), mode="r"), "zstd")
         for _ in range(out // _ZSTD_STEP_BYTES):
-            again.read(_ZSTD_STEP_BYTES)
+            reader.read(_ZSTD_STEP_BYTES)
         tail = bytearray()
         try:
-            while len(tail) < _ZSTD_STEP_BYTES and (byte := again.read(1)):
+            while len(tail) < _ZSTD_STEP_BYTES and (byte := reader.read(1)):
                 tail += byte
         except OSError:
-            pass  # the damage that is known already
+            pass  # the known damage
         return bytes(tail)
 
 

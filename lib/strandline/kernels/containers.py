@@ -1,4 +1,4 @@
-"""Untrusted files as a stream of decompressed blocks, with limits that hold before anything is kept."""
+"""Untrusted files as a stream of decompressed blocks, with limits that are checked before memory is used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO, Literal
 from strandline.kernels.codecs import BLOCK_BYTES, GZIP_MAGIC, ZSTD_MAGIC, Decoder, Gzip, StreamDamage, Zstd
 
 RATIO_FREE_BYTES = 64 * 1024 * 1024
-"""Output below which the ratio of output to input is not judged."""
+"""Output up to which the ratio of output to input is not limited."""
 
 Container = Literal["plain", "gzip", "zstd", "unsupported"]
 
@@ -19,7 +19,7 @@ SNIFF_BYTES = 512
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """Bounds of one decompressed stream: bytes in all, and output bytes per input byte past the first 64 MiB."""
+    """Bounds of one decompressed stream: bytes in total, and output bytes per input byte after the first 64 MiB."""
 
     decompressed_bytes: int
     ratio: int
@@ -28,7 +28,7 @@ class StreamLimits:
 def container_of(head: bytes) -> tuple[Container, str]:
     """Return the container that the first bytes of a file announce, and its name in words.
 
-    The name of the file plays no part. `head` should hold 512 bytes where the file has them.
+    The name of the file does not matter. `head` should have 512 bytes, if the file has so many.
     """
     if head.startswith(GZIP_MAGIC):
         return "gzip", "gzip"
@@ -47,9 +47,9 @@ def blocks(stream: IO[bytes], limits: StreamLimits) -> Iterator[bytes]:
 
     Raises:
         StreamDamage: CONTAINER_UNSUPPORTED (zip, tar, bzip2, xz), CONTAINER_NESTED (compressed inside
-            compressed), TRUNCATED (the stream ends inside a member), CONTAINER_DAMAGED (a failing check sum or
-            bytes after a member that start no other), BOMB (over a limit). It comes after the blocks that were
-            good, so that what precedes the damage can be judged.
+            compressed), TRUNCATED (the stream ends inside a member), CONTAINER_DAMAGED (a wrong checksum, or bytes
+            after a member that do not start another), BOMB (over a limit). Raised after the good blocks, so that
+            records before the damage can be judged.
     """
     head = _read_exactly(stream, SNIFF_BYTES)
     container, name = container_of(head)
@@ -85,21 +85,21 @@ def _guarded(opened: Decoder, limits: StreamLimits) -> Iterator[bytes]:
 
 
 def _not_nested(opened: Decoder) -> Iterator[bytes]:
-    """Yield the blocks, none of them before the first 512 bytes have shown that they are no container."""
-    held: list[bytes] = []
+    """Yield the blocks, after a check that the first 512 bytes are not a container."""
+    first: list[bytes] = []
     damage: StreamDamage | None = None
     decoded = iter(opened)
     try:
         for block in decoded:
-            held.append(block)
-            if sum(map(len, held)) >= SNIFF_BYTES:
+            first.append(block)
+            if sum(map(len, first)) >= SNIFF_BYTES:
                 break
     except StreamDamage as met:
         damage = met
-    container, name = container_of(b"".join(held)[:SNIFF_BYTES])
+    container, name = container_of(b"".join(first)[:SNIFF_BYTES])
     if container != "plain":
         raise StreamDamage("CONTAINER_NESTED", name, 0)
-    yield from held
+    yield from first
     if damage is not None:
         raise damage
     yield from decoded

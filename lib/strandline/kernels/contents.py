@@ -1,4 +1,4 @@
-"""Files to what their decompressed content is: its length and its digest, in bounded memory."""
+"""Length and digest of the decompressed content of files, in bounded memory."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CONTENT_SCHEMA: Final = pa.schema(
 
 
 def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterator[pa.RecordBatch]:
-    """Yield what the decompressed content of files is, byte order marks too.
+    """Yield length and digest of the decompressed content of files, including byte order marks.
 
-    Reads: file_no, path (BINARY, as `core.safe_files` opens it).
-    Gives: CONTENT_SCHEMA; sha256 in lower-case hex. If the stream is damaged, `damage` tells the reason, and the other
-    two are of what came before it.
+    Reads: file_no, path (BINARY, for `core.safe_files`).
+    Gives: CONTENT_SCHEMA; sha256 in lower-case hex. `damage` is the reason if the stream is damaged; length and digest
+    are then those of the content before it.
     """
     for batch in batches:
         for file_no, path in zip(

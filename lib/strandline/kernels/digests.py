@@ -1,4 +1,4 @@
-"""Digests over sorted batches: one for each run of rows with equal keys."""
+"""Digests over sorted batches: one per run of rows with equal keys."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from strandline.kernels.batches import as_batch
 def run_digests(
     batches: Iterable[pa.RecordBatch], keys: tuple[str, ...], *, tag: bytes = b""
 ) -> Iterator[pa.RecordBatch]:
-    """Yield SHA-256 of `tag` and the joined values of each run of rows with equal keys.
+    """Yield SHA-256 of `tag` and the concatenated values of each run of rows with equal keys.
 
-    Reads: the columns `keys` and value (BINARY), sorted by the keys, then as they are to be hashed.
+    Reads: the columns `keys` and value (BINARY), sorted by the keys, then in the order of hashing.
     Gives: the keys, digest BINARY, size BIGINT (rows of the run). Memory does not grow with the values.
     """
     here: tuple[Any, ...] | None = None

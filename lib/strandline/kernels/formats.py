@@ -1,16 +1,16 @@
-"""What the name of a file tells of its content."""
+"""Formats of files by their names."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 Formats: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Formats by name, each with the endings, in lower case, that tell it."""
+"""Formats by name, each with its file name endings in lower case."""
 
 _CONTAINER_ENDINGS: Final = (".gz", ".zst")
 
 
 def format_of(name: str, formats: Formats) -> str | None:
-    """Return the format that a name's ending tells, in either case; one ending of a container is looked through."""
+    """Return the format of a name by its ending, ignoring case and one ending of a container."""
     lower = name.lower()
     ending = next((each for each in _CONTAINER_ENDINGS if lower.endswith(each)), "")
     lower = lower.removesuffix(ending)

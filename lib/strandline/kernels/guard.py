@@ -1,4 +1,4 @@
-"""The one guard of kernels: a bug of ours that one record meets costs this record alone, until it is mended."""
+"""The guard of kernels: an internal fault affects only one record, which waits for corrected rules."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ T = TypeVar("T")
 
 INTERNAL_ERROR: Final = "INTERNAL_ERROR"
 FAULTS: Final = (INTERNAL_ERROR, "LIBRARY_DISAGREEMENT")
-"""Reasons that are no fault of the record: the run says so by its exit code."""
+"""Reasons that are not faults of the record: with them the run ends with exit code 3."""
 
 NEXT_RULES: Final = f"rules:{rules_version() + 1}"
-"""What a record waits for that met a fault of ours: rules in which it is mended."""
+"""What a record waits for after an internal fault: corrected rules."""
 
 
 def guarded(judge: Callable[[], T], at_fault: Callable[[Evidence], T]) -> T:
-    """Return what `judge` returns, or what `at_fault` makes of the evidence of the exception that it raises."""
+    """Return the result of `judge`; if it raises, that of `at_fault` with the evidence of the exception."""
     try:
         return judge()
-    except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the record waits for mended rules
+    except Exception as error:  # noqa: BLE001  a bug must not stop the job: the record waits for corrected rules
         return at_fault(internal_error(error))
 
 
 def guarded_steps(steps: Iterator[None], at_fault: Callable[[Evidence], None]) -> Iterator[None]:
-    """Yield at each step of a reader, and once more after `at_fault` took the evidence of its exception.
+    """Yield at each step of a reader; if it raises, call `at_fault` with the evidence and yield once more.
 
-    A damage of the stream goes on to who opened it: it is no fault of ours.
+    A StreamDamage is not an internal fault and is raised further.
     """
     try:
         yield from steps
     except StreamDamage:
         raise
-    except Exception as error:  # noqa: BLE001  our own fault must not stop the job: the file waits for mended rules
+    except Exception as error:  # noqa: BLE001  a bug must not stop the job: the file waits for corrected rules
         at_fault(internal_error(error))
         yield

@@ -1,4 +1,4 @@
-"""Blocks to lines: the one line framing of all dialects, for untrusted streams of any size."""
+"""Splits blocks into lines for all dialects, for untrusted streams of any size."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class CappedBytes:
-    """Bytes of one record as far as they are kept.
+    """The stored bytes of one record.
 
-    `raw` is all of it if `length == len(raw)`, else its head; `sha256` is then the digest of all of it.
+    `raw` is the whole record if `length == len(raw)`, else its head; `sha256` is then the digest of the whole record.
     """
 
     raw: bytes
@@ -22,7 +22,7 @@ class CappedBytes:
 
     @property
     def whole(self) -> bool:
-        """True if all bytes are kept."""
+        """True if `raw` is the whole record."""
         return self.sha256 is None
 
 
@@ -38,7 +38,7 @@ class StreamLine:
 
 @dataclass(frozen=True, slots=True)
 class RawLimits:
-    """How much of a rejected record is kept: whole up to `whole_bytes`, beyond that the first `head_bytes`."""
+    """How much of a rejected record is stored: all up to `whole_bytes`, of a larger one the first `head_bytes`."""
 
     whole_bytes: int
     head_bytes: int
@@ -50,23 +50,23 @@ class CappedReader:
     def __init__(self, limits: RawLimits) -> None:
         self._limits = limits
         self._parts: list[bytes] = []
-        self._held = 0
+        self._stored = 0
         self._length = 0
         self._digest = hashlib.sha256()
 
     def add(self, data: bytes | memoryview) -> None:
-        """Take the next bytes of the record."""
+        """Add the next bytes of the record."""
         self._length += len(data)
         self._digest.update(data)
         if self._length <= self._limits.whole_bytes:
             self._parts.append(bytes(data))
-            self._held += len(data)
-        elif self._held < self._limits.head_bytes:
-            self._parts.append(bytes(data[: self._limits.head_bytes - self._held]))
-            self._held += len(self._parts[-1])
+            self._stored += len(data)
+        elif self._stored < self._limits.head_bytes:
+            self._parts.append(bytes(data[: self._limits.head_bytes - self._stored]))
+            self._stored += len(self._parts[-1])
 
     def kept(self) -> CappedBytes:
-        """Return what is kept of the record."""
+        """Return the stored bytes of the record."""
         raw = b"".join(self._parts)
         if self._length <= self._limits.whole_bytes:
             return CappedBytes(raw, self._length)
@@ -76,7 +76,7 @@ class CappedReader:
 def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the blocks without a byte order mark at the start of the stream.
 
-    A mark is removed once, there and only there, as Spark's text reader does.
+    Removes one mark, only at the start, like Spark's text reader.
     """
     head = b""
     rest = iter(blocks)
@@ -93,10 +93,10 @@ def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def stream_lines(
     blocks: Iterable[bytes], *, limit: int, keep: RawLimits, offset: int = 0
 ) -> Iterator[StreamLine]:
-    """Yield the lines of a stream: what stands before each LF, and what follows the last if that is not empty.
+    """Yield the lines of a stream: the bytes before each LF, and the bytes after the last LF if there are any.
 
-    A line over `limit` bytes is read on to its LF without being kept whole; it comes with `over_limit`.
-    Memory is bounded by the limit, the kept head and one block, whatever the stream holds.
+    A line of more than `limit` bytes is read to its LF without storing all of it; its `over_limit` is true. Memory is
+    bounded by the limit, the stored head and one block.
     """
     carry: list[bytes] = []
     carried = 0

@@ -1,4 +1,4 @@
-"""Manifests as untrusted bytes: what a third party states about files, and what their content is."""
+"""Parses manifests, untrusted JSON with statements about files and their content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOT_IN_A_NAME: Final = re.compile(r"[/\\\0]")
 
 @dataclass(frozen=True, slots=True)
 class StatedFile:
-    """What a manifest states of one file: of its decompressed content. `sha256` is lower-case hex."""
+    """The statement of a manifest about one file, decompressed. `sha256` is lower-case hex."""
 
     name: str
     records: int
@@ -33,7 +33,7 @@ class StatedFile:
 
 @dataclass(frozen=True, slots=True)
 class StatedNamespace:
-    """What a manifest states of one namespace: of the distinct record ids in its files. Digests in lower-case hex."""
+    """The statement of a manifest about the distinct record ids of a namespace in its files. Digests are hex."""
 
     namespace: str
     records: int
@@ -43,7 +43,7 @@ class StatedNamespace:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A manifest of the right form. `namespaces` is None if it states nothing of them."""
+    """A valid manifest. `namespaces` is None if it states none."""
 
     files: tuple[StatedFile, ...]
     namespaces: tuple[StatedNamespace, ...] | None
@@ -51,9 +51,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """Why a file is a manifest, and none that can be relied on (MANIFEST_INVALID).
+    """A manifest that is not valid (MANIFEST_INVALID).
 
-    `of_others` are the names of the files that it speaks of if it is one of another dialect, else None.
+    `of_others` are the names of its files if it is a manifest of another dialect, else None.
     """
 
     evidence: Evidence
@@ -62,26 +62,27 @@ class Invalid:
 
 @dataclass(frozen=True, slots=True)
 class NotAManifest:
-    """A file that has only the name of one."""
+    """A file that only has the name of a manifest."""
 
 
-class _WrongField(Exception):  # noqa: N818 - a verdict on the bytes, no error of the program
+class _WrongField(Exception):  # noqa: N818 - a verdict on the bytes, not an error of the program
     def __init__(self, field: str, expected: str, actual: Any) -> None:
         super().__init__(field)
-        self.evidence: Evidence = {"field": field, "expected": expected, "actual": _told(actual)}
+        self.evidence: Evidence = {"field": field, "expected": expected, "actual": _as_evidence(actual)}
 
 
 def parse_manifest(head: bytes, length: int, *, dialect: str) -> Statement | Invalid | NotAManifest:
-    """Return what the bytes of a `*.manifest.json` state.
+    """Return the statement of the bytes of a `*.manifest.json`.
 
-    `head` are its bytes up to 16 MiB, `length` the number of all of them. These hold for a statement:
-    - it has at most 16 MiB (`too_large`) and is one strict JSON value, nested at most 32 deep (cause of the reader);
-    - `strandline_manifest` is 1 and `dialect` the run's;
-    - `files` is a list; each has a plain `name` (no separator, not `.` or `..`, no NUL), once in the list, `records`
+    `head` are its bytes up to 16 MiB, `length` is its whole length. These hold for a statement:
+    - it has at most 16 MiB (`too_large`) and is one strict JSON value with at most 32 levels (cause of the reader);
+    - `strandline_manifest` is 1 and `dialect` is that of the run;
+    - `files` is a list; each has a plain `name` (no separator, not `.` or `..`, no NUL) that is not repeated, `records`
       and `bytes` in 0..2^63-1, `sha256` as 64 lower-case hex characters;
-    - `namespaces`, if it is there, is a list; each has a `namespace`, once, `records`, `set_hash`, distinct `heads`.
+    - `namespaces`, if present, is a list; each has a `namespace` that is not repeated, `records`, `set_hash` and
+      distinct `heads`.
 
-    Bytes that cannot be read as JSON are a manifest, an invalid one, if the name of the member is in them.
+    Bytes that are not JSON are an invalid manifest if they contain the name of the member, else not a manifest.
     """
     if length > MAX_MANIFEST_BYTES:
         return _unread(head, {"cause": "too_large", "expected": MAX_MANIFEST_BYTES, "actual": length})
@@ -117,7 +118,7 @@ def _statement(value: Mapping[str, Any], dialect: str) -> Statement:
 
 
 def _of_others(value: Mapping[str, Any], dialect: str) -> tuple[str, ...] | None:
-    """Return the files that a manifest of another dialect names; None for one of ours, and where none can tell."""
+    """Return the files that a manifest of another dialect names; None for this dialect, or if it cannot be read."""
     stated, files = value.get("dialect"), value.get("files")
     if stated == dialect or not _is_text(stated) or not isinstance(files, list):
         return None
@@ -202,8 +203,8 @@ def _is_plain_name(found: Any) -> bool:
     return isinstance(found, str) and found not in ("", ".", "..") and not _NOT_IN_A_NAME.search(found)
 
 
-def _told(actual: Any) -> str | int | None:
-    """Return an untrusted value as evidence holds it."""
+def _as_evidence(actual: Any) -> str | int | None:
+    """Return an untrusted value in the form for evidence."""
     if isinstance(actual, str):
         return shown(actual)
     if actual is None or isinstance(actual, bool):

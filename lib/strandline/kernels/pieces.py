@@ -1,4 +1,4 @@
-"""Pieces: what reading gives and judging takes, one row a record or a place that could not be read."""
+"""Pieces, the rows between reading and judging: one per record, or per part of a file that cannot be read."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ PIECE_FIELDS = (
 )
 """Fields of every piece.
 
-- `file_no`: the file, ascending in the order of paths; `part`: the split of it; `frame`: the frame in the part.
-- `offset`: in the decompressed stream, bytes; `size`: bytes it takes there, its LF too.
-- `raw`: its bytes, whole if `raw_sha256` is null; `raw_bytes`: their number; `raw_sha256`: digest of all of it.
-- `damage`: null for a record; else the reasons, joined by commas, why this place could not be read; `evidence`:
-  the JSON object that goes with them.
+- `file_no`: the file, ascending in the order of paths; `part`: its split; `frame`: the frame in the part.
+- `offset`: in the decompressed stream, bytes; `size`: its bytes there, including the LF.
+- `raw`: its bytes, complete if `raw_sha256` is null; `raw_bytes`: their number; `raw_sha256`: digest of all bytes.
+- `damage`: null for a record; else the reasons, joined by commas, why it cannot be read; `evidence`: the JSON object
+  of these reasons.
 
-A dialect appends fields of its own. Rows of a part come in the order of the stream.
+A dialect appends further fields. Rows of a part have the order of the stream.
 """
 
 DAMAGE_FRAME = 2**62
-"""`frame` of a damaged stream: it sorts behind all that was read before the damage."""
+"""`frame` of a damaged stream: sorts after all frames before the damage."""
 
 _FLUSH_BYTES = 4 * 1024 * 1024
 _FLUSH_ROWS = 20_000
 
 
 class Pieces:
-    """Collects pieces of one task and hands them out as record batches of bounded size."""
+    """Collects pieces of one task and returns them as record batches of bounded size."""
 
     def __init__(self, extra: tuple[pa.Field, ...] = ()) -> None:
         self.schema = pa.schema((*PIECE_FIELDS, *extra))
@@ -54,7 +54,7 @@ class Pieces:
     def add(
         self, file_no: int, part: int, frame: int, offset: int, size: int, kept: CappedBytes, **more: object
     ) -> None:
-        """Add one piece; `more` names damage, evidence and the dialect's own fields, null where left out."""
+        """Add one piece; `more` has damage, evidence and the dialect's fields; missing ones are null."""
         columns = self._columns
         columns["file_no"].append(file_no)
         columns["part"].append(part)
@@ -69,12 +69,12 @@ class Pieces:
         self._bytes += len(kept.raw) + 64
 
     def full(self) -> Iterator[pa.RecordBatch]:
-        """Yield what is held if it is worth a batch."""
+        """Yield a batch if enough pieces were added."""
         if self._bytes >= _FLUSH_BYTES or len(self._columns["file_no"]) >= _FLUSH_ROWS:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
-        """Yield what is held, if anything."""
+        """Yield the remaining pieces, if any."""
         if self._columns["file_no"]:
             batch = pa.RecordBatch.from_pydict(self._columns, schema=self.schema)
             self._clear()

@@ -1,4 +1,4 @@
-"""Whole files to pieces: the way in for every file that Spark's own reader does not take."""
+"""Reads files to pieces, except those that Spark's reader splits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from strandline.core.safe_files import open_file, spelled, why_unreadable
+from strandline.core.safe_files import open_file, unguarded, why_unreadable
 from strandline.core.verdict import encode_evidence
 from strandline.kernels.codecs import BLOCK_BYTES, FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
@@ -31,10 +31,10 @@ WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What decides how bytes become pieces: the lake's choices, limits of a stream, how much of a bad record is kept.
+    """Options of reading: the lake's options, limits of a stream, limits of stored bytes of a bad record.
 
-    `choices` are what the lake was made with, by the name of the dialect's option. `tally` is told how many pieces
-    each batch has that is read, so that someone may show how far a run is.
+    `choices` are lake options of the dialect by name. `tally` is called with the number of pieces of each batch, for
+    progress.
     """
 
     choices: Mapping[str, str]
@@ -45,11 +45,10 @@ class ReadOptions:
 
 @dataclass(slots=True)
 class Source:
-    """One file: its number, and a way to open it from the start as often as it takes.
+    """One file: its number, and a function that opens it from the start, any number of times.
 
-    `format` is what its name, or the command, says that it holds; None where the dialect looks at the content.
-    `path` is empty where the content is no file.
-    `damage` is what a look at the whole content met, behind which nothing was read.
+    `format` is that of its name or of the command; None if the dialect checks the content. `path` is empty if the
+    content is not a file. `damage` is the damage that a reader of the whole content found.
     """
 
     file_no: int
@@ -59,36 +58,36 @@ class Source:
     damage: StreamDamage | None = None
 
     def kept(self, limits: RawLimits) -> CappedBytes:
-        """Return the file's own bytes, compressed if it is, as far as they are kept."""
-        keeper = CappedReader(limits)
+        """Return the stored bytes of the file itself, which may be compressed."""
+        reader = CappedReader(limits)
         with self.open() as stream:
             while block := stream.read(BLOCK_BYTES):
-                keeper.add(block)
-        return keeper.kept()
+                reader.add(block)
+        return reader.kept()
 
     def kept_content(self, options: ReadOptions) -> CappedBytes:
-        """Return the decompressed content without its byte order mark, up to a damage, as far as it is kept."""
-        keeper = CappedReader(options.keep)
+        """Return the stored bytes of the decompressed content, up to a damage, without its byte order mark."""
+        reader = CappedReader(options.keep)
         with self.open() as stream:
             try:
                 content = Content(lambda: _blocks(stream, options))
                 for block in content:
-                    keeper.add(block)
+                    reader.add(block)
                 self.damage = content.damage
             except StreamDamage as damage:
                 self.damage = damage
-        return keeper.kept()
+        return reader.kept()
 
 
 class Content:
-    """The decompressed blocks of a file without its byte order mark, with a look at how they begin.
+    """The decompressed blocks of a file without its byte order mark, and a look at its first byte.
 
-    `begin` gives the blocks, from the start on each call. `offset` is where they begin in the decompressed stream,
-    bytes: 3 behind a byte order mark, the start of a split, else 0. `part` is that start; `until`: lines that begin at
-    this offset or behind belong to the next split.
+    `begin` returns the blocks from the start, on each call. `offset` is their start in the decompressed stream, bytes:
+    3 after a byte order mark, the start of a split, else 0. `part` is the start of the split; lines that begin at
+    `until` or later belong to the next split.
 
-    A stream that is damaged ends before its `damage`, so that its last line is judged as far as it came. Where a limit
-    stops the reading the line goes on behind it: then the damage is raised, and that line is not judged.
+    A damaged stream ends before its `damage`, so that its last line is judged as it is. If a limit stops the reading
+    inside a line, the damage is raised, and that line is not judged.
     """
 
     def __init__(
@@ -96,8 +95,8 @@ class Content:
     ) -> None:
         self._begin = begin
         self._stream = self._until_damage(begin())
-        self._held: list[bytes] = []
-        self._holds = True
+        self._peeked: list[bytes] = []
+        self._keeps_peeked = True
         self.damage: StreamDamage | None = None
         self.part = part
         self.until = until
@@ -105,7 +104,7 @@ class Content:
         if not part:
             self._drop_mark()
         if until is not None:
-            # A split that ends inside the mark still has the first line.
+            # A split that ends inside the mark still includes the first line.
             self.until = max(until, self.offset)
 
     def _until_damage(self, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -125,43 +124,43 @@ class Content:
         self.offset = mark_bytes(head)
         head = head[self.offset :]
         if head:
-            self._held.append(head)
+            self._peeked.append(head)
 
     def first_mark(self) -> bytes:
-        """Return the first byte that is no ASCII white space (b"" if there is none), and stand before the white space.
+        """Return the first byte that is not ASCII white space, or b"", without consuming anything.
 
-        Any amount of white space is looked through; of more than 1 MiB none is held, and the stream begins anew.
+        Skips any amount of white space; after more than 1 MiB, the blocks are dropped and the stream is read again.
         """
-        looked = 0
-        for block in chain(tuple(self._held), self._unheld()):
+        skipped = 0
+        for block in chain(tuple(self._peeked), self._peek()):
             stripped = block.lstrip(WHITE_SPACE)
             if stripped:
                 return stripped[:1]
-            looked += len(block)
-            if looked > BLOCK_BYTES:
-                self._holds = False
-                self._held.clear()
+            skipped += len(block)
+            if skipped > BLOCK_BYTES:
+                self._keeps_peeked = False
+                self._peeked.clear()
         return b""
 
-    def _unheld(self) -> Iterator[bytes]:
+    def _peek(self) -> Iterator[bytes]:
         for block in self._stream:
-            if self._holds:
-                self._held.append(block)
+            if self._keeps_peeked:
+                self._peeked.append(block)
             yield block
 
     @property
     def empty(self) -> bool:
-        """True if the stream held no byte, once `first_mark` was asked."""
-        return self._holds and not self._held
+        """True if the stream has no byte; valid after `first_mark`."""
+        return self._keeps_peeked and not self._peeked
 
     def __iter__(self) -> Iterator[bytes]:
-        while self._held:
-            yield self._held.pop(0)
-        yield from self._stream if self._holds else without_mark(self._until_damage(self._begin()))
+        while self._peeked:
+            yield self._peeked.pop(0)
+        yield from self._stream if self._keeps_peeked else without_mark(self._until_damage(self._begin()))
 
 
 ReadContent = Callable[[Source, Content, Pieces, ReadOptions], Iterator[None]]
-"""A dialect's framing: adds the pieces of one file, yielding often so that full batches leave."""
+"""The framing of a dialect: adds the pieces of one file; yields often, so that full batches are passed on."""
 
 
 def read_files(
@@ -170,12 +169,12 @@ def read_files(
     read_content: ReadContent,
     extra: tuple[pa.Field, ...],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the pieces of whole files, in the order of each file, whatever container it has.
+    """Yield the pieces of files, in the order of each file.
 
-    Reads: file_no, format, path (BINARY, as `core.safe_files` opens it), content (BINARY; null: the task opens the
-    path), part and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
-    Gives: PIECE_FIELDS and `extra`. What cannot be read on is one piece with `damage` whose raw bytes are
-    those of the file as it lies there; what came before it stands.
+    Reads: file_no, format, path (BINARY, for `core.safe_files`), content (BINARY; null: the task opens the path), part
+    and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
+    Gives: PIECE_FIELDS and `extra`. A damage is one piece with `damage` whose raw bytes are those of the stored file;
+    the pieces before it are valid.
     """
     for read in _read_files(batches, options, read_content, Pieces(extra)):
         if options.tally is not None:
@@ -190,7 +189,7 @@ def _read_files(
         names = ("file_no", "format", "path", "content", "part", "until")
         columns = (batch.column(name).to_pylist() for name in names)
         for file_no, form, path, content, part, until in zip(*columns, strict=True):
-            source = Source(file_no, _opener(path, content), form, spelled(path))
+            source = Source(file_no, _opener(path, content), form, unguarded(path))
             for _ in _read_file(source, part, until, pieces, options, read_content):
                 yield from pieces.full()
     yield from pieces.rest()
@@ -199,15 +198,15 @@ def _read_files(
 def read_one(
     file_no: int, content: bytes, pieces: Pieces, options: ReadOptions, read_content: ReadContent
 ) -> Iterator[None]:
-    """Add the pieces of one file whose bytes are at hand, yielding often so that full batches leave."""
+    """Add the pieces of one file given by its bytes; yields often, so that full batches are passed on."""
     return _read_file(Source(file_no, _opener(b"", content)), 0, None, pieces, options, read_content)
 
 
 def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tuple[int, StreamLine]]:
-    """Yield the lines of a file, or those that begin in a split of it, each with its number from the start."""
+    """Yield the lines of a file, or those that begin in its split, each with its number from that start."""
     for number, line in enumerate(stream_lines(content, limit=limit, keep=keep, offset=content.offset)):
         if number == 0 and content.part:
-            continue  # the split before reads on to the end of the line that it began
+            continue  # the split before reads this line to its end
         if content.until is not None and line.offset > content.until:
             return
         yield number, line
@@ -250,7 +249,7 @@ def _read_file(
 
 
 def _add_damage(source: Source, damage: StreamDamage, pieces: Pieces, options: ReadOptions) -> None:
-    """Add what could not be read on. Its bytes are those of the file, or its path where that cannot be read at all."""
+    """Add a damage. Its bytes are those of the file, or the path if the file cannot be read at all."""
     try:
         kept = None if damage.reason == FILE_UNREADABLE else source.kept(options.keep)
     except OSError as error:
@@ -276,7 +275,7 @@ def _plain_blocks(stream: IO[bytes], start: int) -> Iterator[bytes]:
 
 
 def _while_readable(stream: IO[bytes], start: int, begin: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
-    """Yield blocks of a stream. Where the file system fails, that is a damage like any other."""
+    """Yield blocks of a stream; an error of the file system becomes a StreamDamage."""
     given = start
     try:
         stream.seek(start)

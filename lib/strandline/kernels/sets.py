@@ -26,7 +26,7 @@ _EMPTY = bucket_hash(())
 
 
 def bucket_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the digest of each (namespace, first byte) of values that come distinct and ascending in them.
+    """Yield the digest of each (namespace, first byte) of distinct, ascending values.
 
     Reads: namespace, first (BINARY, 1 byte), value (BINARY, 32 bytes), sorted by all three.
     Gives: DIGEST_SCHEMA.

@@ -1,4 +1,4 @@
-"""The Spark session: started here on a laptop, used as it is in spark-submit and Databricks."""
+"""The Spark session: a local one is started; under spark-submit and on Databricks the existing one is used."""
 
 from strandline.session.java import check_java, java_version
 from strandline.session.open import end_session, is_hosted, log_path, open_session

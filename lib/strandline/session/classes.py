@@ -1,8 +1,8 @@
-"""Java's archive of the classes that Spark loads (AppCDS): with it a session starts in half the time.
+"""Java's archive of the classes that Spark loads (AppCDS): it halves the start time of a session.
 
-The first JVM writes it as it ends, beside the jars in the cache; all later ones map it instead of loading some twenty
-thousand classes out of three hundred jars and checking each. Java itself refuses an archive of another Java, of other
-jars or with damaged contents, and then loads as before.
+The first JVM writes it to the cache at its end. Later JVMs map it, instead of loading and checking some twenty thousand
+classes from three hundred jars. Java refuses an archive of another Java or other jars, and a damaged one, and then
+loads classes as usual.
 """
 
 import hashlib
@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Final
 
 KEPT: Final = 3
-"""Archives of so many installations stay, the last used ones: each has some 200 MB."""
+"""Number of archives to keep, the last used ones: each has some 200 MB."""
 TRIED_AGAIN_AFTER: Final = 60.0
-"""Seconds. Commands started together do not all write the same archive."""
+"""Seconds, so that commands started together do not all write the same archive."""
 _MAGIC: Final = (0xF00BABA8).to_bytes(4, "little")
-"""How an archive begins. Java writes the beginning last: what a killed JVM left behind does not have it."""
+"""First bytes of an archive. Java writes them last, so the leftovers of a killed JVM do not have them."""
 _LENIENT: Final = "-XX:+IgnoreUnrecognizedVMOptions"
-"""Not every Java has archives of this kind."""
+"""Not every Java supports these archives."""
 
 
 def archive_options(cache: Path, described: Iterable[str]) -> tuple[str, ...]:
-    """Return the options of Java that use the archive in `cache`, or that write it where there is none.
+    """Return the options of Java that use the archive in `cache`, or that write it if there is none.
 
-    `described` tells one installation from others: which Java, which Spark, where. Nothing is written but a mark that
-    somebody writes the archive, and archives not used for long are removed.
+    `described` identifies an installation: which Java, which Spark, where. Writes only a file that marks the attempt;
+    removes archives that were not used for long.
     """
     folder = cache / "classes"
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The configuration of the session that a laptop starts, as values."""
+"""The configuration of the local session, as values."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,9 +9,9 @@ from strandline.config import Settings
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
-# What makes results the same everywhere, and reads strict. Set in our own session; in one that somebody else
-# configured only where its owner said nothing.
-MEANING: Mapping[str, str] = {
+# Settings for equal results everywhere and strict reads. In a session that others configured, only those are set that
+# its owner did not set.
+STRICT: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -20,36 +20,36 @@ MEANING: Mapping[str, str] = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 
-# Spark keeps frames in pieces of 1 MiB and a little. In a heap of less than 8 GB G1 has regions of 1 or 2 MiB, gives
-# each piece regions of its own and leaves half of them empty: the heap is full when Spark's books say half (measured
-# with ten million lines in 2 GB). Larger regions take many pieces each.
+# Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives
+# each piece its own regions and leaves half of them empty: the heap is full when Spark counts half of it (measured with
+# ten million lines in 2 GB). Larger regions hold many pieces each.
 REGIONS = "-XX:G1HeapRegionSize=8m"
 
 WORKERS: Final = "strandline.session.daemon"
-"""The module that starts Python workers; on this machine alone, where it is sure to be installed."""
+"""The module that starts Python workers; only for local mode, where it is always installed."""
 LOCAL: Final = "spark"
 JAVA: Final = "java"
-"""Folders in that of the session: blocks and shuffled data; what Java and Spark call temporary. Java makes neither."""
+"""Subfolders of the session's folder: blocks and shuffle data; temporary files. Java creates neither."""
 PAGES: Final = 4096
-"""A heap has so many pages of Spark's own memory; a task may hold 8,192, so that no task runs out of pages first."""
+"""Pages of Spark's memory in a heap; a task can have 8,192, so a task never runs out of pages first."""
 LEAST_PAGE: Final = 1024 * 1024
 MOST_PAGE: Final = 64 * 1024 * 1024
 _UNITS: Mapping[str, int] = {"k": 1024, "m": 1024**2, "g": 1024**3}
 
-# What keeps a session on one machine quick and quiet.
-_LAPTOP: Mapping[str, str] = {
-    # Spark counts what it keeps and sorts, not the row groups that Parquet reads and writes beside it.
+# Settings for a fast and quiet session on one machine.
+_LOCAL_MODE: Mapping[str, str] = {
+    # Spark's limit includes what it caches and sorts, but not the row groups that Parquet reads and writes.
     "spark.memory.fraction": "0.5",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Of each query Spark spells the plan, for pages that are not shown: in short then.
+    # Spark formats the plan of each query for the UI, which is off: use the short format.
     "spark.sql.ui.explainMode": "simple",
-    # A folder of untrusted files may be the working folder: what is called pandas.py there is not imported.
+    # The working folder may contain untrusted files: do not import a pandas.py from there.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
-    # Nobody outside this machine may talk to the driver, and nothing asks a name server for its name.
+    # Only this machine can connect to the driver, and no name server is asked for its name.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # Defaults are for thousands of files: a snapshot of 50 tasks and a listing of 10,000 cost seconds here.
+    # The defaults are for thousands of files: a snapshot of 50 tasks and a listing of 10,000 cost seconds here.
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
@@ -63,10 +63,9 @@ _LAPTOP: Mapping[str, str] = {
 def spark_conf(
     settings: Settings, *, temporary: Path, jars: Iterable[Path], java: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the configuration of our own session; `java` are more options of its JVM.
+    """Return the configuration of a local session; `java` are further options of its JVM.
 
-    Nothing of it writes outside `temporary`, a folder for this session alone, and the cache, and nothing of it asks
-    the network.
+    The session writes only to `temporary`, a folder of this session, and to the cache, and does not use the network.
     """
     is_local = settings.spark.master.startswith("local")
     of_workers = {"spark.python.daemon.module": WORKERS} if is_local else {}
@@ -91,23 +90,23 @@ def spark_conf(
         ),
         "spark.jars": ",".join(str(jar) for jar in jars),
         **of_workers,
-        **MEANING,
-        **_LAPTOP,
+        **STRICT,
+        **_LOCAL_MODE,
     }
 
 
 def page_bytes(heap: str) -> int:
-    """Return the bytes of a page of Spark's memory for a heap as "2g".
+    """Return the bytes of a page of Spark's memory for a heap size like "2g".
 
-    Each hash table of a broadcast keeps a page at least, however few its rows are. By Spark's own rule a page has
-    32 MiB in a heap of 2 GB and two cores: thirty small joins of one plan fill the heap with nothing.
+    Each hash table of a broadcast has at least one page, however few its rows. Spark's default page has 32 MiB with a
+    heap of 2 GB and two cores: thirty small joins of one plan would fill the heap with empty pages.
     """
-    held = int(heap[:-1]) * _UNITS[heap[-1].lower()]
-    return min(max(held // PAGES, LEAST_PAGE), MOST_PAGE)
+    heap_bytes = int(heap[:-1]) * _UNITS[heap[-1].lower()]
+    return min(max(heap_bytes // PAGES, LEAST_PAGE), MOST_PAGE)
 
 
 def log_config(log: Path) -> str:
-    """Return the log4j2 configuration that sends WARN and up to the file `log`."""
+    """Return the log4j2 configuration that writes WARN and above to the file `log`."""
     return "\n".join(
         (
             "status = error",

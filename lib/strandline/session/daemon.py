@@ -1,7 +1,7 @@
-"""The process that Spark's Python workers are forked from, with all that they need already loaded.
+"""The process from which Spark's Python workers are forked, with all imports done.
 
-Spark's own daemon forks first, and each worker then imports pandas, Arrow and the kernels for itself: more than half a
-second of CPU each. Here they are imported once. Workers are told nothing else and speak with Spark as before.
+Spark's daemon forks first, and each worker then imports pandas, Arrow and the kernels: more than half a second of CPU
+each. Here they are imported once. Otherwise workers behave as before.
 """
 
 import gc
@@ -10,10 +10,10 @@ from pyspark.daemon import manager
 
 
 def preload() -> None:
-    """Import what workers import, and keep it out of every later collection.
+    """Import what workers import, and exclude it from later garbage collections.
 
-    No module that is imported may leave a thread behind: a fork does not copy threads. Spark sets OMP_NUM_THREADS, so
-    that numpy starts none; the allocators of Arrow know forks.
+    No imported module may start a thread: a fork does not copy threads. Spark sets OMP_NUM_THREADS, so that numpy
+    starts none; the allocators of Arrow support forks.
     """
     import pandas  # noqa: F401
     import pyarrow.compute  # noqa: F401
@@ -22,7 +22,7 @@ def preload() -> None:
     from strandline.dialects import every
 
     every()
-    # A worker collects garbage after each task: what all of them share need not be looked through.
+    # A worker collects garbage after each task: it need not scan the shared objects.
     gc.collect()
     gc.freeze()
 
@@ -31,6 +31,6 @@ if __name__ == "__main__":
     try:
         preload()
     except ImportError:
-        # Not all of it is there: workers then import what they need, and fail by themselves if it is missing.
+        # Workers then import what they need and report what is missing.
         gc.unfreeze()
     manager()

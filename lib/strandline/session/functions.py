@@ -1,4 +1,4 @@
-"""The dialects' functions of SQL, in a session."""
+"""The SQL table functions of dialects."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from strandline.dialects import every
 
 
 def register(spark: SparkSession) -> None:
-    """Give a session the table functions of all dialects, under their names, until it ends."""
+    """Register the table functions of all dialects in a session."""
     for dialect in every():
         for name, (handler, columns) in dialect.table_functions.items():
             made: Any = arrow_udtf(handler, returnType=columns)

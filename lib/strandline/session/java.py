@@ -1,4 +1,4 @@
-"""The Java that Spark would start: found as Spark finds it, refused with the line that mends it."""
+"""Finds the Java that Spark would start, and checks its version."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ SUPPORTED = (17, 21)
 INSTALL = (
     "install Java 17: `sudo apt-get install -y openjdk-17-jre-headless` (Debian, Ubuntu), "
     "`sudo dnf install -y java-17-openjdk-headless` (Fedora, RHEL), `brew install openjdk@17` (macOS); "
-    "or set JAVA_HOME to one that is there"
+    "or set JAVA_HOME to an installed one"
 )
 _VERSION = re.compile(r'(?:version|JAVA_VERSION=)\s*"([0-9][0-9A-Za-z._+-]*)"')
 _SECONDS = 30
@@ -31,7 +31,7 @@ def major(version: str) -> int:
 
 
 def find_java(environ: Mapping[str, str]) -> Path | None:
-    """Return the `java` that Spark's own scripts would run: that of JAVA_HOME, else the first on PATH."""
+    """Return the `java` that Spark's scripts run: that of JAVA_HOME, else the first on PATH."""
     home = environ.get("JAVA_HOME")
     if home:
         program = Path(home) / "bin" / "java"
@@ -41,7 +41,7 @@ def find_java(environ: Mapping[str, str]) -> Path | None:
 
 
 def version_of(program: Path) -> str | None:
-    """Return the version of `program`, from the `release` file beside it, else by asking it; None if it has none."""
+    """Return the version of `program`, from its `release` file, else from `java -version`; None if neither has one."""
     try:
         stated = parse_version((program.resolve().parents[1] / "release").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, IndexError):
@@ -71,13 +71,13 @@ def check_java(environ: Mapping[str, str]) -> str:
     program = find_java(environ)
     if program is None:
         home = environ.get("JAVA_HOME")
-        where = f"JAVA_HOME is {home}, where there is no bin/java" if home else "no java is on PATH"
-        raise FaultError("JAVA_MISSING", f"Spark needs Java 17 or 21, and {where}", INSTALL)
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java is on PATH"
+        raise FaultError("JAVA_MISSING", f"Spark needs Java 17 or 21, but {where}", INSTALL)
     version = version_of(program)
     if version is None:
-        raise FaultError("JAVA_MISSING", f"{program} does not say which Java it is", INSTALL)
+        raise FaultError("JAVA_MISSING", f"{program} does not report its version", INSTALL)
     if major(version) not in SUPPORTED:
         raise FaultError(
-            "JAVA_UNSUPPORTED", f"Spark needs Java 17 or 21, and {program} is Java {version}", INSTALL
+            "JAVA_UNSUPPORTED", f"Spark needs Java 17 or 21, but {program} is Java {version}", INSTALL
         )
     return version

@@ -1,4 +1,4 @@
-"""Opens the session: ours on a laptop, the one that exists in spark-submit, Databricks and notebooks."""
+"""Opens a session: a new local one, or the existing one under spark-submit, on Databricks and in notebooks."""
 
 import logging
 import sys
@@ -16,7 +16,7 @@ from strandline.session.conf import (
     DELTA_EXTENSION,
     JAVA,
     LOCAL,
-    MEANING,
+    STRICT,
     log_config,
     spark_conf,
 )
@@ -30,44 +30,43 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _KEPT_LOGS = 20
-# pyspark prints an error of a query as JSON on standard error when the error is made, before anybody can tell it.
-_TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-# Set by whoever started this process inside a Spark that is already configured.
+# pyspark prints an error of a query as JSON on standard error as soon as the error is created.
+_QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+# Set if this process runs inside a Spark that is already configured.
 _HOSTS = ("PYSPARK_GATEWAY_PORT", "DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE")
 
-# Spark reads it before its own setting of the same meaning.
+# Takes precedence over Spark's setting with the same meaning.
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
 
 def is_hosted(environ: Mapping[str, str]) -> bool:
-    """Return whether Spark is somebody else's here: spark-submit, Databricks, Spark Connect."""
+    """Return whether another program configures Spark: spark-submit, Databricks, Spark Connect."""
     return any(environ.get(name) for name in _HOSTS)
 
 
 def log_path(settings: Settings, run_id: str) -> Path:
-    """Return the file that Spark's own log of the run goes to."""
+    """Return the file of Spark's log of the run."""
     return Path(settings.spark.state) / f"spark-{run_id}.log"
 
 
 def open_session(
     settings: Settings, *, environ: MutableMapping[str, str], run_id: str, with_kafka: bool = False
 ) -> "SparkSession":
-    """Return a session with Delta and the dialects' table functions, in UTC, that reads strictly.
+    """Return a session with Delta and the table functions of dialects, in UTC, with strict reads.
 
-    On a laptop it is started, with the jars from the cache (fetched when first used; those of Kafka only where
-    topics are read); `environ` then gets the
-    interpreter that runs Python workers. Where a session or its owner is there already, that one is used. From then
-    on pyspark prints nothing of its own about errors: whoever catches one tells it.
+    An existing session, or that of the host, is used. Otherwise a local one is started, with jars from the cache
+    (downloaded at first use; those of Kafka only if topics are read); `environ` then gets the interpreter of Python
+    workers. pyspark no longer prints errors itself.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
     `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
     """
-    # Before pyspark is imported at all: its own message for a missing Java is a traceback.
+    # Before pyspark is imported: its message for a missing Java is a traceback.
     java = "" if is_hosted(environ) else check_java(environ)
     from pyspark.sql import SparkSession
 
     from strandline.session.functions import register
 
-    _keep_pyspark_quiet()
+    _silence_pyspark()
     if SparkSession.getActiveSession() is not None or is_hosted(environ):
         session = _existing(SparkSession.builder.getOrCreate())
     else:
@@ -77,25 +76,25 @@ def open_session(
 
 
 def end_session(session: "SparkSession") -> None:
-    """End the JVM of a session that this process started, at once; what it had committed stands."""
+    """Kill the JVM of a session that this process started; its commits stay."""
     context = _context(session)
-    gateway = None if context is None else context._gateway  # noqa: SLF001 - pyspark knows its JVM by no other name
+    gateway = None if context is None else context._gateway  # noqa: SLF001 - pyspark has no public access to its JVM
     started: Any = getattr(gateway, "proc", None)
     if started is not None:
         started.kill()
 
 
-def _keep_pyspark_quiet() -> None:
+def _silence_pyspark() -> None:
     from pyspark.logger import PySparkLogger
 
-    for name in _TALKATIVE:
+    for name in _QUERY_LOGGERS:
         PySparkLogger.getLogger(name).disabled = True
-    # Of an error in what a stream calls back the bridge prints a traceback of its own.
+    # The bridge prints a traceback of an error in the callback of a stream.
     logging.getLogger("py4j.clientserver").disabled = True
 
 
 def check_session(setting: Callable[[str, str | None], str | None]) -> None:
-    """See that a session that others started can be used; `setting` gives a setting of it, or its second argument.
+    """Check that an existing session can be used; `setting` returns one of its settings, or its second argument.
 
     Raises: FaultError `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`.
     """
@@ -103,7 +102,7 @@ def check_session(setting: Callable[[str, str | None], str | None]) -> None:
     if DELTA_EXTENSION not in (setting("spark.sql.extensions", "") or "") and not on_databricks:
         raise FaultError(
             "DELTA_MISSING",
-            "this Spark session has no Delta, and a running session takes no jar",
+            "this Spark session has no Delta, and a running session cannot load jars",
             f"submit with `--packages {coordinate()} --conf spark.sql.extensions={DELTA_EXTENSION} "
             f"--conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}`",
         )
@@ -111,17 +110,17 @@ def check_session(setting: Callable[[str, str | None], str | None]) -> None:
         if str(setting(key, "false")).lower() == "true":
             raise FaultError(
                 "CORRUPT_FILES_IGNORED",
-                f"this Spark session sets {key}, which loses records without a word",
+                f"this Spark session sets {key}, which silently loses records",
                 f"submit with `--conf {key}=false`",
             )
 
 
 def _existing(session: "SparkSession") -> "SparkSession":
-    """Return `session` with what its owner left open set; see `open_session` for what it raises."""
+    """Return `session` after setting what its owner did not set. Raises: as `open_session`."""
     check_session(session.conf.get)
     context = _context(session)
     owned = _set_by_owner(context)
-    for key, value in MEANING.items():
+    for key, value in STRICT.items():
         if key not in owned:
             session.conf.set(key, value)
     if context is not None:
@@ -130,7 +129,7 @@ def _existing(session: "SparkSession") -> "SparkSession":
 
 
 def _context(session: "SparkSession") -> "SparkContext | None":
-    """Return the session's context; on Spark Connect there is none."""
+    """Return the session's context, or None on Spark Connect."""
     from pyspark.errors import PySparkException
 
     try:
@@ -140,14 +139,14 @@ def _context(session: "SparkSession") -> "SparkContext | None":
 
 
 def _set_by_owner(context: "SparkContext | None") -> frozenset[str]:
-    """Return the keys that somebody set in the session; on Spark Connect all of them, since it does not tell."""
-    return frozenset(MEANING if context is None else (key for key, _ in context.getConf().getAll()))
+    """Return the keys that the session's owner set; all of them on Spark Connect, which does not list them."""
+    return frozenset(STRICT if context is None else (key for key, _ in context.getConf().getAll()))
 
 
 def _start(
     settings: Settings, environ: MutableMapping[str, str], log: Path, java: str, *, with_kafka: bool
 ) -> "SparkSession":
-    """Return a new session of our own, on a Java of the version `java`."""
+    """Return a new local session on Java version `java`."""
     import pyspark
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
@@ -168,7 +167,7 @@ def _start(
     for name in (LOCAL, JAVA):
         (temporary / name).mkdir()
     (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
-    # Where Spark's jars are, and so the classes of an archive.
+    # The folder of Spark's jars identifies the classes of an archive.
     home = environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     installed = (java, str(find_java(environ)), pyspark.__version__, home)
     conf = SparkConf(loadDefaults=False)
@@ -177,7 +176,7 @@ def _start(
     conf.setAll(list(ours.items()))
     try:
         with log.open("ab") as out:
-            # Spark's scripts and the JVM write to both streams: neither may reach our standard output.
+            # Spark's scripts and the JVM write to both streams: neither may reach the standard output of the command.
             launch: Callable[..., Any] = launch_gateway
             owners = [each.owner for each in private]
             with _local_dirs(environ, private):
@@ -200,14 +199,14 @@ def _private_folders(environ: Mapping[str, str]) -> tuple[PrivateFolder, ...]:
     except OSError as error:
         raise FaultError(
             "STATE_NOT_WRITABLE",
-            f"no folder can be made in {bases}: {error.strerror}",
-            f"name another with TMPDIR, or with {_LOCAL_DIRS}, in the environment",
+            f"no folder can be created in {bases}: {error.strerror}",
+            f"name another folder in the environment variable TMPDIR or {_LOCAL_DIRS}",
         ) from None
 
 
 @contextmanager
 def _local_dirs(environ: MutableMapping[str, str], private: Iterable[PrivateFolder]) -> Iterator[None]:
-    """Let a JVM that is started in the block use the private folders, where the environment names others."""
+    """Let a JVM that is started in the block use the private folders if the environment names their parents."""
     given = environ.get(_LOCAL_DIRS)
     if not given:
         yield
@@ -220,7 +219,7 @@ def _local_dirs(environ: MutableMapping[str, str], private: Iterable[PrivateFold
 
 
 def _drop_foreign_spark(environ: MutableMapping[str, str]) -> None:
-    """Take SPARK_HOME away if it is another Spark than the installed pyspark, which the jar is built for."""
+    """Remove SPARK_HOME if it is not the Spark of the installed pyspark, for which the jar is built."""
     import pyspark
 
     home = environ.get("SPARK_HOME")
@@ -234,12 +233,12 @@ def _make_folder(folder: Path) -> None:
     except OSError as error:
         raise FaultError(
             "STATE_NOT_WRITABLE",
-            f"the folder {folder} cannot be made: {error.strerror}",
+            f"the folder {folder} cannot be created: {error.strerror}",
             "name another with --set spark.state=FOLDER and --set spark.cache=FOLDER",
         ) from None
 
 
 def _prune_logs(folder: Path) -> None:
-    """Remove Spark's logs but the newest; run ids sort by time."""
+    """Remove all but the newest logs of Spark; run ids sort by time."""
     for old in sorted(folder.glob("spark-*.log"))[: -_KEPT_LOGS + 1]:
         old.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Which jars Spark lacks, each pinned by its SHA-256: those that belong to the versions that pyproject.toml pins."""
+"""The jars that Spark does not ship, with their SHA-256, for the versions that pyproject.toml pins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ class Jar:
 
     @property
     def name(self) -> str:
-        """What the file is called in the cache: jars of two groups never share a name."""
+        """Name of the file in the cache; includes the group, so that names are unique."""
         return f"{self.group}_{self.artifact}-{self.version}.jar"
 
     @property
     def path(self) -> str:
-        """Where the file is in a repository."""
+        """Path of the file in a repository."""
         folder = self.group.replace(".", "/")
         return f"{folder}/{self.artifact}/{self.version}/{self.artifact}-{self.version}.jar"
 
@@ -81,4 +81,4 @@ PINS: Final[Mapping[str, tuple[Jar, ...]]] = {
         ),
     ),
 }
-"""By the coordinate of what is asked for: all that it needs and Spark does not ship."""
+"""By coordinate: the jar and its dependencies that Spark does not ship."""

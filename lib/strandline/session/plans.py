@@ -1,7 +1,7 @@
-"""What Spark makes of a query, asked of its JVM: the plan as it is parsed, as it is analysed, and its parts.
+"""Spark's plans of a query, read from the JVM: the parsed plan, the analysed plan, and their parts.
 
-A plan is a tree of nodes, and a node has expressions, which are trees. Both are Java objects here; a name of a class is
-the whole one. A question to the JVM takes a tenth of a millisecond: so whole expressions are fetched at once.
+A plan is a tree of nodes, and a node has expressions, which are trees. Both are Java objects here; class names are
+fully qualified. A call of the JVM takes 0.1 ms, so whole expressions are fetched at once.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ class Plans:
         self._spark = spark
         self._state = state
         self._keys: dict[str, dict[str, Any]] = {}
-        # A function of the JVM that gives what it is given: with it `map` lists all nodes of a tree.
+        # The identity function of the JVM: with it `map` lists all nodes of a tree.
         self._same = getattr(spark._jvm.scala.Predef, "$conforms")()  # type: ignore[union-attr]  # noqa: SLF001
 
     def parsed(self, text: str) -> Any:
-        """Return the plan of a statement, with nothing resolved. Raises: ParseException."""
+        """Return the parsed plan of a statement, with unresolved names. Raises: ParseException."""
         return self._state.sqlParser().parsePlan(text)
 
     def analysed(self, frame: DataFrame) -> Any:
-        """Return the plan of a frame, every name resolved."""
+        """Return the analysed plan of a frame."""
         return frame._jdf.queryExecution().analyzed()  # noqa: SLF001
 
     def analyse(self, plan: Any) -> Any:
-        """Return a parsed query, every name resolved; nothing is run. Raises: AnalysisException."""
+        """Return the analysed plan of a parsed query, without running it. Raises: AnalysisException."""
         mode = self._spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode  # type: ignore[union-attr]  # noqa: SLF001
         return self._state.executePlan(plan, mode.SKIP()).analyzed()
 
     def expressions(self, node: Any) -> Iterator[Any]:
-        """Yield the expressions of a node, with all that they hold but the plans of subqueries."""
+        """Yield the expressions of a node with all nested ones, without the plans of subqueries."""
         for root in items(node.expressions()):
             yield from self.all_of(root)
 
     def all_of(self, expression: Any) -> list[Any]:
-        """Return an expression and all that it holds but the plans of subqueries."""
+        """Return an expression and all nested ones, without the plans of subqueries."""
         return items(expression.map(self._same))
 
     def function_class(self, name: str) -> str | None:
-        """Return the class of the function of that name, None for one that the session does not have."""
+        """Return the class of the function of that name, or None if the session has none."""
         return self._class_in(self._state.functionRegistry(), name)
 
     def table_function_class(self, name: str) -> str | None:
-        """Return the class of the table function of that name, None for one that the session does not have."""
+        """Return the class of the table function of that name, or None if the session has none."""
         return self._class_in(self._state.tableFunctionRegistry(), name)
 
     def _class_in(self, registry: Any, name: str) -> str | None:
-        # How much of a name the registry's keys have depends on Spark's version: they are taken from itself.
+        # The form of the registry's keys depends on Spark's version, so they are read from the registry.
         keys = self._keys.setdefault(str(registry), {})
         if not keys:
             keys.update({str(key.funcName()).casefold(): key for key in items(registry.listFunction())})
@@ -69,7 +69,7 @@ class Plans:
 
 
 def plans_of(spark: SparkSession) -> Plans | None:
-    """Return the plans of a session, None where its JVM is not reached: over Spark Connect."""
+    """Return the plans of a session, or None over Spark Connect, which hides the JVM."""
     try:
         return Plans(spark, spark._jsparkSession.sessionState())  # noqa: SLF001
     except (AttributeError, PySparkException):
@@ -82,7 +82,7 @@ def class_of(part: Any) -> str:
 
 
 def items(sequence: Any) -> list[Any]:
-    """Return what a Scala sequence holds."""
+    """Return the items of a Scala sequence."""
     return [sequence.apply(at) for at in range(sequence.size())]
 
 
@@ -94,5 +94,5 @@ def below(node: Any) -> list[Any]:
 
 
 def is_too_deep(error: Py4JJavaError) -> bool:
-    """Return whether the JVM's stack did not suffice."""
+    """Return whether the JVM's stack overflowed."""
     return class_of(error.java_exception) == TOO_DEEP

@@ -1,7 +1,7 @@
-"""A folder that only this user may enter, for all that a session writes beside its tables; it goes as its owner ends.
+"""A private temporary folder of a session, which is removed when its owner ends.
 
-A process that is killed removes nothing: the next one that makes such a folder does. That an owner lives is told by
-a lock that it holds on a file in its folder, never by a process id, which may be another's by then.
+A killed process removes nothing: the next one that creates such a folder does. A lock on a file in the folder shows
+that its owner lives; a process id could belong to another process by then.
 """
 
 import atexit
@@ -26,26 +26,26 @@ _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class PrivateFolder:
-    """A folder of mode 0700. Whoever inherits the descriptor `owner` owns the folder, too: it stays until both end."""
+    """A folder of mode 0700. A process that inherits the descriptor `owner` also owns it: it stays until both end."""
 
     path: Path
     owner: int
 
 
 _made: Final[dict[Path, tuple[int, int]]] = {}
-"""Each folder of this process, with the process that made it (a fork removes nothing) and its lock."""
+"""The folders of this process, each with the process that created it (a fork removes none) and its lock."""
 
 
 def make_private(base: Path) -> PrivateFolder:
-    """Make a private folder in `base`, removed when this process ends in any way that can be caught.
+    """Create a private folder in `base`, which is removed at any end of this process that can be caught.
 
-    What was left in `base` by processes that were killed is removed first.
-    Raises: OSError where `base` cannot be written.
+    Folders of killed processes in `base` are removed first.
+    Raises: OSError if `base` cannot be written.
     """
     remove_left(base)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
     owner = os.open(path / _UNOWNED, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    # Locked before others see it under its name: no moment tells them that nobody owns it.
+    # Locked before it gets its name: other processes never see it without an owner.
     fcntl.flock(owner, fcntl.LOCK_EX)
     (path / _UNOWNED).rename(path / OWNER)
     if not _made:
@@ -65,7 +65,7 @@ def remove_made() -> None:
 
 
 def remove_left(base: Path) -> None:
-    """Remove the private folders in `base` whose owners have ended, of this user alone. No link is followed."""
+    """Remove this user's private folders in `base` whose owners have ended. Follows no links."""
     try:
         place = os.open(base, _LOOK & ~os.O_NOFOLLOW | os.O_DIRECTORY)
     except OSError:
@@ -82,11 +82,11 @@ def _remove(place: int, name: str) -> None:
     try:
         shutil.rmtree(name, dir_fd=place)
     except OSError:
-        return  # another process was faster, or it is no longer what was looked at
+        return  # another process was faster, or the folder was replaced
 
 
 def _has_no_owner(place: int, name: str) -> bool:
-    """Return whether a folder of ours has a lock file that no process holds; judged by descriptors alone."""
+    """Return whether a folder of this user has a lock file that no process holds. Uses only descriptors."""
     try:
         folder = os.open(name, _LOOK | os.O_DIRECTORY, dir_fd=place)
     except OSError:
@@ -107,7 +107,7 @@ def _is_unlocked(folder: int) -> bool:
             return False
         fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return False  # held by its owner, or on a file system that knows no locks
+        return False  # locked by its owner, or on a file system without locks
     else:
         return True
     finally:
@@ -120,7 +120,7 @@ def _is_ours(opened: int, is_kind: Callable[[int], bool]) -> bool:
 
 
 def _remove_on_sigterm() -> None:
-    """Remove them before SIGTERM ends the process, where nobody else handles it."""
+    """Remove the folders before SIGTERM ends the process, unless it has another handler."""
     if threading.current_thread() is not threading.main_thread():
         return
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:

@@ -1,4 +1,4 @@
-"""Brings Strandline's wheel to the executors, where spark-submit brought it to the driver alone."""
+"""Ships Strandline's wheel to the executors if spark-submit made it importable only on the driver."""
 
 import shutil
 import tempfile
@@ -13,21 +13,21 @@ from strandline.session.private import make_private
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-# Ends of names that Spark puts on the path of Python workers (SparkContext.PACKAGE_EXTENSIONS).
+# Suffixes of files that Spark puts on the path of Python workers (SparkContext.PACKAGE_EXTENSIONS).
 _PUT_ON_THE_PATH = (".zip", ".egg", ".jar")
 
 
 def archive_of(module: ModuleType) -> Path | None:
-    """Return the archive that `module` was imported from, or None if it lies in a folder."""
+    """Return the archive that `module` was imported from, or None if it is in a folder."""
     loader = getattr(module.__spec__, "loader", None)
     return Path(loader.archive) if isinstance(loader, zipimporter) else None
 
 
 def ship_package(context: "SparkContext", package: ModuleType = strandline) -> None:
-    """Let Python workers import `package` too if it came in an archive whose name Spark leaves off their path.
+    """Make `package` importable in Python workers if it is in an archive that Spark does not put on their path.
 
-    `spark-submit --py-files X.whl` copies the wheel to every executor and puts it on the driver's path, but on that of
-    the workers only what is called .zip, .egg or .jar (pyspark 4.2.0); so the same bytes go there again as a .zip.
+    `spark-submit --py-files X.whl` copies the wheel to every executor and puts it on the driver's path, but workers get
+    only files with the suffix .zip, .egg or .jar (pyspark 4.2.0). So the same bytes are added again as a .zip.
     """
     archive = archive_of(package)
     if archive is None or archive.suffix.lower() in _PUT_ON_THE_PATH:
@@ -35,6 +35,6 @@ def ship_package(context: "SparkContext", package: ModuleType = strandline) -> N
     name = f"{archive.stem}.zip"
     if any(added.rpartition("/")[2] == name for added in context.listFiles):
         return
-    # Executors fetch it from the driver when their first task begins, so it stays as long as this process does.
+    # Executors fetch it from the driver when their first task starts, so it stays until this process ends.
     folder = make_private(Path(tempfile.gettempdir())).path
     context.addPyFile(str(shutil.copyfile(archive, folder / name)))

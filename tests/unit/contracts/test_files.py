@@ -126,7 +126,7 @@ def test_merge_policies_and_keys():
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [
-        ("name: node_journal\n", "name: node_journals\n", "the table that its file is named for"),
+        ("name: node_journal\n", "name: node_journals\n", "its table has the name of its file"),
         ("{name: tip_n,", "{name: 'tip_n, x',", "plain identifiers"),
         ("{name: tip_n,", "{name: ' tip_n',", "plain identifiers"),
         ("fork_count_is_not_negative:", "'fork_count`':", "plain identifiers"),

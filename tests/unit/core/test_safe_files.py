@@ -12,7 +12,7 @@ from strandline.core.safe_files import (
     guarded,
     open_file,
     size_of,
-    spelled,
+    unguarded,
     why_unreadable,
 )  # fmt: skip
 
@@ -36,7 +36,7 @@ def test_a_file_below_a_folder_is_read_and_has_an_ordinary_path(folder: Path) ->
     with open_file(path) as stream:
         assert (stream.read(), size_of(stream)) == (b"content", 7)
     assert Path(os.fsdecode(path)).read_bytes() == b"content"
-    assert spelled(path) == os.fsencode(folder / "a" / "b" / "file")
+    assert unguarded(path) == os.fsencode(folder / "a" / "b" / "file")
 
 
 def test_links_above_are_followed_and_one_that_is_given_itself(folder: Path, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_became_a_link_after_it_was_found_is_not_followed(folder: Path, swa
     place.symlink_to(target / "file" if swapped.endswith("file") else target)
     with pytest.raises(OSError) as refused:
         open_file(path)
-    assert why_unreadable(refused.value) == "a link has taken its place, or that of a folder above it"
+    assert why_unreadable(refused.value) == "a link replaced it or a folder above it"
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a folder", "a device", "a socket"])

@@ -89,7 +89,7 @@ def test_no_java_is_named_with_the_line_that_mends_it(tmp_path: Path) -> None:
 
 
 def test_a_java_that_does_not_answer_is_none(tmp_path: Path) -> None:
-    with pytest.raises(FaultError, match="does not say which Java"):
+    with pytest.raises(FaultError, match="does not report its version"):
         check_java(fake_java(tmp_path, "nonsense"))
 
 

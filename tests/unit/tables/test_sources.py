@@ -300,7 +300,7 @@ def test_what_changed_since_it_was_found_is_one_rejected_record_named_by_its_pat
     (folder / "folder").mkdir()
     (folder / "link").symlink_to(folder.parent / "out" / "secret")
     found = read(selection)
-    link = "a link has taken its place, or that of a folder above it"
+    link = "a link replaced it or a folder above it"
     causes = {
         "gone": "no such file or directory",
         "pipe": "it is a pipe",

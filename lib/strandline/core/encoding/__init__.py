@@ -1,1 +1,1 @@
-"""Readers of untrusted encodings: each takes exactly one spelling of a value, or says why not."""
+"""Readers of untrusted encodings: each accepts only one encoding of a value, or names the cause."""

@@ -1,4 +1,4 @@
-"""Base58btc and base32 texts of bytes: strict readers, each taking the one spelling that the writer gives."""
+"""Base58btc, base32, base16 and base64: writers, and strict readers that accept only one encoding of bytes."""
 
 import base64
 import binascii
@@ -7,7 +7,7 @@ from typing import Final
 MAX_BASE58_CHARS: Final = 128
 
 _ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-# Two digits at a time: a quarter of the big divisions and half of the look-ups.
+# Two digits at a time: a quarter of the large divisions and half of the look-ups.
 _PAIRS: Final = [a + b for a in _ALPHABET for b in _ALPHABET]
 _PAIR_VALUES: Final = {pair: value for value, pair in enumerate(_PAIRS)}
 _VALUES: Final = {digit: value for value, digit in enumerate(_ALPHABET)}
@@ -31,9 +31,9 @@ def base58(data: bytes) -> str:
 
 
 def parse_base58(text: str) -> bytes | None:
-    """Return the bytes that `text` spells in base58btc, or None: another character, or over 128 of them.
+    """Return the bytes of a text in base58btc; None for other characters or more than 128.
 
-    The alphabet has no second spelling. The length is bounded since the work is quadratic.
+    Bytes have only one encoding. The length is bounded, since decoding takes quadratic time.
     """
     if len(text) > MAX_BASE58_CHARS:
         return None
@@ -55,7 +55,7 @@ def base32(data: bytes) -> str:
 
 
 def parse_base32(text: str) -> bytes | None:
-    """Return the bytes that `text` spells in lower-case base32 without padding, or None."""
+    """Return the bytes of a text in lower-case base32 without padding, or None."""
     try:
         data = base64.b32decode(text.upper().encode("ascii") + b"=" * (-len(text) % 8))
     except (binascii.Error, UnicodeEncodeError):
@@ -64,7 +64,7 @@ def parse_base32(text: str) -> bytes | None:
 
 
 def parse_base16(text: str) -> bytes | None:
-    """Return the bytes that `text` spells in lower-case hex, or None."""
+    """Return the bytes of a text in lower-case hex, or None."""
     try:
         data = bytes.fromhex(text)
     except ValueError:
@@ -73,11 +73,11 @@ def parse_base16(text: str) -> bytes | None:
 
 
 def parse_base64(text: str) -> bytes | None:
-    """Return the bytes that `text` spells in base64 (RFC 4648, section 4), padding optional, or None."""
+    """Return the bytes of a text in base64 (RFC 4648, section 4) with optional padding, or None."""
     digits = text.rstrip("=")
     try:
         data = base64.b64decode(digits.encode("ascii") + b"=" * (-len(digits) % 4), validate=True)
     except (binascii.Error, UnicodeEncodeError):
         return None
-    spelled = base64.b64encode(data).decode("ascii")
-    return data if text in (spelled, spelled.rstrip("=")) else None
+    encoded = base64.b64encode(data).decode("ascii")
+    return data if text in (encoded, encoded.rstrip("=")) else None

@@ -1,4 +1,4 @@
-"""Heads of CBOR: how many items bytes announce, found before any of them is built."""
+"""Counts the items of CBOR from their heads, before any item is built."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ _INSIDE: Final = (0, 0, 0, 0, 1, 2, 0, 0)
 
 
 def has_more_items(raw: bytes, most: int) -> bool:
-    """Return whether the first item of `raw` has more than `most` items in all, itself too.
+    """Return whether the first item of `raw` has more than `most` items in total, including itself.
 
-    It takes a step an item and `most` of them at the most; strings are jumped over. What is not well-formed is left to
-    the decoder, which gets no further than the steps here.
+    Takes at most `most` steps, one per item; skips strings. Bytes that are not well-formed are left to the decoder,
+    which gets no further than this function.
     """
-    # An item takes a byte at least.
+    # An item takes at least one byte.
     if len(raw) <= most:
         return False
     at, size, awaited = 0, len(raw), 1
@@ -32,7 +32,7 @@ def has_more_items(raw: bytes, most: int) -> bool:
         at += 1 + extra
         awaited -= 1
         if info == _INDEFINITE:
-            # Nobody knows how many come before its end, which is a head, too.
+            # The number of items is unknown; the end of the container is a head, too.
             awaited += size
         elif major in _STRINGS:
             at += number

@@ -1,6 +1,6 @@
-"""The one CBOR reader for untrusted bytes: DAG-CBOR, one spelling of each value, or why not.
+"""The only CBOR reader for untrusted bytes: DAG-CBOR with one encoding of each value.
 
-Decode, encode again, compare: nothing else bars second spellings of one value.
+It decodes, encodes again and compares: nothing else excludes a second encoding of a value.
 """
 
 import math
@@ -26,13 +26,13 @@ LINK_TAG: Final = 42
 MAX_INTEGER: Final = 2**64 - 1
 MIN_INTEGER: Final = -(2**64)
 
-# The tags that cbor2 would resolve to a value of its own: shared references, sets, dates, bignums, patterns.
+# Tags that cbor2 would resolve: shared references, sets, dates, bignums, patterns.
 _RESOLVED_TAGS: Final = (
     0, 1, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258, 260, 261, 1004, 43000, 55799,
 )  # fmt: skip
 
 
-class CborRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error of the program
+class CborRefused(ValueError):  # noqa: N818 - a verdict on the bytes, not an error of the program
     """The bytes are not one canonical CBOR item of the allowed types; `reason` and `cause` say why."""
 
     def __init__(self, reason: CborReason, cause: CborCause) -> None:
@@ -42,13 +42,13 @@ class CborRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error 
 
     @property
     def evidence(self) -> dict[str, str | int]:
-        """The cause, and the limit that was passed, as evidence holds them."""
-        told: dict[str, str | int] = {"cause": self.cause}
-        return {**told, "expected": MAX_VALUES} if self.cause == "values" else told
+        """The cause, and the limit that was exceeded, as evidence."""
+        found: dict[str, str | int] = {"cause": self.cause}
+        return {**found, "expected": MAX_VALUES} if self.cause == "values" else found
 
 
-class _TagRefused(ValueError):  # noqa: N818 - caught here, never seen
-    """A tag that is never resolved here."""
+class _TagRefused(ValueError):  # noqa: N818 - internal
+    """A tag that this reader does not resolve."""
 
 
 def _refuse_tag(*_: object) -> NoReturn:
@@ -60,9 +60,9 @@ _NEVER_RESOLVED: Final = dict.fromkeys(_RESOLVED_TAGS, _refuse_tag)
 
 @dataclass(frozen=True, slots=True)
 class CborItem:
-    """A value read, and what the walk over it met.
+    """A value, and what the walk over it found.
 
-    `floats`: the spelling its floats have, None if it has none. `has_unsafe_integer`: one is beyond 2^53-1 in
+    `floats` is the encoding of its floats, None without floats. `has_unsafe_integer`: an integer exceeds 2^53-1 in
     magnitude, where doubles are not exact.
     """
 
@@ -72,36 +72,36 @@ class CborItem:
 
 
 def strict_cbor(raw: bytes, *, tags: frozenset[int], floats: tuple[Floats, ...], nesting: int) -> CborItem:
-    """Return the one value that `raw` spells, in the first of the `floats` spellings that gives `raw` again.
+    """Return the value of `raw`, with the first of the `floats` encodings that reproduces `raw`.
 
     These hold, else `CborRefused` is raised with reason and cause:
-    - at most 300,000 items in all, counted before one is built (`values`);
-    - one well-formed item (RFC 8949), no duplicate name, at most `nesting` lists, maps and tags in one another;
+    - at most 300,000 items in total, counted before any is built (`values`);
+    - one well-formed item (RFC 8949), no duplicate name, at most `nesting` levels of lists, maps and tags;
     - integers of -2^64..2^64-1, byte strings, texts, booleans, null, lists, maps with text names, finite floats
       (unless `floats` is `none`), and of tags those in `tags`; tag 42 holds a byte string that starts with 00;
       else `CBOR_INVALID`;
-    - encoded again it is `raw`: names by length, then bytes; shortest heads; integral floats of at most 2^53-1
-      as integers; other floats with 64 bits (`wide`), or with the fewest of 16, 32, 64 that keep them (`short`).
-      Only a beginning of `raw`: `CBOR_INVALID`, else `CBOR_NOT_CANONICAL`.
+    - encoding the value again gives `raw`: names ordered by length, then bytes; shortest heads; integral floats of at
+      most 2^53-1 as integers; other floats with 64 bits (`wide`), or with the fewest of 16, 32 and 64 bits that keep
+      their value (`short`). If only a prefix of `raw` is equal: `CBOR_INVALID`, else `CBOR_NOT_CANONICAL`.
     """
     value = _bounded(raw, nesting)
     walk = _Walk(tags, allows_floats="none" not in floats)
     walk.over(value)
     if walk.is_ordered and not walk.has_integral_float:
         for spelling in floats if walk.has_float else floats[:1]:
-            again = cbor2.dumps(value, canonical=spelling == "short")
-            if again == raw:
+            encoded = cbor2.dumps(value, canonical=spelling == "short")
+            if encoded == raw:
                 found = spelling if walk.has_float and spelling != "none" else None
                 return CborItem(value, found, walk.has_unsafe_integer)
-            if raw.startswith(again):
+            if raw.startswith(encoded):
                 raise CborRefused("CBOR_INVALID", "trailing")
     raise CborRefused("CBOR_NOT_CANONICAL", "spelling" if walk.is_ordered else "order")
 
 
 def encode_cbor(value: Any, *, floats: Literal["wide", "short"] = "wide") -> bytes:
-    """Return the canonical encoding of a value that `strict_cbor` may give; names in any order.
+    """Return the canonical encoding of a value that `strict_cbor` could return; names in any order.
 
-    The caller has made integral floats integers and refused what is not finite.
+    The caller must convert integral floats to integers, and refuse floats that are not finite.
     """
     walk = _Walk(frozenset({LINK_TAG}), allows_floats=True)
     walk.over(value)
@@ -111,7 +111,7 @@ def encode_cbor(value: Any, *, floats: Literal["wide", "short"] = "wide") -> byt
 
 
 def begins_cbor(raw: bytes, nesting: int) -> Any:
-    """Return the item at the beginning of `raw`, whatever follows it and however it is spelled.
+    """Return the item at the start of `raw`, in any encoding and with any bytes after it.
 
     Raises:
         CborRefused: there is none, or it has more than 300,000 items.
@@ -127,7 +127,7 @@ def _refuse_many(raw: bytes) -> None:
 
 def _bounded(raw: bytes, nesting: int) -> Any:
     _refuse_many(raw)
-    # cbor2 does not count an empty list or map as a level. What fits into one level less is bounded anyway.
+    # cbor2 does not count an empty list or map as a level. A value within one level less is bounded anyway.
     try:
         return _decoded(raw, nesting - 1)
     except CborRefused:
@@ -176,7 +176,7 @@ def _decoded(raw: bytes, nesting: int) -> Any:
 
 
 class _Walk:
-    """One pass over a value with a stack of its own: what is not allowed raises, the rest is noted."""
+    """One pass over a value without recursion: raises for a forbidden item, records facts about the others."""
 
     __slots__ = (
         "allows_floats",
@@ -228,7 +228,7 @@ class _Walk:
         for name in members:
             if type(name) is not str:
                 raise CborRefused("CBOR_INVALID", "key")
-            # Characters of ASCII sort as their bytes do, so that most names need no encoding.
+            # ASCII characters sort like their bytes, so most names need no encoding.
             if not name.isascii():
                 self.is_ordered &= _are_ordered(members)
                 return
@@ -258,7 +258,7 @@ def _are_ordered(members: dict[Any, Any]) -> bool:
 
 
 def _in_order(value: Any) -> Any:
-    """Return the value with the names of all maps in canonical order, built with a stack of its own."""
+    """Return the value with the names of all maps in canonical order, without recursion."""
     top: list[Any] = [value]
     waiting: list[tuple[Any, Any]] = [(top, 0)]
     while waiting:
@@ -276,6 +276,6 @@ def _in_order(value: Any) -> Any:
 
 
 def cbor_name_key(name: str) -> tuple[int, bytes]:
-    """Return what the names of a map are sorted by: length of the UTF-8, then its bytes."""
+    """Return the sort key of a name in a map: length of its UTF-8, then its bytes."""
     raw = name.encode("utf-8")
     return len(raw), raw

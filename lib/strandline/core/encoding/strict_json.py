@@ -1,6 +1,6 @@
-"""The one JSON reader for untrusted bytes: one value, no duplicate names, no number that loses digits.
+"""The only JSON reader for untrusted bytes: one value, no duplicate names, no number that loses digits.
 
-Built on the standard library's decoder, which alone would take duplicates, NaN, 1e400, a byte order mark and
+It uses the decoder of the standard library, which by itself accepts duplicates, NaN, 1e400, a byte order mark and
 UTF-16.
 """
 
@@ -27,14 +27,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-# All up to the next mark outside texts. Possessive, so that a text of any size is skipped in constant memory.
+# Everything up to the next mark outside texts. Possessive, so that a text of any size takes constant memory.
 _TO_MARK = re.compile(rb'(?:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)*+[\[\]{},]', re.DOTALL)
 _CLOSING = b"]}"
 _COMMA = ord(",")
 
 
-class JsonRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error of the program
-    """The bytes are not one strict JSON value; `cause` says why, `limit` how many values may be."""
+class JsonRefused(ValueError):  # noqa: N818 - a verdict on the bytes, not an error of the program
+    """The bytes are not one strict JSON value; `cause` says why, `limit` is the maximum number of values."""
 
     def __init__(self, cause: Cause, limit: int | None = None) -> None:
         super().__init__(cause)
@@ -43,14 +43,14 @@ class JsonRefused(ValueError):  # noqa: N818 - a verdict on the bytes, no error 
 
     @property
     def evidence(self) -> dict[str, str | int]:
-        """The cause, and the limit that was passed, as evidence holds them."""
-        told: dict[str, str | int] = {"cause": self.cause}
-        return told if self.limit is None else {**told, "expected": self.limit}
+        """The cause, and the limit that was exceeded, as evidence."""
+        found: dict[str, str | int] = {"cause": self.cause}
+        return found if self.limit is None else {**found, "expected": self.limit}
 
 
 @dataclass(frozen=True, slots=True)
 class NumberToken:
-    """A number that is no plain integer token, kept as its text: `1.0`, `1e3`, `-0`. It is no `str`."""
+    """A number other than a plain integer token, as its text: `1.0`, `1e3`, `-0`. Not a `str`."""
 
     text: str
 
@@ -64,28 +64,28 @@ def strict_json(
     surrogates: Surrogates = "refuse",
     most_values: int = MAX_VALUES,
 ) -> Any:
-    """Return the one JSON value that `raw` spells.
+    """Return the JSON value of `raw`.
 
     These hold, else `JsonRefused` is raised with the cause:
     - no byte order mark at the start (`bom`) and UTF-8 throughout (`utf8`): RFC 8259, 8.1;
-    - RFC 8259 syntax, no control character in a text (`syntax`), only blanks after the value (`trailing`);
+    - RFC 8259 syntax, no control character in a text (`syntax`), only white space after the value (`trailing`);
     - no NaN and no Infinity (`constant`);
     - a number has at most 1,024 characters and, with `js`, is finite (`number`);
     - names of one object differ after unescaping (`duplicate_key`), unless `duplicates` is `last`;
     - no escaped lone surrogate (`surrogate`), unless `surrogates` is `keep`;
-    - at most `nesting` objects and arrays inside one another (`depth`). Text nested deeper that is wrong in
-      another way too gives `depth`: else the cause would depend on how deep the caller's stack already is;
-    - at most `most_values` of `[`, `{` and `,` outside texts (`values`): no array or object then holds more, and
+    - at most `nesting` levels of objects and arrays (`depth`). A deeper text with another fault also gives `depth`:
+      otherwise the cause would depend on the depth of the caller's stack;
+    - at most `most_values` of `[`, `{` and `,` outside texts (`values`): so no array or object has more values, and
       nothing is decoded or built before this is known.
 
-    With `exact` a plain integer token is an int of any size, every other number a `NumberToken`. With `js`
+    With `exact` a plain integer token is an int of any size, any other number is a `NumberToken`. With `js`
     numbers are doubles; an integral one of at most 2^53-1 in magnitude is an int.
     """
     if raw.startswith(BYTE_ORDER_MARK):
         raise JsonRefused("bom")
-    # A value takes a byte at least, so what is short needs no count; a count of bytes is right for most of the rest.
+    # A value takes at least one byte, so a short text needs no count. For most others a count of bytes is enough.
     if len(raw) > most_values and _opened(raw) + raw.count(b",") > most_values:
-        _look_through(raw, nesting, most_values)
+        _check_marks(raw, nesting, most_values)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -113,7 +113,7 @@ def _decoded(raw: bytes, text: str, decoder: json.JSONDecoder, nesting: int, *, 
     except RecursionError:
         refused = JsonRefused("depth")
     if is_deep:
-        _look_through(raw, nesting, len(raw))
+        _check_marks(raw, nesting, len(raw))
     raise refused from None
 
 
@@ -123,18 +123,18 @@ def _end_of_space(text: str, start: int) -> int:
 
 
 def _opened(raw: bytes) -> int:
-    """Return how many brackets the bytes open at the most: those inside texts are counted too."""
+    """Return an upper bound of the opening brackets: it includes those inside texts."""
     return raw.count(b"[") + raw.count(b"{")
 
 
-def _look_through(raw: bytes, nesting: int, most_values: int) -> None:
-    """Raise `JsonRefused` if the marks outside texts go deeper than `nesting` or are more than `most_values`.
+def _check_marks(raw: bytes, nesting: int, most_values: int) -> None:
+    """Raise `JsonRefused` if the marks outside texts nest deeper than `nesting` or are more than `most_values`.
 
-    What comes first is the cause. Nothing is built; what is no JSON otherwise is not noticed. A bracket that closes
-    nothing ends it: no reader takes what follows, and so the steps are at most twice `most_values`.
+    The first violation is the cause. Nothing is built, and other faults are not noticed. A closing bracket without an
+    opening one ends the check: no reader reads further, and so there are at most twice `most_values` steps.
     """
     at = depth = values = 0
-    # Never a search: where no mark follows it would begin anew at every byte.
+    # Never a search: without a further mark it would start again at every byte.
     while match := _TO_MARK.match(raw, at):
         at = match.end()
         mark = raw[at - 1]

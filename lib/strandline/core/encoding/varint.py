@@ -1,4 +1,4 @@
-"""Unsigned varints of multiformats: seven bits a byte, the lowest first, in the one shortest spelling."""
+"""Unsigned varints of multiformats: seven bits per byte, the lowest first, only the shortest encoding."""
 
 from typing import Final, Literal, TypeAlias
 
@@ -18,9 +18,9 @@ def varint(number: int) -> bytes:
 
 
 def parse_varint(data: bytes, at: int) -> tuple[int, int] | VarintCause:
-    """Return the number that starts at offset `at`, and the offset after it; or why there is none.
+    """Return the number that starts at offset `at`, and the offset after it; or the cause if there is none.
 
-    `cut`: the data end inside it; `long`: over 9 bytes; `not_minimal`: its last byte is a needless zero.
+    `cut`: the data ends inside it; `long`: more than 9 bytes; `not_minimal`: its last byte is an unnecessary zero.
     """
     number = 0
     for position in range(MAX_VARINT_BYTES):

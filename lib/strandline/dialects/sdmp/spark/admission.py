@@ -200,8 +200,8 @@ def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest)
     limit = request.deferred_per_namespace
     waiting = deferred(tables.read("quarantine"), DIALECT)
     delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())
-    news = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("news"))
-    full = jobs.checkpoint(without_room(news, waiting, limit), "limit of waiting records")
+    arrivals = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("arrivals"))
+    full = jobs.checkpoint(without_room(arrivals, waiting, limit), "limit of waiting records")
     if not jobs.has_rows(full):
         return None
     return jobs.checkpoint(

@@ -1,5 +1,5 @@
--- Log entries that are accepted and still wait in quarantine. A run that was killed between its commits leaves such rows;
--- the next run that reads anything deletes them.
+-- Log entries that are accepted but still wait in quarantine. A run that was killed between its commits leaves such rows;
+-- the next run that reads input deletes them.
 SELECT lower(hex(q.quarantine_id)) AS quarantine_id, q.namespace, lower(hex(q.record_id)) AS record_id
 FROM quarantine AS q
 JOIN ipfs_log_entry AS e ON e.namespace = q.namespace AND e.record_id = q.record_id

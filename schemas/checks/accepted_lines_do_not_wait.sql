@@ -1,5 +1,5 @@
--- Journal lines that are accepted and still wait in quarantine. A run that was killed between its commits leaves such rows;
--- the next run deletes them.
+-- Journal lines that are accepted but still wait in quarantine. A run that was killed between its commits leaves such
+-- rows; the next run deletes them.
 SELECT lower(hex(q.quarantine_id)) AS quarantine_id, q.namespace, lower(hex(q.record_id)) AS record_id
 FROM quarantine AS q
 JOIN node_journal_line AS l ON l.namespace = q.namespace AND l.record_id = q.record_id

@@ -1,5 +1,5 @@
--- Forks of node journals that the table equivocation lacks, has without cause, or has with other members than the lines
--- give. Only journals whose state was reduced from as many lines as are held.
+-- Forks of node journals that are missing in the table equivocation, are there without cause, or have other members than
+-- the lines show. Only for journals whose state was reduced from all stored lines.
 WITH current AS (
   SELECT l.namespace
   FROM node_journal_line AS l

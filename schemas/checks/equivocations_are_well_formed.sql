@@ -1,5 +1,5 @@
--- Equivocations whose id does not recompute, whose members are not distinct and ascending, or whose two records are not
--- those of least id.
+-- Equivocations with a wrong id, with members that are not distinct and ascending, or whose two records do not have the
+-- least ids.
 SELECT lower(hex(equivocation_id)) AS equivocation_id, namespace, kind, key, position
 FROM equivocation
 WHERE equivocation_id <> unhex(

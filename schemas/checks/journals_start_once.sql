@@ -1,4 +1,4 @@
--- Journals without exactly one line 1, journals whose fingerprint has not the form of their profile, and journals of two
+-- Journals without exactly one line 1, journals with a fingerprint that is not of their profile, and journals of two
 -- profiles.
 SELECT namespace, count_if(n = 1) AS first_lines, array_join(sort_array(collect_set(profile)), ',') AS profiles
 FROM node_journal_line

@@ -1,5 +1,5 @@
--- Lines whose record id or hash differs from what the bytes of the line give, computed here without the code that wrote
--- them. Of profile 0.12 the hash is base64url without padding; Spark's base64 may wrap its lines, so CR and LF go too.
+-- Lines whose record id or hash differs from that of their bytes, computed here without the code that wrote them. In
+-- profile 0.12 the hash is base64url without padding; Spark's base64 can wrap lines, so CR and LF are removed.
 WITH spelled AS (
   SELECT
     namespace,

@@ -1,5 +1,6 @@
--- Entries, identities and manifests of logs whose record id is not the SHA-256 of their block, and entries whose columns do
--- not fit together: the identity is not held, is invalid or has another signing key; a clock of another key is not flagged.
+-- Entries, identities and manifests of logs whose record id is not the SHA-256 of their block, and entries with
+-- contradicting columns: the identity is missing, is invalid or has another signing key; a clock of another key has no
+-- flag.
 WITH held AS (
   SELECT 'ipfs_log_entry' AS table_name, record_id, block FROM ipfs_log_entry
   UNION ALL

@@ -1,6 +1,5 @@
--- Logs whose reduced rows differ from what their entries give, counted afresh: entries that may be written, their places
--- from 1 without a gap, heads, missing digests. Only logs whose state was reduced from as many entries as are held: none
--- with pruned entries.
+-- Logs whose reduced rows differ from their entries: number of entries of allowed writers, positions from 1 without a gap,
+-- heads, missing digests. Only for logs whose state was reduced from all stored entries and without pruned entries.
 WITH log AS (
   SELECT s.namespace, first(from_json(s.configuration, 'store STRING, whence STRING, write ARRAY<STRING>')).write AS write
   FROM namespace_state AS s

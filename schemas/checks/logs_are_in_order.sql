@@ -1,5 +1,5 @@
--- Entries of logs in mode sort that do not stand behind the entry before them by time, clock id and address, or whose mark
--- tied is not that of their neighbours; and logs of two modes.
+-- Entries of logs in mode sort that are not after the entry before them by time, clock id and address, or whose mark tied
+-- contradicts their neighbours; and logs with two modes.
 WITH placed AS (
   SELECT
     v.namespace,

@@ -1,5 +1,5 @@
--- Journals whose reduced row differs from what their lines give, counted afresh: length, tip, leaves, forks, pairs. Only
--- journals whose state was reduced from as many lines as are held; lines that came since are the next reduction's.
+-- Journals whose reduced row differs from their lines: length, tip, leaves, forks, pairs. Only for journals whose state
+-- was reduced from all stored lines; newer lines belong to the next reduction.
 WITH followed AS (
   SELECT namespace, line_number, count(*) AS follower_count
   FROM node_journal_line

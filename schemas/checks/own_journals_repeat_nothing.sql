@@ -1,5 +1,5 @@
--- Numbers and pairs that several lines written here share: no two lines that the writer of an own journal made carry one
--- number, and none names a pair that another one names. Lines that came from elsewhere may do both.
+-- Numbers and pairs that several lines share which this lake wrote: the writer of a local journal never writes two lines
+-- with one number or one pair. Lines from other sources can share both.
 SELECT namespace, 'number' AS what, line_number AS value, count(*) AS line_count
 FROM node_journal_line
 WHERE origin IN ('announced', 'synced')

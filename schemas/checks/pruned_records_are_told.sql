@@ -1,5 +1,5 @@
--- Pruned records whose snapshot is not held, and pruned entries of logs without a skeleton, or without their place in the
--- order of a log that was reduced.
+-- Pruned records whose snapshot is missing, and pruned entries of logs without a skeleton, or without their position in
+-- the order of a reduced log.
 SELECT p.namespace, lower(hex(p.record_id)) AS record_id
 FROM pruned_record AS p
 LEFT JOIN snapshot AS s ON s.namespace = p.namespace AND s.snapshot_id = p.snapshot_id

@@ -1,5 +1,5 @@
 -- Quarantined rows without reasons, with reasons or awaited things that are not distinct and ascending, with bytes that
--- differ from their digest, or whose id does not recompute. Rows cut for their size are not recomputed.
+-- differ from their digest, or with a wrong id. The ids of rows with cut bytes are not checked.
 SELECT lower(hex(quarantine_id)) AS quarantine_id, namespace, status, reasons, waits_for
 FROM quarantine
 WHERE size(reasons) = 0

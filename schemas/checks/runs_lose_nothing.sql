@@ -1,6 +1,6 @@
--- Runs that read records and whose counts do not add up, also those that ended with a fault: read = new + known + rejected +
--- deferred, none of them negative. A stream's own row adds up its batches, each of which is an ingest. What `sync --from`
--- finds missing it reads or refuses, unless a fault kept it from reading: missing = read + refused.
+-- Runs that read records and whose counts do not add up, also if they ended with a fault: read = new + known + rejected +
+-- deferred, none of them negative. The row of a stream sums up its batches, each of which is an ingest. For `sync --from`:
+-- missing = read + refused, unless a fault stopped the reading.
 WITH counted AS (
   SELECT
     run_id,

@@ -1,5 +1,5 @@
--- Node journals whose state hash does not recompute from their row in node_journal, as far as both were reduced from the
--- same number of lines.
+-- Node journals whose state hash differs from that of their row in node_journal, if both were reduced from the same number
+-- of lines.
 SELECT s.namespace, lower(hex(s.state_hash)) AS state_hash
 FROM namespace_state AS s
 JOIN node_journal AS j ON j.namespace = s.namespace AND j.line_count = s.record_count

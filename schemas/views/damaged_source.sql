@@ -1,6 +1,6 @@
--- Which files, messages or lakes brought rejected records, one row for each with where it first breaks: the byte offset, the
--- reasons and the quarantine id there, how many records were rejected, and how many of these name no namespace: no other view
--- shows those. A record that came several times counts for the source that brought it first.
+-- The sources (files, messages or lakes) with rejected records, one row per source: byte offset, reasons and quarantine id
+-- of the first rejected record, the number of rejected records, and how many of these have no namespace and so are in no
+-- other view. A record counts only for the source that delivered it first.
 -- Example: SELECT source, source_offset, reasons, rejected FROM damaged_source ORDER BY last_seen DESC, source
 WITH placed AS (
   SELECT

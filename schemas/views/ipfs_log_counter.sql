@@ -1,5 +1,5 @@
--- The total of every log whose store is a counter: the sum of the greatest count of each id, in doubles, added in ascending
--- order, so that every replica gets the same.
+-- The total of every log with the store counter: the sum of the greatest count of each id, in doubles, added in ascending
+-- order, so that every replica gets the same total.
 -- Example: SELECT log_id, total, ids FROM ipfs_log_counter ORDER BY total DESC
 WITH counted AS (
   SELECT

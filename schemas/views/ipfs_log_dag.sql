@@ -1,5 +1,5 @@
--- The graph of every log and nothing else: each entry with its address, form, clock and position, and the digests of the
--- entries that it follows, held or not. Of pruned entries too; their form is null.
+-- Only the graph of every log: each entry with its address, variant, clock and position, and the digests of the entries
+-- that it follows, stored or not. Includes pruned entries; their variant is null.
 -- Example: SELECT cid, position, size(next) AS parents FROM ipfs_log_dag WHERE size(next) > 1 ORDER BY position
 --
 -- A skeleton is [time, clock id, [digests], address] in canonical CBOR: heads of 1 to 9 bytes that follow from the values,

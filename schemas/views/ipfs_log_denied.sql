@@ -1,5 +1,5 @@
--- Entries that are genuine and held, and whose writer is not on the write list of their log: no state counts them. They
--- count as soon as a list names their writer, or key: and their key.
+-- Valid stored entries whose writer is not on the write list of their log: no state includes them. They are included as
+-- soon as a list names their writer, or key: with their key.
 -- Example: SELECT log_id, writer, count(*) AS entries FROM ipfs_log_denied GROUP BY log_id, writer ORDER BY entries DESC
 WITH log AS (
   SELECT namespace, from_json(configuration, 'store STRING, whence STRING, write ARRAY<STRING>') AS told

@@ -1,4 +1,4 @@
--- The documents of every log whose store is a document store, each by its key and as it was put last. Deleted ones are left
+-- The documents of every log with the store documents, each by its key in its newest version. Deleted documents are left
 -- out.
 -- Example: SELECT document_key, get_json_object(value_json, '$.name') AS name FROM ipfs_log_documents ORDER BY document_key
 SELECT

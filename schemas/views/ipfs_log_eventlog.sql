@@ -1,4 +1,4 @@
--- The events of every log whose store is an event log, in their order: all values, whatever their operation says.
+-- The events of every log with the store eventlog, in their order: all values, with any operation.
 -- Example: SELECT position, writer, value_json FROM ipfs_log_eventlog WHERE log_id = 'events' ORDER BY position
 SELECT
   v.namespace,

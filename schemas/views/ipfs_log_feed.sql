@@ -1,4 +1,4 @@
--- The items of every log whose store is a feed, in their order: what was added and not deleted by a later entry.
+-- The items of every log with the store feed, in their order: those that were added and not deleted by a later entry.
 -- Example: SELECT position, writer, value_json FROM ipfs_log_feed WHERE log_id = 'feed' ORDER BY position
 WITH placed AS (
   SELECT v.namespace, e.log_id, v.position, e.cid, e.writer, v.clock_time, e.value_json, e.ops

@@ -1,6 +1,6 @@
--- How each log fares: its mode, what it holds, misses and denies, its store and write list and where they come from, and the
--- first entry that does not come after one that it follows, with who wrote it: the log is in mode walk, or it has pruned
--- entries, keeps its order and is ordered otherwise where nothing was pruned.
+-- The health of each log: its mode, its stored, missing and denied entries, its store and write list and their source, and
+-- the first entry that is not newer than one that it follows, with its writer. Such a log is in mode walk, or it has
+-- pruned entries and keeps its order, although it is ordered differently where nothing was pruned.
 -- Example: SELECT log_id, mode, out_of_order_cid, out_of_order_writer FROM ipfs_log_health WHERE mode = 'walk'
 WITH log AS (
   SELECT

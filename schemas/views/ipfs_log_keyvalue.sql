@@ -1,5 +1,5 @@
--- The keys of every log whose store is a key-value store, each with its newest value and the entry that set it. Deleted keys
--- are left out.
+-- The keys of every log with the store keyvalue, each with its newest value and the entry that set it. Deleted keys are
+-- left out.
 -- Example: SELECT document_key, value_json FROM ipfs_log_keyvalue WHERE log_id = 'settings' ORDER BY document_key
 SELECT
   d.namespace,

@@ -1,5 +1,5 @@
--- What partial logs miss: one row for each digest that some entry follows and the log does not hold, with how many entries
--- name it and the address of the first of them. Reading would go on there.
+-- The missing entries of partial logs: one row for each digest that an entry follows and that is not stored, with the
+-- number of entries that name it and the address of the first of them.
 -- Example: SELECT log_id, count(*) AS missing FROM ipfs_log_missing GROUP BY log_id ORDER BY missing DESC
 SELECT
   t.namespace,

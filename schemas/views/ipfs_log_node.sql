@@ -1,5 +1,5 @@
--- Every entry of every log with its place in the order, what it says and what it follows: the whole of a log for analysis.
--- Entries of writers who may not write stand in ipfs_log_denied, pruned ones in ipfs_log_dag alone.
+-- Every entry of every log with its position, its payload and its parents: the complete log for analysis. Entries of
+-- writers who may not write are in ipfs_log_denied, pruned entries only in ipfs_log_dag.
 -- Example: SELECT log_id, writer, count(*) AS entries, max(clock_time) AS newest FROM ipfs_log_node GROUP BY log_id, writer ORDER BY entries DESC
 SELECT
   v.namespace,

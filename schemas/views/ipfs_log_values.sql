@@ -1,5 +1,5 @@
--- The values of every log in their order, oldest first, as the library's own values gives them; the newest n are those of
--- greatest position.
+-- The values of every log in their order, oldest first, as in the property values of the JavaScript library; the newest n
+-- are those with the greatest positions.
 -- Example: SELECT position, writer, payload_json FROM ipfs_log_values WHERE log_id = 'chat' ORDER BY position DESC LIMIT 10
 SELECT
   v.namespace,

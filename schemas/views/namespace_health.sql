@@ -1,10 +1,10 @@
--- How each namespace fares, one row for each with a state or a quarantined record: health is the first that holds of
--- forked, behind, waiting, rejected and ok; records are those of the last reduction. An own node is behind by the pairs that
--- its peers name and its journal lacks, and by its own lines that somebody showed and that are not held.
+-- The health of each namespace with a state or a quarantined record: the first one that applies of forked, behind,
+-- waiting, rejected and ok. The records are those of the last reduction. A local node is behind by the pairs that its
+-- peers name and its journal lacks, and by lines of it that a peer has and this lake lacks.
 -- Example: SELECT health, count(*) AS namespaces FROM namespace_health GROUP BY health ORDER BY namespaces DESC
 --
--- Where it says {behind}, the dialects' `HealthSql` is filled in. `status` asks delta-rs with this text: it takes no function
--- that only Spark has but for the hex of the state's hash.
+-- {behind} is replaced by the dialects' `HealthSql`. `status` runs this text in delta-rs: the hex of the state hash is the
+-- only function that only Spark supports.
 WITH quarantined AS (
   SELECT
     namespace,

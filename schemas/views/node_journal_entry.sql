@@ -1,13 +1,13 @@
 -- The lines of each journal's trunk, the path from line 1 to the tip: position, exact text, ids, whether a fork disputes
--- the line and whether a later line covers it. Lines of other branches, and lines that are not reduced yet, do not show.
+-- the line and whether a later line covers it. Lines of other branches, and lines that are not reduced yet, are left out.
 -- Example: SELECT n, resource_id FROM node_journal_entry WHERE disputed ORDER BY namespace, n
 --
--- How the trunk is found without a walk from line to line: below the first fork every line is on it. Above, lines get a
--- place on their position and a link to the place of the line before; 512 positions make a stretch. A stretch tells for
--- each place on its top where the way down leads to, a fold over the stretches from the tip tells where each is entered,
--- and then every stretch is walked by itself. All steps are linear in the lines above the first fork and spread over
--- tasks; the fold alone sees one journal whole, one number a branch and stretch. Journals without a fork and without
--- lines that are not reduced yet skip all of it.
+-- The trunk is found without a walk from line to line. Below the first fork every line is on it. Above it, lines at one
+-- position are numbered, and each has a link to the number of the line before. 512 positions are a stretch: for each line
+-- at its top, a stretch gives the line at its bottom to which the links lead. A fold over the stretches from the tip gives
+-- the line at which each one is entered; then each stretch is walked separately. All steps are linear in the lines above
+-- the first fork and run in parallel; only the fold processes a journal as a whole, with one number per branch and
+-- stretch. Journals without forks and unreduced lines skip all of this.
 
 WITH held AS (
   SELECT namespace, count(*) AS held_count
@@ -20,7 +20,7 @@ journal AS (
     j.tip_n,
     j.tip_hash,
     j.common_n,
-    -- Lines that came after the reduction may stand beside any line, those of a known fork above common_n alone.
+    -- Unreduced lines can be siblings of any line; lines of a known fork only have siblings above common_n.
     CASE
       WHEN h.held_count > j.line_count THEN CAST(0 AS BIGINT)
       WHEN j.fork_count > 0 THEN j.common_n

@@ -1,5 +1,5 @@
--- How long records have been in quarantine: rows, distinct things waited for and the oldest, by dialect, reason, status and
--- age. A row counts under each of its reasons, and the age is the time since it was first seen. Nothing expires by itself.
+-- How long records have been in quarantine: rows, distinct awaited things and the oldest row, by dialect, reason, status
+-- and age. A row counts for each of its reasons, and its age is the time since it was first seen. Rows do not expire.
 -- Example: SELECT reason, age, row_count, oldest FROM quarantine_age WHERE status = 'deferred' ORDER BY oldest
 WITH aged AS (
   SELECT

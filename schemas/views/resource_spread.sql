@@ -1,6 +1,6 @@
 -- How far each pair of author and resource has spread: the nodes whose journal records it on any branch, their number, and
--- the number of nodes that lack it. Nodes of the other profile spell ids otherwise and are not counted as lacking it; nodes
--- whose newest lines are not reduced yet are left out on both sides.
+-- the number of nodes that lack it. Nodes of the other profile have other forms of ids and do not count as lacking it;
+-- nodes with unreduced lines are left out on both sides.
 -- Example: SELECT resource_id, recorded_count, lacking_count FROM resource_spread WHERE lacking_count > 0 ORDER BY lacking_count DESC
 WITH held AS (
   SELECT namespace, count(*) AS held_count

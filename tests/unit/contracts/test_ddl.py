@@ -14,20 +14,20 @@ CREATE TABLE IF NOT EXISTS delta.`/lake/namespace_state` (
   namespace STRING NOT NULL COMMENT 'The unit of merging and of state, <kind>:<id>; of a node journal node:<key fingerprint>.',
   bucket INT NOT NULL COMMENT 'Partition: first two bytes of SHA-256 of the namespace as a big-endian number, modulo the lake\\'s number of buckets.',
   dialect STRING NOT NULL COMMENT 'Journal format of the namespace, sdmp for node journals, ipfslog for logs.',
-  record_count BIGINT NOT NULL COMMENT 'Accepted records that the state was reduced from, pruned ones included.',
-  state_hash BINARY NOT NULL COMMENT 'SHA-256 of the canonical encoding of the state, 32 bytes; equal in every order of arrival.',
-  reducer_version STRING NOT NULL COMMENT 'Rules that made the state, for example sdmp/1; hashes compare only under equal versions.',
-  depends_on ARRAY<STRUCT<namespace: STRING, commitment: BINARY>> COMMENT 'Known states of other namespaces that this state was judged by, ascending; null where a state depends on none, as in node journals.',
-  order_blocks BINARY COMMENT 'Hashes of the order of a log, 65,536 positions each, joined: blocks without news keep theirs. Null while one block holds all, and in other dialects.',
-  document_groups BINARY COMMENT 'Hashes of the 256 groups of documents of the store of a log, joined. Null while one block holds the order, without such a store, and in other dialects.',
-  configuration STRING COMMENT 'What the reducer was told of this namespace besides its records, as JSON with sorted keys; of a log its store, who may write, and whence. Null where there is nothing to tell.',
+  record_count BIGINT NOT NULL COMMENT 'Number of accepted records that the state was reduced from, including pruned ones.',
+  state_hash BINARY NOT NULL COMMENT 'SHA-256 of the canonical encoding of the state, 32 bytes; independent of the order of arrival.',
+  reducer_version STRING NOT NULL COMMENT 'Version of the reducer, for example sdmp/1; hashes are comparable only for equal versions.',
+  depends_on ARRAY<STRUCT<namespace: STRING, commitment: BINARY>> COMMENT 'States of other namespaces on which this state depends, ascending; null without any, as in node journals.',
+  order_blocks BINARY COMMENT 'Concatenated hashes of the order of a log, one per block of 65,536 positions; a block without changes keeps its hash. Null for a log of one block, and in other dialects.',
+  document_groups BINARY COMMENT 'Concatenated hashes of the 256 groups of documents of the store of a log. Null for a log of one block, without such a store, and in other dialects.',
+  configuration STRING COMMENT 'Configuration of the reducer for this namespace, as JSON with sorted keys; for a log its store, who may write, and the source of both. Null without one.',
   reduced_version BIGINT NOT NULL COMMENT 'Delta version of the dialect\\'s record table that the state was reduced from.',
   reduced_at TIMESTAMP NOT NULL COMMENT 'When the state was written, UTC.',
   run_id STRING NOT NULL COMMENT 'Run that wrote the state; key of the table run.'
 )
 USING DELTA
 PARTITIONED BY (bucket)
-COMMENT 'State hash and record count of each reduced namespace, one row a namespace, written last by reduce.'
+COMMENT 'State hash and record count of each reduced namespace, one row per namespace; reduce writes it last.'
 TBLPROPERTIES (
   'delta.checkpointPolicy' = 'classic',
   'delta.constraints.bucket_is_derived' = 'bucket = CAST(conv(substring(sha2(CAST(namespace AS BINARY), 256), 1, 4), 16, 10) AS INT) % 16',
@@ -44,25 +44,25 @@ TBLPROPERTIES (
 
 RUN = """\
 CREATE TABLE IF NOT EXISTS `cat`.`sch`.`run` (
-  run_id STRING NOT NULL COMMENT 'Id of the run, named by the provenance columns of the other tables.',
+  run_id STRING NOT NULL COMMENT 'Id of the run, used in the provenance columns of other tables.',
   command STRING NOT NULL COMMENT 'Command that ran, for example ingest or reduce.',
   version STRING NOT NULL COMMENT 'Version of Strandline that ran.',
-  outcome STRING NOT NULL COMMENT 'ok; found: finished and found what it was asked to look for; usage: wrong usage; fault: operational fault.',
-  lake STRING NOT NULL COMMENT 'Lake folder or catalog.schema that the run wrote to, as the user named it.',
+  outcome STRING NOT NULL COMMENT 'ok; found: finished and found a problem; usage: wrong usage; fault: operational fault.',
+  lake STRING NOT NULL COMMENT 'Lake folder or catalog.schema that the run wrote to.',
   dialect STRING COMMENT 'Dialect that was ingested; null for a command that works on all dialects.',
   exit INT NOT NULL COMMENT 'Exit code: 0 ok, 1 found, 2 usage, 3 fault.',
   started_at TIMESTAMP NOT NULL COMMENT 'When the command started, UTC.',
-  seconds DOUBLE NOT NULL COMMENT 'Wall time of the whole command in seconds, the start of Spark included.',
-  namespaces BIGINT COMMENT 'Namespaces that the run touched.',
-  counts MAP<STRING, BIGINT> COMMENT 'Counts by name; of ingest read, new, known, rejected, deferred, readmitted and more.',
-  reasons MAP<STRING, BIGINT> COMMENT 'Records by reason code, a record under each code that applies to it.',
-  read_versions MAP<STRING, BIGINT> COMMENT 'Delta version of each table as the run read it.',
-  tables MAP<STRING, STRUCT<version: BIGINT, inserted: BIGINT>> COMMENT 'Per table written: the Delta version after the run, and the rows inserted.',
-  error STRUCT<code: STRING, message: STRING, next: STRING> COMMENT 'What went wrong, for outcome usage and fault; else null.',
-  detail STRING COMMENT 'JSON object of the members that the command adds on its own.'
+  seconds DOUBLE NOT NULL COMMENT 'Wall time of the whole command in seconds, including the start of Spark.',
+  namespaces BIGINT COMMENT 'Number of namespaces that the run touched.',
+  counts MAP<STRING, BIGINT> COMMENT 'Counts by name; for ingest read, new, known, rejected, deferred, readmitted and more.',
+  reasons MAP<STRING, BIGINT> COMMENT 'Number of records by reason code; a record counts for each of its codes.',
+  read_versions MAP<STRING, BIGINT> COMMENT 'Delta version of each table that the run read.',
+  tables MAP<STRING, STRUCT<version: BIGINT, inserted: BIGINT>> COMMENT 'By written table: the Delta version after the run, and the number of inserted rows.',
+  error STRUCT<code: STRING, message: STRING, next: STRING> COMMENT 'The error, for outcome usage and fault; else null.',
+  detail STRING COMMENT 'JSON object of further members of the report.'
 )
 USING DELTA
-COMMENT 'Runs of the commands that write tables, one row a run, appended last. Not partitioned.'
+COMMENT 'Runs of the commands that write tables, one row per run, appended last. Not partitioned.'
 TBLPROPERTIES (
   'delta.checkpointPolicy' = 'classic',
   'delta.constraints.exit_fits_outcome' = 'exit = CASE outcome WHEN \\'ok\\' THEN 0 WHEN \\'found\\' THEN 1 WHEN \\'usage\\' THEN 2 ELSE 3 END',

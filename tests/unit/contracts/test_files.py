@@ -130,7 +130,7 @@ def test_merge_policies_and_keys():
         ("{name: tip_n,", "{name: 'tip_n, x',", "plain identifiers"),
         ("{name: tip_n,", "{name: ' tip_n',", "plain identifiers"),
         ("fork_count_is_not_negative:", "'fork_count`':", "plain identifiers"),
-        ("{name: tip_n,", "{name: profile,", "twice"),
+        ("{name: tip_n,", "{name: profile,", "repeated"),
         ('"Format of the journal: 0.9 or 0.12."', '" "', "described"),
         ("primaryKeyPosition: 1", "primaryKeyPosition: 2", "count from 1"),
         ("value: replace", "value: overwrite", "merge policy"),

@@ -128,6 +128,8 @@ def test_the_lists_of_the_readme_name_every_table_and_view():
     tables = listing.table_list(load.contracts())
     assert tables.splitlines()[0] == "| table | holds | key | written by |"
     assert [line.split("`")[1] for line in tables.splitlines()[2:]] == list(load.tables())
-    assert "| `node_journal_line` | Accepted lines of node journals, one row a line of a journal. " in tables
+    assert (
+        "| `node_journal_line` | Accepted lines of node journals, one row per line of a journal. " in tables
+    )
     shown = listing.view_list(VIEWS)
     assert [line.split("`")[1] for line in shown.splitlines()[2:]] == list(VIEWS)

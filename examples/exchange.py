@@ -1,9 +1,9 @@
-"""Three operators exchange files until nothing moves, then a fourth, whose node forked, is named by each of them.
+"""Three operators exchange files until they have converged, then each of them finds the fork of a fourth node.
 
     make demo-sync        # or: python examples/exchange.py FOLDER
 
-Each operator has a lake, one own node, and the nodes of the others as peers. Nothing but files goes from one to the
-other: what one asks (`sync --requests`), what the others answer (`sync --answer`), which is then ingested.
+Each operator has a lake, one local node, and the nodes of the others as peers. They exchange only files: the requests of
+one (`sync --requests`), and the answers of the others (`sync --answer`), which are then ingested.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ MAX_ROUNDS = 9
 
 
 def node_of(operator: str) -> str:
-    """The fingerprint of an operator's node: made up, as all ids here."""
+    """Return the fingerprint of an operator's node; like all ids here it is invented."""
     return synthetic_id("node", 1_000 + (*OPERATORS, FOURTH).index(operator))
 
 
 def pairs_of(operator: str, first: int, count: int) -> list[tuple[str, str]]:
-    """Resources that an operator's node created: (author, resource)."""
+    """Return resources that an operator's node created: (author, resource)."""
     number = (*OPERATORS, FOURTH).index(operator)
     author = synthetic_id("user", number)
     return [(author, synthetic_id("resource", 100 * number + k)) for k in range(first, first + count)]
@@ -49,7 +49,7 @@ def strandline(*words: str | Path) -> dict[str, Any]:
 
 
 def start(folder: Path) -> None:
-    """Write each operator's nodes.json, and land what its node announces."""
+    """Write each operator's nodes.json, and ingest the announcements of its node."""
     for operator in OPERATORS:
         home = folder / operator
         home.mkdir()
@@ -72,7 +72,7 @@ def ingest(home: Path, *sources: Path) -> dict[str, Any]:
 
 
 def exchange(folder: Path, number: int) -> int:
-    """One round: all sync and ask, then all answer, then all ingest the answers. Return how many lines moved."""
+    """Run one round: all write requests, then all answer, then all ingest the answers. Return the number of new lines."""
     moved = 0
     homes = [folder / operator for operator in OPERATORS]
     for home in homes:
@@ -80,7 +80,7 @@ def exchange(folder: Path, number: int) -> int:
         done = strandline("sync", "--nodes", home / "nodes.json", "--requests", ask, "--lake", home / "lake")
         moved += done["counts"]["authored"]
     for home in homes:
-        # What the others ask, in one file: requests that are not for this node are passed over, by name.
+        # The requests of the others in one file: requests to other nodes are refused and counted by name.
         asked = home / f"asked-{number}.jsonl"
         others = (other / f"ask-{number}.jsonl" for other in homes if other != home)
         asked.write_bytes(b"".join(path.read_bytes() for path in others))
@@ -96,7 +96,7 @@ def exchange(folder: Path, number: int) -> int:
 
 
 def fork(folder: Path) -> None:
-    """Carry two histories of the fourth node to all: it went on, once from its journal, once from an old backup."""
+    """Ingest two histories of the fourth node everywhere: it continued from its journal and from an old backup."""
     first = node_of(FOURTH).encode("ascii")
     backup = [first, *append(first, pairs_of(FOURTH, 0, 2))]
     for name, more in (("before", pairs_of(FOURTH, 2, 1)), ("after", pairs_of(FOURTH, 7, 2))):
@@ -108,21 +108,21 @@ def fork(folder: Path) -> None:
         strandline("reduce", "--nodes", home / "nodes.json", "--lake", home / "lake")
 
 
-def told(folder: Path, query: str) -> list[list[list[Any]]]:
-    """The rows of a query over each lake."""
+def rows_of(folder: Path, query: str) -> list[list[list[Any]]]:
+    """Return the rows of a query over each lake."""
     return [strandline("sql", query, "--lake", folder / each / "lake")["rows"] for each in OPERATORS]
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print lines at once."""
+    """Print lines without buffering."""
     for line in lines:
         print(line, flush=True)  # noqa: T201
 
 
 def run(folder: Path) -> None:
-    """Play the example in a folder that is made anew."""
+    """Run the example in a folder, which is recreated."""
     if folder.exists() and not (folder / MARKER).is_file():
-        raise SystemExit(f"{folder} is there, and this example did not make it: move it away")
+        raise SystemExit(f"{folder} exists, and this example did not create it: move it away")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / MARKER).touch()
@@ -132,15 +132,17 @@ def run(folder: Path) -> None:
         show([f"round {number}: {moved} lines moved"])
         if not moved:
             break
-    held = told(folder, "SELECT recorded_count, lacking_count, count(*) FROM resource_spread GROUP BY ALL")
-    for operator, rows in zip(OPERATORS, held, strict=True):
+    spread = rows_of(
+        folder, "SELECT recorded_count, lacking_count, count(*) FROM resource_spread GROUP BY ALL"
+    )
+    for operator, rows in zip(OPERATORS, spread, strict=True):
         show(
             f"{operator}: {pairs} pairs on {nodes} journals, lacking on {lacking}"
             for nodes, lacking, pairs in rows
         )
     fork(folder)
     query = "SELECT DISTINCT peer FROM peer_status WHERE diverged"
-    for operator, rows in zip(OPERATORS, told(folder, query), strict=True):
+    for operator, rows in zip(OPERATORS, rows_of(folder, query), strict=True):
         show(f"{operator}: {peer} has two histories ({FOURTH})" for [peer] in rows if peer == node_of(FOURTH))
     show([f"lakes and files are in {folder}; try: strandline status --lake {folder / OPERATORS[0] / 'lake'}"])
 

@@ -1,4 +1,4 @@
-"""Writes stores.jsonl: a small log for each store, by two people with keys from fixed seeds (INSECURE, made up)."""
+"""Writes stores.jsonl: a small log for each store, by two writers with keys from fixed seeds (INSECURE, invented)."""
 
 from pathlib import Path
 from typing import Any
@@ -27,19 +27,19 @@ PAYLOADS: dict[str, list[Any]] = {
 }
 
 
-def who(seed: int) -> Identity:
-    """Return somebody."""
+def identity(seed: int) -> Identity:
+    """Return an identity with keys from a seed."""
     return Identity.from_keys(bytes([seed]) * 32, bytes([seed + 1]) * 32, "orbitdb")
 
 
 def logs() -> list[Log]:
-    """Return the logs; two people took turns."""
-    people = (who(21), who(23))
+    """Return the logs; two writers append in turns."""
+    writers = (identity(21), identity(23))
     found = []
     for name, payloads in PAYLOADS.items():
         log = Log(name)
         for turn, payload in enumerate(payloads):
-            log.identity = people[turn % 2]
+            log.identity = writers[turn % 2]
             log.append(payload)
         found.append(log)
     notes = found[1]
@@ -48,7 +48,7 @@ def logs() -> list[Log]:
 
 
 def main() -> None:
-    """Write the file beside this one."""
+    """Write the file to the folder of this module."""
     lines = b"".join(to_lines(log.values) for log in logs())
     Path(__file__).with_name("stores.jsonl").write_bytes(lines)
 

@@ -1,4 +1,4 @@
-"""Strandline lands journals that many nodes write on their own, proves them and folds them to one state."""
+"""Strandline verifies append-only journals of many writers and merges them into Delta tables on Spark."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 
 def register(spark: "SparkSession") -> None:
-    """Give a session that Strandline did not open (a notebook's) the table functions that its own sessions have."""
+    """Register Strandline's table functions in a session that another program opened, for example a notebook."""
     from strandline.session.functions import register as register_all
 
     register_all(spark)

@@ -22,11 +22,11 @@ def declare(monkeypatch, info: DialectInfo) -> SimpleNamespace:
 
 def help_of(command: str) -> str:
     """The help of a command, its lines joined, as it is made from the registry of now."""
-    from strandline.cli import bring, exchange, follow, start
+    from strandline.cli.commands import config, demo, doctor, ingest, init, reduce, stream, sync
 
     app = typer.Typer(rich_markup_mode=None)
-    for part in (start, bring, follow, exchange):
-        part.add_to(app)
+    for module in (demo, doctor, init, config, ingest, reduce, stream, sync):
+        module.add_to(app)
     shown = CliRunner().invoke(typer.main.get_command(app), [command, "--help"], env={"COLUMNS": "2000"})
     assert shown.exit_code == 0, shown.output
     return " ".join(shown.output.split())

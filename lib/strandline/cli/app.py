@@ -7,7 +7,23 @@ from typing import Annotated
 
 import typer
 
-from strandline.cli import bring, carry, check, exchange, follow, look, start
+from strandline.cli.commands import (
+    check,
+    config,
+    demo,
+    doctor,
+    explain,
+    export,
+    ingest,
+    init,
+    quarantine,
+    reduce,
+    sql,
+    status,
+    stream,
+    sync,
+    unpack,
+)
 from strandline.cli.help import GroupHelp
 
 app = typer.Typer(
@@ -22,13 +38,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-start.add_to(app)
-bring.add_to(app)
-follow.add_to(app)
-exchange.add_to(app)
-look.add_to(app)
-check.add_to(app)
-carry.add_to(app)
+for module in (
+    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, status, sql, quarantine, explain, export, check,
+):  # fmt: skip
+    module.add_to(app)
 
 
 def command_names() -> tuple[str, ...]:

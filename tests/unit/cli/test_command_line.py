@@ -517,10 +517,10 @@ def test_every_command_has_examples_in_its_help(capsys: pytest.CaptureFixture[st
 def test_help_groups_commands_by_what_a_person_wants(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     out = capsys.readouterr().out
-    assert [panel for panel in ("Start", "Bring in", "Look") if f"\n{panel}:\n" in out] == [
+    assert [panel for panel in ("Start", "Load", "Query") if f"\n{panel}:\n" in out] == [
         "Start",
-        "Bring in",
-        "Look",
+        "Load",
+        "Query",
     ]
     assert all(name in out for name in command_names())
 

@@ -1,4 +1,4 @@
-"""The commands `ingest` and `reduce`."""
+"""The command `ingest`."""
 
 from datetime import UTC, date, datetime
 from typing import Annotated
@@ -12,15 +12,13 @@ from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 
-_PANEL = "Bring in"
-
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
+    """Add the command to `app`."""
     command(
         app,
         "ingest",
-        panel=_PANEL,
+        panel="Load",
         examples=(
             "strandline ingest dump/ --dialect sdmp",
             "strandline ingest 'dump/*.jsonl.gz' more.journal --dialect sdmp --lake /data/lake",
@@ -32,18 +30,6 @@ def add_to(app: typer.Typer) -> None:
             "strandline ingest outbox/ --dialect sdmp --nodes nodes.json",
         ),
     )(_ingest)
-    command(
-        app,
-        "reduce",
-        panel=_PANEL,
-        examples=(
-            "strandline reduce",
-            "strandline reduce --full --lake /data/lake",
-            "strandline reduce --nodes nodes.json",
-            "strandline reduce --log-config logs.json",
-            "strandline reduce --json",
-        ),
-    )(_reduce)
 
 
 def _ingest(
@@ -133,38 +119,6 @@ def _ingest(
         found = ingest.find_input(found_dialect, request, settings)
         report = ingest.run(call.store(), found_dialect, request, settings, call.context(progress), found)
     return Result(report, lambda console: show.ingest(console, report))
-
-
-def _reduce(
-    call: Invocation,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full", help="Reduce everything again; report and repair each difference, exit code 1."
-        ),
-    ] = False,
-) -> Result:
-    """Update the reduced tables from the record tables."""
-    from strandline.dialects import every, names
-    from strandline.pipelines import reduce
-
-    options = read_dialect_options(call, names())
-    with call.progress() as progress:
-        store = call.store()
-        request = reduce.ReduceRequest(
-            full=full,
-            files=options.files,
-            walk_entries=call.settings.limits.walk_entries,
-            options=options.parsed,
-        )
-        report = reduce.run(store, every(), request, call.context(progress))
-    return Result(report, lambda console: show.reduce(console, report))
-
-
-def _use_dialect(names: tuple[str, ...]) -> str:
-    return (
-        f"add --dialect {names[0]}" if len(names) == 1 else f"add --dialect with one of: {', '.join(names)}"
-    )
 
 
 def _day(text: str) -> datetime:

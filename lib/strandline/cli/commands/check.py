@@ -12,7 +12,7 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         "check",
-        panel="Prove",
+        panel="Verify",
         examples=(
             "strandline check",
             "strandline check --lake /data/lake --json   (exit code 1: an invariant is broken)",

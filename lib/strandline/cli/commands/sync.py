@@ -1,4 +1,4 @@
-"""The command `sync`: with another lake, or with peers by files."""
+"""The command `sync`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         "sync",
-        panel="Bring in",
+        panel="Load",
         examples=(
             "strandline sync --from /backup/lake",
             "strandline sync --from main.theirs --schema main.ours --dry-run",

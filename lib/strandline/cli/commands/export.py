@@ -1,4 +1,4 @@
-"""The commands `export` and `unpack`."""
+"""The command `export`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,27 +11,17 @@ from strandline.cli.invocation import Invocation
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
+    """Add the command to `app`."""
     command(
         app,
         "export",
-        panel="Look",
+        panel="Query",
         examples=(
             "strandline export 7a5179ee --out mine.journal",
             "strandline export demo-shop example-log --out logs.car --lake demo-lake",
             "strandline export demo-shop --out then.car --as-of 20260131T093000Z-0123456789ab",
         ),
     )(_export)
-    command(
-        app,
-        "unpack",
-        panel="Bring in",
-        tables=False,
-        examples=(
-            "strandline unpack ~/.ipfs/blocks --out node.car",
-            "strandline unpack orbitdb/ --out orbitdb.car",
-        ),
-    )(_unpack)
 
 
 def _export(
@@ -70,27 +60,3 @@ def _export(
 
         report = export.run(store, {name: dialect(name) for name in names()}, request, context)
     return Result(report, lambda console: show.export(console, report))
-
-
-def _unpack(
-    call: Invocation,
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Folder in which a node stores its blocks.", show_default=False),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE.car", help="The file to write.", show_default=False)
-    ],
-) -> Result:
-    """Copy the blocks that a node stores in a folder to one CAR file for ingest. The folder is only read.
-
-    Reads file stores (blockstore-fs, Kubo's flatfs) and LevelDB (blockstore-level, @orbitdb/core) anywhere below DIR.
-    LevelDB needs the packages of the extra [leveldb]. Nothing is verified, and no JVM starts.
-    """
-    from strandline.dialects import unpackings
-    from strandline.pipelines import unpack
-
-    with call.progress() as progress:
-        request = unpack.UnpackRequest(folder.absolute(), out.absolute())
-        report = unpack.run(unpackings(), request, call.context(progress))
-    return Result(report, lambda console: show.unpack(console, report))

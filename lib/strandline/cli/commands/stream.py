@@ -14,6 +14,7 @@ from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
 _DURATION = re.compile(r"([0-9]{1,6})(ms|s|m|h)")
 
 
@@ -22,7 +23,7 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         "stream",
-        panel="Bring in",
+        panel="Load",
         examples=(
             "strandline stream landing/ --dialect sdmp --available-now",
             "strandline stream landing/ --dialect sdmp --every 30s --max-files 200 --lake /data/lake",

@@ -2,8 +2,8 @@
 
     make demo-sync        # or: python examples/exchange.py FOLDER
 
-Each operator has a lake, one local node, and the nodes of the others as peers. They exchange only files: the requests of
-one (`sync --requests`), and the answers of the others (`sync --answer`), which are then ingested.
+Each operator has a lake, one local node, and the nodes of the others as peers. They exchange only files: requests
+(`sync --requests`) and answers of the others (`sync --answer`), which are then ingested.
 """
 
 import contextlib
@@ -72,7 +72,7 @@ def ingest(home: Path, *sources: Path) -> dict[str, Any]:
 
 
 def exchange(folder: Path, number: int) -> int:
-    """Run one round: all write requests, then all answer, then all ingest the answers. Return the number of new lines."""
+    """Run one round: all write requests, then all answer, then all ingest them. Return the number of new lines."""
     moved = 0
     homes = [folder / operator for operator in OPERATORS]
     for home in homes:

@@ -229,7 +229,7 @@ class Engine:
         """Return the input as `ingest` reads it; `lines_min_bytes` moves the border between its two readers."""
         limits, read = self.settings.limits, self.settings.read
         options = ReadOptions(
-            choices={"strict": "weak"},
+            lake_options={"strict": "weak"},
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
             keep=RawLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head),
         )

@@ -56,7 +56,7 @@ class AdmitRequest:
     """Arguments of an admission besides the input.
 
     `replay` are rejected rows of `quarantine` that are judged again like new input, or None. `options` is the result of
-    the dialect's `parse_options`, or None without options. With `records_alone` the input is rows of another lake, in
+    the dialect's `parse_options`, or None without options. With `only_records` the input is rows of another lake, in
     which nothing is an announcement of a local node.
     """
 
@@ -64,4 +64,4 @@ class AdmitRequest:
     deferred_per_namespace: int
     replay: DataFrame | None = None
     options: object | None = None
-    records_alone: bool = False
+    only_records: bool = False

@@ -33,11 +33,11 @@ WHITE_SPACE = b" \t\n\r\x0b\x0c"
 class ReadOptions:
     """Options of reading: the lake's options, limits of a stream, limits of stored bytes of a bad record.
 
-    `choices` are lake options of the dialect by name. `tally` is called with the number of pieces of each batch, for
+    `lake_options` are those of the dialect by name. `tally` is called with the number of pieces of each batch, for
     progress.
     """
 
-    choices: Mapping[str, str]
+    lake_options: Mapping[str, str]
     stream: StreamLimits
     keep: RawLimits
     tally: Callable[[int], object] | None = None

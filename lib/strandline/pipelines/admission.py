@@ -50,7 +50,7 @@ class Admitter:
         """Return how bytes are read: the lake's options and the limits of the settings."""
         limits = self._settings.limits
         return ReadOptions(
-            choices=lake.options_of(self._store, self._dialect.info),
+            lake_options=lake.options_of(self._store, self._dialect.info),
             stream=StreamLimits(limits.decompressed_bytes, limits.ratio),
             keep=raw_limits(self._settings),
             tally=None if self._read is None else self._read.add,
@@ -62,7 +62,7 @@ class Admitter:
         options: object | None,
         replay: DataFrame | None = None,
         *,
-        records_alone: bool = False,
+        only_records: bool = False,
     ) -> Admission:
         """Return the verdicts on all records of `scan` and on the rejected rows in `replay`."""
         read = self._read
@@ -70,7 +70,7 @@ class Admitter:
             "reading and verifying", None if read is None else lambda: int(read.value)
         )
         limit = self._settings.limits.deferred_per_namespace
-        request = AdmitRequest(self._context.run_id, limit, replay, options, records_alone)
+        request = AdmitRequest(self._context.run_id, limit, replay, options, only_records)
         return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:

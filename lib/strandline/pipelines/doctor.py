@@ -37,7 +37,7 @@ class Check:
     name: str
     ok: bool
     found: str
-    mend: str = ""
+    next_step: str = ""
 
 
 def run(
@@ -73,7 +73,7 @@ def run(
         outcome="found" if failed else "ok",
         members={
             "checks": [
-                {"name": check.name, "ok": check.ok, "found": check.found, "mend": check.mend}
+                {"name": check.name, "ok": check.ok, "found": check.found, "mend": check.next_step}
                 for check in checks
             ]
         },
@@ -142,16 +142,16 @@ def _lake(location: Location) -> Check:
 def _writable(name: str, folder: Path, option: str) -> Check:
     """Write and remove a file in the nearest existing parent folder. A check creates no folder."""
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    mend = f"give write access to {there}, or name another folder with {option}"
+    next_step = f"give write access to {there}, or name another folder with {option}"
     if not there.is_dir():
-        return Check(name, False, f"{there} is a file", mend)
+        return Check(name, False, f"{there} is a file", next_step)
     try:
         with tempfile.NamedTemporaryFile(dir=there, prefix=".strandline-") as file:
             file.write(b"x")
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        return Check(name, False, f"{there}: {error.strerror}", mend)
+        return Check(name, False, f"{there}: {error.strerror}", next_step)
     return Check(name, True, f"{folder}, {shutil.disk_usage(there).free // 2**20:,} MiB free")
 
 

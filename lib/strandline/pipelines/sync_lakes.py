@@ -170,7 +170,7 @@ def _copy_missing(
         totals.add(admitter.written())
         return
     named = files.withColumn("source", F.lit(there.name))
-    admission = admitter.admit(ContentScan(named, admitter.options()), options, records_alone=True)
+    admission = admitter.admit(ContentScan(named, admitter.options()), options, only_records=True)
     if missing is not None:
         missing.check(admission)
     context.faults.reach("ingest.read")

@@ -16,7 +16,7 @@ from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
 OPTIONS = ReadOptions(
-    choices={"strict": "weak"}, stream=StreamLimits(2**30, 100), keep=RawLimits(2**22, 2**16)
+    lake_options={"strict": "weak"}, stream=StreamLimits(2**30, 100), keep=RawLimits(2**22, 2**16)
 )
 OWN, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
 PAIRS = [(synthetic_id("author", k), synthetic_id("resource", k)) for k in range(3)]

@@ -49,7 +49,7 @@ WIDE = StreamLimits(2**36, 100)
 
 def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> ReadOptions:
     kept = RawLimits(keep.get("whole", 4 << 20), keep.get("head", 64 << 10))
-    return ReadOptions(choices={"strict": "strict" if strict else "weak"}, stream=stream, keep=kept)
+    return ReadOptions(lake_options={"strict": "strict" if strict else "weak"}, stream=stream, keep=kept)
 
 
 def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep: int) -> list[dict]:

@@ -67,7 +67,7 @@ JUDGED: Final = pa.schema(
 
 def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:
     """Return what a block is, with all that decides the verdict on it but other identities: columns of JUDGED."""
-    chosen = options.choices[PROFILE]
+    chosen = options.lake_options[PROFILE]
     profile = next(profile for profile in PROFILES if profile == chosen)
     return _element(block, claims["claimed"], claims["snapshot_id"], profile)
 

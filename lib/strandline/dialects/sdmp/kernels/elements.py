@@ -34,7 +34,7 @@ where that is not open."""
 
 def is_strict(options: ReadOptions) -> bool:
     """Return whether the lake was made to refuse ids that are not in canonical form."""
-    return options.choices[STRICT] == "strict"
+    return options.lake_options[STRICT] == "strict"
 
 
 ANNOUNCED: Final = "announced"

@@ -107,7 +107,7 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
     if scan.has_text:
         found.append(elements.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
-    announcing = frozenset(() if request.records_alone else local_nodes(request.options).nodes)
+    announcing = frozenset(() if request.only_records else local_nodes(request.options).nodes)
     pieces = scan.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*elements.ELEMENT_COLUMNS))

@@ -216,7 +216,7 @@ def test_a_namespace_that_may_be_two_is_wrong_usage_and_both_are_named(
     assert main(["status", "x", "--json"]) == 2
     error = printed_json(capsys)["error"]
     assert error["code"] == "NAMESPACE_AMBIGUOUS"
-    assert "group:x or node:x" in error["message"]
+    assert "group:x and node:x" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_the_first_part_of_several_or_of_a_kind_alone_names_none(
     error = printed_json(capsys)["error"]
     assert error["code"] == code
     if code == "NAMESPACE_AMBIGUOUS":
-        assert "7 may be node:7a or node:7b, among others" in error["message"]
+        assert "7 matches node:7a and node:7b, among others" in error["message"]
 
 
 def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

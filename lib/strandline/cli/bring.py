@@ -62,7 +62,11 @@ def _ingest(
         typer.Option("--require-manifest", help="Refuse files that no manifest names, before reading them."),
     ] = False,
     from_quarantine: Annotated[
-        bool, typer.Option("--from-quarantine", help="Judge rejected records again, by the rules of today.")
+        bool,
+        typer.Option(
+            "--from-quarantine",
+            help="Judge again, by the rules of today, what was rejected or met a bug that is mended.",
+        ),
     ] = False,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="CODE", help="With --from-quarantine: only this reason.")

@@ -27,6 +27,16 @@ def is_waiting() -> Column:
     return (F.col("status") == "deferred") & ~is_fault()
 
 
+def is_mended(rules_version: int) -> Column:
+    """True for a row of `quarantine` that waits for mended rules, where those of this version are."""
+
+    def is_reached(awaited: Column) -> Column:
+        version = F.regexp_extract(awaited, "^rules:([0-9]{1,9})$", 1).try_cast("int")
+        return F.coalesce(version <= rules_version, F.lit(False))
+
+    return (F.col("status") == "deferred") & F.exists("waits_for", is_reached)
+
+
 def waits_for(thing: Column) -> Column:
     """What a row of `quarantine` waits for: this thing, or nothing where it is null."""
     return F.when(thing.isNull(), F.array().cast("array<string>")).otherwise(F.array(thing))

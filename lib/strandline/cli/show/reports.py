@@ -47,6 +47,15 @@ def ingest(console: Console, report: Report) -> None:
     frequent_reasons(console, report)
     damaged_files(console, report)
     stopped_writers(console, report.members.get("stopped", {}))
+    older = report.members.get("judged_by_older_rules", 0)
+    if older:
+        console.print(
+            Text(
+                f"{older:,} records of the quarantine were judged by older rules: "
+                f"`strandline ingest --from-quarantine` judges them again",
+                style="yellow",
+            )
+        )
     first = "strandline status" if report.command == "stream" else "strandline reduce"
     next_commands(console, (first, "strandline quarantine") if report.reasons else (first,), report)
 
@@ -177,7 +186,9 @@ def explain(console: Console, report: Report) -> None:
     console.print(Text(f"What to do: {found['advice']}"))
     console.print(Text(f"Dialects: {', '.join(found['dialects'])}"))
     if found["waits_for"]:
-        console.print(Text(f"Waits for: {found['waits_for']}:…, and is admitted by itself when that comes"))
+        # New rules come with a new version of the product: what waits for them is judged again on request.
+        by_itself = "" if found["waits_for"] == "rules" else ", and is admitted by itself when that comes"
+        console.print(Text(f"Waits for: {found['waits_for']}:…{by_itself}"))
     if found["replay"]:
         console.print(
             Text("A later version of the rules may judge otherwise: `strandline ingest --from-quarantine`")

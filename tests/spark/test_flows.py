@@ -1,11 +1,15 @@
 """Options of ingest on one lake: replay, retention, the limit of waiting records."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.pipelines import quarantine_writer
 from strandline.pipelines.run_context import NoProgress
+from support.broken_kernels import SECRET, broken_kernel
+from support.commits import assert_commits_name_their_run
 from support.lakes import Lake, write_files
 
 
@@ -19,19 +23,36 @@ class Seen(NoProgress):
         self.stages.append((name, count))
 
 
-def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, tmp_path):
-    lake = new_lake(limits={"deferred_per_namespace": 2})
-    lines, others = list(synthetic(3, 8)), list(synthetic(4, 6))
+VERDICT = ("namespace", "status", "reasons", "raw", "waits_for", "evidence")
+OF_A_FAULT = ("status", "reasons", "waits_for", "raw", "evidence")
+PROVENANCE = ("first_run", "last_run", "times_seen", "source_offset")
+
+
+def sightings(lake) -> dict[tuple[str, ...], tuple]:
+    """When and where the rows of quarantine were seen, by their reasons; one of several stands for them."""
+    rows = lake.store().read("quarantine").select("reasons", *PROVENANCE, "first_seen", "last_seen").collect()
+    return {tuple(row["reasons"]): tuple(row[1:]) for row in rows}
+
+
+def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkeypatch, tmp_path):
+    lines, others, cut = list(synthetic(3, 8)), list(synthetic(4, 6)), list(synthetic(5, 6))
+    late, whole = list(synthetic(6, 2)), 1_024
+    met = batch(late[0].decode(), late[0].decode(), late[1:])
+    kept = {"quarantine_raw_bytes": whole, "quarantine_raw_head": whole}
+    lake = new_lake(limits={"deferred_per_namespace": 2, **kept})
     node = lines[0].decode()
     files = {
         "a.jsonl": batch(node, lines[3].partition(b"@")[0].decode(), lines[4:]) + b"\n",
         "b.jsonl": b'{"a":1,"a":2}\n',
         "c.journal": b"no journal\n",
         "d.journal": render([*others[:3], *others[4:]]),
+        "e.journal": render([*cut[:3], cut[3] + b"/" * whole]),
+        "f.jsonl": met,
     }
     progress = Seen()
     of_lake, lake.context = lake.context, lambda *told: replace(Lake.context(*told), progress=progress)
-    report = lake.ingest(write_files(tmp_path / "in", files), fail_on_reject=True)
+    with broken_kernel("strandline.dialects.sdmp.codec", "parse_frame", lambda raw: raw == met):
+        report = lake.ingest(write_files(tmp_path / "in", files), fail_on_reject=True)
     lake.context = of_lake
     assert [name for name, _ in progress.stages] == [
         "reading and verifying", "writing new records to node_journal_line",
@@ -39,24 +60,51 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, tmp_pa
     ]  # fmt: skip
     # What is counted is pieces of input, before it is known how many records they are.
     assert progress.stages[0][1]() >= len(files)
-    assert report.exit == 1
+    # A record was rejected, and one met a fault of ours: the greater exit code counts.
+    assert (report.outcome, report.exit) == ("fault", 3)
     assert report.reasons == {
         "DEFERRED_LIMIT": 2,
         "FIRST_LINE_MALFORMED": 1,
+        "INTERNAL_ERROR": 1,
         "JSON_INVALID": 1,
         "LINE_NUMBER_MISMATCH": 1,
+        "MALFORMED_LINE": 1,
         "PREDECESSOR_UNKNOWN": 3,
     }
-    lake.ingest(write_files(tmp_path / "more", {"a.journal": render(lines[:4])}))
-    stay = [row for row in lake.rows("quarantine") if f"node:{node}" not in row]
+    [row] = lake.store().read("quarantine").where("NOT raw_whole").select("raw").collect()
+    assert bytes(row["raw"]) == (cut[3] + b"/" * whole)[:whole]
+    for first_run, last_run, times, _, first_seen, last_seen in sightings(lake).values():
+        assert (first_run, last_run, times, first_seen) == (report.run_id, report.run_id, 1, last_seen)
+    assert sightings(lake)["LINE_NUMBER_MISMATCH",][3] == len(render(others[:3])) + 1
+    assert sightings(lake)["MALFORMED_LINE",][3] == len(render(cut[:3])) + 1
+    [waits] = [row for row in lake.rows("quarantine", *OF_A_FAULT) if row[1] == ("INTERNAL_ERROR",)]
+    assert waits[:4] == ("deferred", ("INTERNAL_ERROR",), ("rules:2",), met)
+    assert json.loads(waits[4])["INTERNAL_ERROR"]["class"] == "ZeroDivisionError"
+    assert SECRET not in waits[4]
+    assert lake.ingest(from_quarantine=True, reason="INTERNAL_ERROR").counts["read"] == 0
+    # From here on the rules are others, and the bug is mended.
+    monkeypatch.setattr(quarantine_writer, "rules_version", lambda: 2)
+    more = lake.ingest(write_files(tmp_path / "more", {"a.journal": render(lines[:4])}))
+    assert more.members["judged_by_older_rules"] == 6
+    stay = [row for row in lake.rows("quarantine", *VERDICT) if row[0] != f"node:{node}" and met not in row]
     of_others = lake.ingest(from_quarantine=True, namespace=others[0].decode()[:9])
     assert (of_others.counts["read"], of_others.counts["rejected"]) == (1, 1)
     replayed = lake.ingest(from_quarantine=True)
-    assert (replayed.counts["read"], replayed.counts["rejected"]) == (5, 3)
-    assert replayed.counts["new"] + replayed.counts["deferred"] + replayed.counts["known"] == 2
-    assert lake.rows("quarantine") == stay
+    assert (replayed.counts["read"], replayed.counts["rejected"]) == (5 + 1, 3)
+    assert replayed.counts["new"] + replayed.counts["deferred"] + replayed.counts["known"] == 2 + 1
+    assert replayed.members["replayed"]["INTERNAL_ERROR"] == {"rows": 1, "unchanged": 0}
+    assert lake.rows("quarantine", *VERDICT) == stay
     held = lake.rows("node_journal_line", "namespace")
+    assert held.count((f"node:{late[0].decode()}",)) == 2
     assert held.count((f"node:{node}",)) == 8
+    # What was cut was not judged again as if it were whole.
+    assert held.count((f"node:{cut[0].decode()}",)) == 3
+    again = {("FIRST_LINE_MALFORMED",): 2, ("JSON_INVALID",): 2, ("LINE_NUMBER_MISMATCH",): 3}
+    for reasons, (first_run, last_run, times, _, first_seen, last_seen) in sightings(lake).items():
+        assert (first_run, times) == (report.run_id, again.get(reasons, 1))
+        assert (last_run == replayed.run_id) == (last_seen > first_seen) == (reasons in again)
     tomorrow = datetime.now(UTC) + timedelta(days=1)
-    assert lake.ingest(drop_rejected_before=tomorrow).counts["dropped"] == 3
+    assert lake.ingest(drop_rejected_before=tomorrow).counts["dropped"] == 4
     assert lake.rows("quarantine", "status") == [("deferred",)]
+    lake.reduce()
+    assert_commits_name_their_run(lake)

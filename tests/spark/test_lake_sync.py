@@ -97,6 +97,29 @@ def test_a_run_killed_and_called_again_leaves_nothing_waiting_for_what_is_held_a
     ]
 
 
+def test_what_a_killed_run_let_in_waits_no_longer_after_a_sync_that_finds_nothing_missing(new_lake, tmp_path):
+    theirs, ours = new_lake("theirs"), new_lake("ours")
+    lines, alice, waits = list(synthetic(0, 9)), who("alice", "core2"), entry("waits", "core2")
+    node, number = lines[0].decode(), lines[6].partition(b"@")[0].decode()
+    whole = write_files(tmp_path / "whole", {"a.journal": render(lines)})
+    identity = write_files(tmp_path / "identity", {"a.jsonl": to_blocks([], [alice.record])})
+    ours.ingest(write_files(tmp_path / "later", {"later.jsonl": batch(node, number, lines[6:8])}))
+    logs_of(ours).ingest(write_files(tmp_path / "waits", {"waits.jsonl": to_blocks([waits])}))
+    for lake, files, point in (
+        (ours, whole, "ingest.records"), (logs_of(ours), identity, "ingest.ipfs_log_identity"),
+    ):  # fmt: skip
+        with pytest.raises(Killed):
+            lake.ingest(files, faults=killed_at(point))
+    assert len(ours.rows("quarantine")) == 3
+
+    theirs.ingest(whole)
+    logs_of(theirs).ingest(identity)
+    report = ours.bring(theirs)
+    assert (report.counts["missing"], report.counts["readmitted"], report.exit) == (0, 1, 0)
+    assert ours.rows("quarantine") == []
+    assert ours.rows("ipfs_log_entry", "record_id") == [(waits.record_id,)]
+
+
 def test_what_comes_is_judged_by_the_strictness_of_this_lake_and_by_its_own_nodes(new_lake, tmp_path):
     theirs, strict = new_lake("theirs"), new_lake("strict", strict=True)
     long = list(synthetic(1, 4, "0.12"))

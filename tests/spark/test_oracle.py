@@ -1,6 +1,7 @@
 """Spark and the pure-Python reference give the same tables for random journals that come in splits of a few lines."""
 
 from dataclasses import astuple, fields
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,7 @@ CASES = [
 def test_spark_and_reference_agree_on_random_journals_over_runs(
     new_lake, tmp_path, seed, journals, runs, changed
 ):
-    lake, reference = new_lake(**changed), ReferenceLake()
+    lake, reference, every = new_lake(**changed), ReferenceLake(), {}
     for number, files in enumerate(corpus(seed, journals, runs)):
         counts = reference.ingest(files)
         report = lake.ingest(write_files(tmp_path / f"in{number}", files))
@@ -31,3 +32,16 @@ def test_spark_and_reference_agree_on_random_journals_over_runs(
         assert_admitted_equal(lake, reference)
         lake.reduce()
         assert_reduced_equal(lake, reference)
+        every |= {f"in{number}/{name}": content for name, content in files.items()}
+    assert_named_by_their_places(lake, every)
+
+
+def assert_named_by_their_places(lake, files):
+    """The bytes of every row of a text file stand where the row says, in whichever split they were read."""
+    rows = lake.rows("quarantine", "source", "source_offset", "raw")
+    of_text = [row for row in rows if row[0].endswith(".journal")]
+    assert len({offset for _, offset, _ in of_text}) > 2
+    for source, offset, raw in of_text:
+        path = Path(source)
+        content = files[f"{path.parent.name}/{path.name}"]
+        assert content[offset : offset + len(raw)] == raw, (source, offset)

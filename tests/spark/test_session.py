@@ -5,8 +5,12 @@ import stat
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
+from strandline.core.errors import FaultError
+from strandline.session import open_session
 from strandline.session.conf import WORKERS
+from strandline.tables.commits import session_settings
 
 
 def test_workers_are_forked_with_their_modules_and_import_nothing_from_the_working_folder(spark):
@@ -44,3 +48,11 @@ def test_what_is_written_beside_tables_is_in_a_folder_for_this_user_alone(spark)
         assert Path(place).is_relative_to(private)
     found = private.stat()
     assert (stat.S_IMODE(found.st_mode), found.st_uid) == (0o700, os.geteuid())
+
+
+def test_a_session_that_is_there_and_passes_over_files_is_not_used(spark, settings):
+    key = "spark.sql.files.ignoreCorruptFiles"
+    with session_settings(spark, {key: "true"}), pytest.raises(FaultError) as refused:
+        open_session(settings, environ=os.environ, run_id="refused")
+    assert (refused.value.code, refused.value.exit_code) == ("CORRUPT_FILES_IGNORED", 3)
+    assert key in refused.value.message

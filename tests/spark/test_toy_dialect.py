@@ -105,15 +105,13 @@ def registered(spark, empty_lakes, tmp_path_factory):
 class TestToy(Conformance):
     dialect = "toy"
     ending = ".toy"
+    adds_tables = True
 
     def corpus(self):
         return chains(5, 60, 2)
 
     def reference(self):
         return Reference()
-
-    def prepare(self, lake):
-        lake.init()
 
     def assert_counted(self, report, counts):
         assert {name: report.counts[name] for name in counts} == counts

@@ -206,6 +206,13 @@ class Lake:
         with store.sized(0), bare_names(store):
             return [plain(row) for row in self.spark.sql(query).collect()]
 
+    def damage(self, statement: str, *names: str) -> None:
+        """Change tables behind the product's back, by SQL with bare names of tables; each `{}` is one of `names`."""
+        from strandline.tables.views import bare_names
+
+        with bare_names(self.store()):
+            self.spark.sql(statement.format(*names)).collect()
+
     def versions(self) -> dict[str, int]:
         """The version of every table but `run`."""
         from strandline.contracts.load import tables

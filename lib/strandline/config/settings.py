@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=1, le=2**62)]
+KeptBytes = Annotated[int, Field(ge=1_024, le=2**62)]
+"""Bytes stored of a record: more than any valid journal line, so that the head of a long line is never valid."""
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 Text = Annotated[str, Field(min_length=1)]
 _BOUNDS = ("ge", "gt", "le", "pattern")
@@ -24,8 +26,8 @@ class Limits(Section):
     ratio: Count
     files: Count
     deferred_per_namespace: Count
-    quarantine_raw_bytes: Bytes
-    quarantine_raw_head: Bytes
+    quarantine_raw_bytes: KeptBytes
+    quarantine_raw_head: KeptBytes
     walk_entries: Count
 
 

@@ -27,6 +27,16 @@ def is_waiting() -> Column:
     return (F.col("status") == "deferred") & ~is_fault()
 
 
+def is_fixed(rules_version: int) -> Column:
+    """True for a row of `quarantine` that waits for fixed rules if `rules_version` has them."""
+
+    def is_reached(awaited: Column) -> Column:
+        version = F.regexp_extract(awaited, "^rules:([0-9]{1,9})$", 1).try_cast("int")
+        return F.coalesce(version <= rules_version, F.lit(False))
+
+    return (F.col("status") == "deferred") & F.exists("waits_for", is_reached)
+
+
 def waits_for(thing: Column) -> Column:
     """Return the column waits_for of `quarantine`: `thing`, or empty if it is null."""
     return F.when(thing.isNull(), F.array().cast("array<string>")).otherwise(F.array(thing))

@@ -196,10 +196,11 @@ def _read_files(
 
 
 def read_one(
-    file_no: int, content: bytes, pieces: Pieces, options: ReadOptions, read_content: ReadContent
-) -> Iterator[None]:
+    file_no: int, content: bytes, pieces: Pieces, options: ReadOptions, read_content: ReadContent,
+    format: str | None = None,  # noqa: A002
+) -> Iterator[None]:  # fmt: skip
     """Add the pieces of one file given by its bytes; yields often, so that full batches are passed on."""
-    return _read_file(Source(file_no, _opener(b"", content)), 0, None, pieces, options, read_content)
+    return _read_file(Source(file_no, _opener(b"", content), format), 0, None, pieces, options, read_content)
 
 
 def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tuple[int, StreamLine]]:

@@ -161,6 +161,8 @@ class _Ingest:
             members["stopped"] = {node: list(codes) for node, codes in self._authored.stopped.items()}
         if replay is not None:
             members["replayed"] = self._writer.replayed(replay)
+        elif older := self._writer.judged_by_older_rules():
+            members["judged_by_older_rules"] = older
         return self._report(counts, reasons, manifests, members, admission)
 
     def _scan(self, options: ReadOptions) -> InputScan:

@@ -15,12 +15,15 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.frames.namespaces import begins_with, first_namespaces
 from strandline.frames.quarantine import as_quarantine, identified
 from strandline.frames.row_rules import BREAKS_CONTRACT
+from strandline.frames.verdicts import is_fixed
 from strandline.kernels.codecs import FILE_UNREADABLE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 EXAMPLES_SHOWN = 10
+FIRST_RULES = 1
+"""The first version of the rules: no row was judged by an older one."""
 QUARANTINE = "quarantine"
 
 
@@ -71,18 +74,25 @@ class QuarantineWriter:
             self.written = Written(deleted.version, inserted)
 
     def judged_again(self, *, reason: str | None, namespace: str | None) -> DataFrame | None:
-        """Return the rejected rows of the dialect that can be judged again, checkpointed; None without any."""
-        rows = self._rejected().where(
-            (F.col("scope") == "record")
-            & F.col("raw_whole")
-            & ~F.arrays_overlap("reasons", _without_content())
-        )
+        """Return the rows of the dialect that can be judged again, checkpointed; None without any.
+
+        They were rejected, or they met an internal error and wait for the rules that fix it.
+        """
+        rows = self._replayable()
         if reason is not None:
             rows = rows.where(F.array_contains("reasons", reason))
         if namespace is not None:
             rows = rows.where(F.col("namespace").isin(*self._named(rows, namespace)))
         found = self._jobs.checkpoint(rows, "rejected rows")
         return found if self._jobs.has_rows(found) else None
+
+    def judged_by_older_rules(self) -> int:
+        """Return how many rows of the dialect older rules judged: this version may judge them differently."""
+        if rules_version() == FIRST_RULES:
+            return 0
+        older = self._replayable().where(F.col("rules_version") < rules_version())
+        rows: int = self._jobs.row(older.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        return rows
 
     def _named(self, rows: DataFrame, given: str) -> Sequence[str]:
         """Return the namespaces of these rows that an operator's text names, or the one of which it is a prefix.
@@ -126,9 +136,18 @@ class QuarantineWriter:
         return rows
 
     def _rejected(self) -> DataFrame:
-        return self._store.read(QUARANTINE).where(
-            (F.col("dialect") == self._dialect.info.name) & (F.col("status") == "rejected")
+        return self._rows().where("status = 'rejected'")
+
+    def _replayable(self) -> DataFrame:
+        return self._rows().where(
+            ((F.col("status") == "rejected") | is_fixed(rules_version()))
+            & (F.col("scope") == "record")
+            & F.col("raw_whole")
+            & ~F.arrays_overlap("reasons", _without_content())
         )
+
+    def _rows(self) -> DataFrame:
+        return self._store.read(QUARANTINE).where(F.col("dialect") == self._dialect.info.name)
 
 
 def _without_content() -> Column:

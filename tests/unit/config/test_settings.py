@@ -95,6 +95,9 @@ def test_an_empty_file_changes_nothing() -> None:
         ("tables:\n  buckets: true\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets:\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is None"),
         ("limits:\n  files: 0\n", "SETTING_INVALID", "is 0, but must be a whole number of at least 1"),
+        # No line of a journal is as long: the head of one that is cut could be a good one.
+        ("limits:\n  quarantine_raw_head: 1023\n", "SETTING_INVALID", "a whole number from 1024 to"),
+        ("limits:\n  quarantine_raw_bytes: 1023\n", "SETTING_INVALID", "a whole number from 1024 to"),
         ("progress:\n  seconds: 0\n", "SETTING_INVALID", "must be a number above 0 and up to 86400"),
         ("merge:\n  max_delay_seconds: -1\n", "SETTING_INVALID", "must be a number from 0 to 86400"),
         ("spark:\n  cache: ''\n", "SETTING_INVALID", "must be a text that is not empty"),

@@ -219,3 +219,4 @@ def test_a_fault_of_ours_costs_a_line_and_waits_for_mended_rules(monkeypatch):
     assert "secret" not in first["evidence"]
     [whole] = pieces(to_car([], V2[:2]), "car")
     assert whole["damage"] == "INTERNAL_ERROR"
+    assert json.loads(whole["evidence"])["INTERNAL_ERROR"]["format"] == "car"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.core.verdict import encode_evidence
-from strandline.dialects.ipfslog.author import to_json
+from strandline.dialects.ipfslog.author import to_car, to_json
 from strandline.dialects.ipfslog.codec import read_documents
 from strandline.dialects.ipfslog.kernels import DOCUMENT_FIELDS, replay
 from strandline.dialects.ipfslog.types import JsonDocument, Unreadable
@@ -71,3 +71,16 @@ def test_a_line_that_is_good_by_the_rules_of_today_comes_back_as_an_entry():
     assert isinstance(document, JsonDocument)
     [found] = again(LINE, ["FIELD_UNKNOWN"], {})
     assert (found["kind"], found["damage"], found["record_id"]) == ("block", None, ENTRY.record_id)
+
+
+def test_what_met_a_bug_of_ours_is_read_as_the_line_block_or_file_that_it_was():
+    fault = {"class": "ZeroDivisionError", "place": "strandline:1"}
+    car = to_car([], [ENTRY, dag("v2")["b1"]])
+    for raw, more, record_id, ids in (
+        (LINE, {}, None, [ENTRY.record_id]),
+        (ENTRY.block, {}, ENTRY.record_id, [ENTRY.record_id]),
+        (car, {"format": "car"}, None, [ENTRY.record_id, dag("v2")["b1"].record_id]),
+        (LINE.replace(b",", b",\n"), {"format": "json"}, None, [ENTRY.record_id]),
+    ):
+        found = again(raw, ["INTERNAL_ERROR"], {"INTERNAL_ERROR": fault | more}, record_id=record_id)
+        assert [(row["damage"], row["record_id"]) for row in found] == [(None, each) for each in ids]

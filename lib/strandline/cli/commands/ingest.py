@@ -49,7 +49,10 @@ def _ingest(
     ] = False,
     from_quarantine: Annotated[
         bool,
-        typer.Option("--from-quarantine", help="Judge rejected records again by the rules of this version."),
+        typer.Option(
+            "--from-quarantine",
+            help="Judge again, by the rules of this version, records that were rejected or met a fixed bug.",
+        ),
     ] = False,
     reason: Annotated[
         str | None,

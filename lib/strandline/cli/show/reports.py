@@ -47,6 +47,15 @@ def ingest(console: Console, report: Report) -> None:
     frequent_reasons(console, report)
     damaged_files(console, report)
     stopped_writers(console, report.members.get("stopped", {}))
+    older = report.members.get("judged_by_older_rules", 0)
+    if older:
+        console.print(
+            Text(
+                f"older rules judged {older:,} records in quarantine: "
+                f"`strandline ingest --from-quarantine` judges them again",
+                style="yellow",
+            )
+        )
     first = "strandline status" if report.command == "stream" else "strandline reduce"
     next_commands(console, (first, "strandline quarantine") if report.reasons else (first,), report)
 
@@ -179,7 +188,11 @@ def explain(console: Console, report: Report) -> None:
     console.print(Text(f"What to do: {found['advice']}"))
     console.print(Text(f"Dialects: {', '.join(found['dialects'])}"))
     if found["waits_for"]:
-        console.print(Text(f"Waits for: {found['waits_for']}:…; is admitted when that arrives"))
+        # A new version of the product brings new rules: records that wait for them are judged again on request.
+        automatic = (
+            "" if found["waits_for"] == "rules" else ", and is admitted automatically when that arrives"
+        )
+        console.print(Text(f"Waits for: {found['waits_for']}:…{automatic}"))
     if found["replay"]:
         console.print(
             Text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 import pyarrow as pa
@@ -57,7 +57,13 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     read = {"lines": _read_lines, "car": _read_car}.get(source.format or "", _read_json)
 
     def at_fault(evidence: Evidence) -> None:
-        adder.refuse((INTERNAL_ERROR,), evidence, source.kept_content(options), content.offset)
+        # When it is judged again its name is gone: the evidence tells the format.
+        told = {
+            code: {**each, "format": source.format}
+            for code, each in evidence.items()
+            if isinstance(each, Mapping)
+        }
+        adder.refuse((INTERNAL_ERROR,), told, source.kept_content(options), content.offset)
 
     yield from guarded_steps(read(content, adder), at_fault)
 

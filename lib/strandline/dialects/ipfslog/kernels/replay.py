@@ -1,4 +1,4 @@
-"""A rejected row of the quarantine to documents, as it was delivered."""
+"""A row of the quarantine that is judged again to documents, as it was delivered."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from dataclasses import replace
 from typing import Any
 
 from strandline.dialects.ipfslog.codec import line_documents
-from strandline.dialects.ipfslog.kernels.documents import DocumentPieces
+from strandline.dialects.ipfslog.kernels.documents import DocumentPieces, read_content
 from strandline.dialects.ipfslog.types import BlockDocument, JsonDocument, Unreadable
 from strandline.kernels.blocks import keep_rejected
+from strandline.kernels.guard import INTERNAL_ERROR
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import ReadOptions
+from strandline.kernels.reading import ReadOptions, read_one
 
 _OF_A_FILE = frozenset({"BLOCK_TOO_LARGE", "CAR_MALFORMED", "CAR_TRUNCATED"})
 """Reasons of a place in a CAR that does not open by itself, or whose size decided: it keeps them."""
 
 
 def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iterator[None]:
-    """Add the documents of a rejected row as they were delivered, with what they claimed, yielding often."""
+    """Add the documents of a row as they were delivered, with what they claimed, yielding often."""
     raw, codes = row["raw"], row["reasons"].split(",")
     adder = DocumentPieces(row["file_no"], 0, pieces, options)
     evidence: dict[str, Any] = json.loads(row["evidence"] or "{}")
     snapshot_id = evidence.get("LOG_ID_MISMATCH", {}).get("expected")
     if not _OF_A_FILE.isdisjoint(codes):
         keep_rejected(row, pieces, options)
+        return
+    fault = evidence.get(INTERNAL_ERROR, {})
+    if "format" in fault:
+        # A whole file met a fault of ours.
+        yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
         return
     if row["record_id"] is not None:
         adder.add(BlockDocument(raw, _claimed(evidence), 0, snapshot_id), None, 0)

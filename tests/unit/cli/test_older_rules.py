@@ -1,0 +1,32 @@
+"""What was judged by older rules is told with the command that judges it again."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from strandline.cli import main
+from strandline.cli.show.reports import ingest
+from strandline.pipelines.report import Report
+
+COUNTS = dict.fromkeys(("read", "new", "known", "rejected", "deferred"), 0)
+
+
+@pytest.mark.parametrize("rows", [0, 1_200])
+def test_records_that_older_rules_judged_are_counted_with_what_judges_them_again(rows):
+    out = io.StringIO()
+    members = {"judged_by_older_rules": rows} if rows else {}
+    ingest(
+        Console(file=out, soft_wrap=True),
+        Report("ingest", "run", lake="lake", counts=COUNTS, members=members),
+    )
+    said = "older rules judged 1,200 records in quarantine: `strandline ingest --from-quarantine`"
+    assert (said in out.getvalue()) == bool(rows)
+
+
+@pytest.mark.parametrize(("code", "automatic"), [("IDENTITY_MISSING", True), ("INTERNAL_ERROR", False)])
+def test_only_what_waits_for_another_record_is_said_to_be_admitted_automatically(capsys, code, automatic):
+    assert main(["explain", code]) == 0
+    printed = capsys.readouterr().out
+    assert "Waits for: " in printed
+    assert ("is admitted automatically" in printed) == automatic

@@ -37,7 +37,7 @@ mutants: $(MUTANTS_VENV)/.ready ## Run the quick tests on a sample of mutants, w
 	PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS_VENV)/bin/mutmut --count $(or $(N),300) --seed $(or $(SEED),1)
 
 golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)
-	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py
+	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py tests/spark/test_conformance.py
 
 fuzz: $(VENV)/.test ## Fuzz every parser for SECONDS=30 each; TARGET=cids runs one of them
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET)

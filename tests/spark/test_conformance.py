@@ -2,10 +2,11 @@
 
 from dataclasses import astuple, fields
 
+from strandline.dialects import dialect
 from support import ipfslog_reference as logs
 from support import log_lakes
 from support.agreement import assert_admitted_equal, assert_reduced_equal
-from support.conformance import Conformance
+from support.conformance import Conformance, GoldenLake
 from support.ipfslog_corpus import tampered, tampered_car
 from support.lakes import counted
 from support.random_deliveries import corpus as random_logs
@@ -16,11 +17,17 @@ from support.reference import Counts, ReferenceLake
 NAMES = [field.name for field in fields(Counts)]
 
 
-class TestSdmp(Conformance):
+def demo(name):
+    """The files of the demo of a dialect."""
+    return {file.name: file.content for file in dialect(name).demo().files}
+
+
+class TestSdmp(GoldenLake, Conformance):
     dialect = "sdmp"
 
     def corpus(self):
-        return random_journals(7, 250, 2)
+        first, second = random_journals(7, 250, 2)
+        return first | demo(self.dialect), second
 
     def reference(self):
         return ReferenceLake()
@@ -35,13 +42,14 @@ class TestSdmp(Conformance):
         assert_reduced_equal(lake, reference)
 
 
-class TestIpfslog(Conformance):
+class TestIpfslog(GoldenLake, Conformance):
     dialect = "ipfslog"
     ending = ".car"
 
     def corpus(self):
         first, second = random_logs(11, 250, 2)
-        return first, second | {"tampered.jsonl": tampered(), "tampered.car": tampered_car()}
+        tampered_files = {"tampered.jsonl": tampered(), "tampered.car": tampered_car()}
+        return first | demo(self.dialect), second | tampered_files
 
     def packed(self, files):
         return packed(files)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import pytest
 
 from strandline.pipelines.faults import Faults
+from support.golden import Recorder, agree, contents
 from support.lakes import Lake, choose_buckets, write_files
 
 Files = Mapping[str, bytes]
@@ -40,6 +41,7 @@ class Lakes:
         self.made: list[Lake] = []
         self.counts: list[Mapping[str, int]] = []
         self.reference = kit.reference()
+        self.recorder = Recorder(spark)
 
     def new(self, name: str, *, buckets: int = 16) -> Lake:
         """An empty lake with all tables."""
@@ -68,11 +70,11 @@ class Lakes:
         for number, files in enumerate(self.runs):
             counts = self.reference.ingest(files)
             source = self.write(f"run{number}", self._kit.packed(files))
-            report = lake.ingest(source)
+            report = self.recorder.run(f"ingest {number}", lake, lambda source=source: lake.ingest(source))
             self.counts.append(report.counts)
             self._kit.assert_counted(report, counts)
             self._kit.assert_admitted(lake, self.reference)
-            lake.reduce()
+            self.recorder.run(f"reduce {number}", lake, lake.reduce)
             self._kit.assert_reduced(lake, self.reference)
         return lake
 
@@ -145,11 +147,14 @@ class Conformance(ABC):
         assert bool(total["readmitted"]) == self.waits
 
     def test_everything_reduced_again_changes_no_row(self, lakes):
-        assert lakes.landed.reduce(full=True).members["differences"] == {}
+        landed = lakes.landed
+        report = lakes.recorder.run("reduce --full", landed, lambda: landed.reduce(full=True))
+        assert report.members["differences"] == {}
 
     def test_what_comes_again_is_known_and_verified_by_nobody(self, lakes):
         before = lakes.tables
-        report = lakes.landed.ingest(lakes.write("again", self.packed(lakes.runs[-1])))
+        landed, source = lakes.landed, lakes.write("again", self.packed(lakes.runs[-1]))
+        report = lakes.recorder.run("ingest again", landed, lambda: landed.ingest(source))
         assert (report.counts["new"], report.counts["readmitted"]) == (0, 0)
         assert report.counts.get("signatures_verified", 0) < 10
         assert lakes.landed.tables() == before
@@ -159,7 +164,9 @@ class Conformance(ABC):
 
     def test_rejected_rows_judged_again_by_the_same_rules_stay_as_they_are(self, lakes):
         before = lakes.tables
-        replayed = lakes.landed.ingest(from_quarantine=True).members["replayed"]
+        landed = lakes.landed
+        report = lakes.recorder.run("replay", landed, lambda: landed.ingest(from_quarantine=True))
+        replayed = report.members["replayed"]
         assert sum(each["rows"] for each in replayed.values()) > 0
         assert all(each["rows"] == each["unchanged"] for each in replayed.values())
         assert lakes.landed.tables() == before
@@ -175,7 +182,7 @@ class Conformance(ABC):
         for point in self.kills:
             with pytest.raises(StoppedError):
                 lake.stream(landing, faults=Faults(point, fire=stop))
-        lake.stream(landing)
+        lakes.recorder.run("stream", lake, lambda: lake.stream(landing))
         assert lake.tables() == expected
 
     def test_what_is_exported_and_what_another_lake_brings_make_the_same_sets_and_states(self, lakes):
@@ -183,10 +190,10 @@ class Conformance(ABC):
         namespaces = sorted({name for [name] in lakes.landed.rows("namespace_state", "namespace")})
         out = lakes.write("out", {}) / f"half{self.ending}"
         out.parent.mkdir()
-        lakes.landed.export(out, *namespaces[::2])
+        lakes.recorder.run("export", lake, lambda: lakes.landed.export(out, *namespaces[::2]))
         report = lake.ingest(out, require_manifest=True)
         assert (report.counts["new"], report.counts["rejected"]) == (report.counts["read"], 0)
-        brought = lake.bring(lakes.landed)
+        brought = lakes.recorder.run("sync --from", lake, lambda: lake.bring(lakes.landed))
         assert brought.counts["missing"] == brought.counts["new"] + brought.counts["known"] > 0
         assert held(lake) == expected
         assert lake.rows("quarantine") == []
@@ -203,3 +210,12 @@ class Conformance(ABC):
         assert all(each.meaning and each.advice for each in ours)
         found = {code for [codes] in lakes.landed.rows("quarantine", "reasons") for code in codes}
         assert found <= set(reasons())
+
+
+class GoldenLake:
+    """What else holds of the dialects of this package: the rows and the costs of the lake are those that are stored."""
+
+    def test_the_lake_has_the_rows_and_cost_the_jobs_that_are_stored(self, lakes):
+        found = {"commands": lakes.recorder.commands, "tables": contents(lakes.tables)}
+        assert len(found["commands"]) == 10, "the laws before this one run the commands"
+        agree(self.dialect, found)

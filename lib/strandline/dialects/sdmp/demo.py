@@ -1,7 +1,7 @@
-"""What the demo shows of node journals: two published ones as they were printed, and made-up ones with known faults.
+"""The demo files of node journals: two published examples as printed, and synthetic journals with known faults.
 
-Sources: the document "Journal" of SDMP 0.9, 11 June 2015 (its line 3 is wrong; corrected a week later); the SDMP 0.12
-specification, July 2016.
+Sources: the document "Journal" of SDMP 0.9, 11 June 2015 (its line 3 is wrong and was corrected a week later); the
+SDMP 0.12 specification, July 2016.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DAMAGED_AT = 20
 
 
 def demo() -> Demo:
-    """Return the demo's files, of which line 3 of the published example is the one to explain."""
+    """Return the demo's files; the demo explains line 3 of the published 0.9 example."""
     rejection = DemoRejection(
         f"Line 3 of {PRINTED} was rejected", PRINTED, namespace("node", NODE), "LINE_NUMBER_MISMATCH"
     )
@@ -101,7 +101,7 @@ def published_12() -> bytes:
 
 
 def damaged(i: int, n: int) -> bytes:
-    """Return J(i, n) with the last character of line 20 altered: the line after it no longer follows."""
+    """Return J(i, n) with the last character of line 20 changed, so that line 21 no longer follows it."""
     lines = list(author.synthetic(i, n))
     line = lines[_DAMAGED_AT - 1]
     lines[_DAMAGED_AT - 1] = line[:-1] + (b"0" if line[-1:] != b"0" else b"1")
@@ -109,7 +109,7 @@ def damaged(i: int, n: int) -> bytes:
 
 
 def forked() -> bytes:
-    """Return J(0, 5) and, in a frame of its own, another line 4: two histories under one name, each valid by itself."""
+    """Return J(0, 5) and a second line 4 in another frame: two histories of one node, each valid alone."""
     lines = list(author.synthetic(0, 5))
     node = lines[0].decode("ascii")
     pair = (author.synthetic_id("author", 0), author.synthetic_id("resource", 999))
@@ -121,6 +121,6 @@ def forked() -> bytes:
 
 
 def _sharing(i: int) -> bytes:
-    """Return a journal of node i that records the resources of the published 0.9 example."""
+    """Return a journal of synthetic node i that records the resources of the published 0.9 example."""
     first = author.synthetic_id("node", i).encode("ascii")
     return codec.render((first, *author.append(first, ((_AUTHOR, resource) for resource in _RESOURCES))))

@@ -102,7 +102,7 @@ def signed_cbor(block: bytes, fields: Mapping[str, Any]) -> bytes:
     return b"\xa6" + block[1:key_at] + block[next_at:identity_at]
 
 
-def log_id_told(block: bytes) -> str | None:
+def peek_log_id(block: bytes) -> str | None:
     """Return the log id of a block that is an entry, found without reading the rest; of others anything or None.
 
     `v` and `id` are the first two members of a canonical map; of v0, JSON in dag-pb, the whole is read.

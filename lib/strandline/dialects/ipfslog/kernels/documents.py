@@ -13,8 +13,8 @@ from strandline.dialects.ipfslog.codec import (
     MAX_LINE_BYTES,
     json_documents,
     line_documents,
-    log_id_told,
     parse_cid_bytes,
+    peek_log_id,
 )
 from strandline.dialects.ipfslog.kernels.cars import car_documents
 from strandline.dialects.ipfslog.kernels.claims import (
@@ -148,7 +148,7 @@ class DocumentPieces(BlockPieces):
             evidence = {"BLOCK_TOO_LARGE": {"expected": MAX_BLOCK_BYTES, "actual": len(block.block)}}
             self.refuse(("BLOCK_TOO_LARGE",), evidence, self.kept(block.block), at, record_id=digest)
             return
-        log_id = log_id_told(block.block)
+        log_id = peek_log_id(block.block)
         wrong_cid = None if names(claimed, digest) else as_text(claimed)
         wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
         self.put(

@@ -100,7 +100,7 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
         _note_short_floats(checked, is_flag=checked.profile == "compat" and variant in ("v1", "v2"))
     shaped = shape(value, item.form, snapshot_id)
     if isinstance(shaped, list):
-        checked.namespace = told_namespace(value)
+        checked.namespace = namespace_of_value(value)
         checked.findings += shaped
     else:
         _check_rest(checked, shaped)
@@ -108,7 +108,7 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
 
 def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str | None = None) -> Checked:
     """Return a JSON entry after checks 1 to 16; without a block where 5 to 9 failed."""
-    checked = Checked(None, None, profile, namespace=told_namespace(value))
+    checked = Checked(None, None, profile, namespace=namespace_of_value(value))
     shaped = shape(value, "json", snapshot_id)
     if isinstance(shaped, list):
         checked.findings += shaped
@@ -172,7 +172,7 @@ def _note_short_floats(checked: Checked, *, is_flag: bool) -> None:
         checked.findings.append(Finding("FLOAT_WIDTH", {"expected": "64 bits", "actual": "shortest"}))
 
 
-def told_namespace(value: Any) -> str | None:
+def namespace_of_value(value: Any) -> str | None:
     """Return the namespace of what passed check 5, if it has a log id."""
     if type(value) is not dict or not {"v", "payload", "clock"} <= value.keys():
         return None

@@ -35,7 +35,7 @@ from strandline.dialects.ipfslog.verify.checks import (
     check_json,
     claimed_block,
     is_too_large,
-    told_namespace,
+    namespace_of_value,
 )
 from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
 from strandline.dialects.ipfslog.verify.shape import shape
@@ -147,9 +147,9 @@ def as_block(document: JsonDocument) -> BlockDocument | Refused:
     if "payload" in value and "v" in value:
         shaped = shape(value, "json", document.snapshot_id)
         if isinstance(shaped, list):
-            return _refused(shaped, document.raw, None, told_namespace(value))
+            return _refused(shaped, document.raw, None, namespace_of_value(value))
         stored: Any = built(value, shaped)[0].block
-        namespace = told_namespace(value)
+        namespace = namespace_of_value(value)
     else:
         stored, namespace = _stored(without_hash(value)), None
         if stored is None or not isinstance(value.get("hash"), str | None):

@@ -76,7 +76,7 @@ def _known(
 
     Rejected rows that are judged again are to have no memory.
     """
-    told = stages.told_claims()
+    told = stages.claims_in_evidence()
     asked = known.asked_for(documents, stages.claims, told)
     buckets = jobs.row(asked.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
     found: list[DataFrame] = []

@@ -119,7 +119,7 @@ class RecordStages(Dialect):
         """Return what `recall` and `resolve` need beside the blocks; `waiting` is None if nothing waits."""
         return Gathered(judged, tables, jobs)
 
-    def told_claims(self) -> Mapping[str, Column]:
+    def claims_in_evidence(self) -> Mapping[str, Column]:
         """Return claims as evidence in rows of `quarantine` tells them; null where there was none."""
         return {}
 

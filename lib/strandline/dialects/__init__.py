@@ -84,9 +84,7 @@ def health_queries() -> tuple[HealthSql, ...]:
 
 
 def unpackings() -> tuple[Unpacking, ...]:
-    """Return, for the dialects that can do it, how to unpack the folder of a node into one file; without importing
-    Spark.
-    """
+    """Return how to unpack folders of nodes, of each dialect that can, without importing Spark."""
     return tuple(_loaded(info.name, info.unpacking) for info in infos().values() if info.unpacking)
 
 

@@ -165,12 +165,11 @@ class LocalNode:
 
 @dataclass(frozen=True, slots=True)
 class NodeResource:
-    """A row of `node_resource` without its bucket: a resource that a local node holds, with its place in the writing
-    order.
+    """A row of `node_resource` without its bucket: a resource that a local node holds.
 
-    `ingest_no` numbers the runs that added resources. `seq` is the frame's own number, `frame_no` the number of the
-    frame's line in its file, `pos` the place in the frame; the last two count from 0. For a restored line, `frame_no`
-    is its place in the journal and `pos` is 0.
+    It has the resource's place in the writing order: `ingest_no` numbers the runs that added resources, `seq` is the
+    frame's own number, `frame_no` the number of the frame's line in its file, `pos` the place in the frame; the last
+    two count from 0. For a restored line, `frame_no` is its place in the journal and `pos` is 0.
     """
 
     namespace: str

@@ -1,4 +1,4 @@
-"""Bytes to documents and back: content addresses, dag-cbor, JSON as JavaScript has it, CAR, snapshots."""
+"""Encoding and decoding of logs: content addresses, dag-cbor, JSON as in JavaScript, CAR, snapshots."""
 
 from strandline.dialects.ipfslog.codec.car import (
     MAX_HEADER_BYTES,

@@ -16,10 +16,10 @@ PIECE_BYTES: Final = 1024 * 1024
 
 
 def sections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield blocks as sections of a CAR, about PIECE_BYTES of them a row, in the order given.
+    """Yield blocks as sections of a CAR, about PIECE_BYTES per row, in the order given.
 
-    Reads: cid (the content address, in its canonical text), block.
-    Gives: SECTION_SCHEMA; `records` counts the sections of a row.
+    Reads: cid (the canonical text of the content address), block.
+    Gives: SECTION_SCHEMA; `records` is the number of sections in a row.
     """
     for batch in batches:
         piece, records = bytearray(), 0
@@ -28,7 +28,7 @@ def sections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         ):
             cid = parse_cid(text)
             if not isinstance(cid, Cid):
-                raise ValueError("what is held has a content address")
+                raise ValueError("a stored record must have a content address")
             piece += section(cid.raw, block)
             records += 1
             if len(piece) >= PIECE_BYTES:

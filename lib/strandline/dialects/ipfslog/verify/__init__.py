@@ -1,4 +1,4 @@
-"""Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
+"""Verification of entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
 from strandline.dialects.ipfslog.verify.checks import (
     Checked,
@@ -21,8 +21,8 @@ from strandline.dialects.ipfslog.verify.entries import (
     without_identity_signatures,
 )
 from strandline.dialects.ipfslog.verify.identities import (
-    IdentityBook,
     KnownIdentity,
+    VerifiedIdentities,
     fits_variant,
     verify_identity,
 )
@@ -40,13 +40,13 @@ __all__ = [
     "Counts",
     "Element",
     "Foreign",
-    "IdentityBook",
     "Judgement",
     "KnownIdentity",
     "QuarantineRow",
     "Refused",
     "Status",
     "Verdict",
+    "VerifiedIdentities",
     "as_block",
     "check_block",
     "check_json",

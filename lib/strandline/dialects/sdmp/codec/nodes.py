@@ -20,8 +20,7 @@ NODES_FORM: Final = (
 
 
 def parse_nodes(raw: bytes, name: str) -> Mapping[str, LocalNode]:
-    """Return the local nodes that the file lists, by fingerprint, in file order; `name` is the file name for
-    messages.
+    """Return the local nodes in the file, by fingerprint, in file order; `name` is the file name for messages.
 
     The file meets these conditions, else the error names file and member:
     - it is one strict JSON object; no object has a member that is not listed here;

@@ -1,6 +1,4 @@
-"""Request files, in which local nodes ask peers: one JSON object per line, written in canonical form, parsed
-strictly.
-"""
+"""Request files of local nodes to peers: one JSON object per line, in canonical form, parsed strictly."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -63,7 +63,7 @@ class _Chains:
             self._open[namespace, line_hash(text.encode(), profile)] = lines
 
     def out(self) -> pa.RecordBatch:
-        """Return all chains and start anew."""
+        """Return all chains and reset."""
         chains = self._chains
         self._chains, self._open, self.size = [], {}, 0
         return as_batch(chains, CHAIN_SCHEMA)

@@ -109,9 +109,7 @@ def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameR
 
 
 def _lines_before(source: Source, part: int) -> int:
-    """Return how many lines of a plain file end before byte `part`, the start of a split; only announcements need
-    this.
-    """
+    """Return how many lines of a plain file end before byte `part`, where a split starts; for announcements."""
     count, left = 0, part
     with source.open() as stream:
         while left and (block := stream.read(min(left, BLOCK_BYTES))):

@@ -90,11 +90,10 @@ def _status(
 def wanted_resources(
     local: LocalNode, journals: Journals, held: Collection[Pair]
 ) -> tuple[WantedResource, ...]:
-    """Return the resources that a local node wants, by pair: those in its journal or in journals of peers that it
-    does not hold (`held`).
+    """Return the resources that a local node wants: in its journal or in journals of peers, but not in `held`.
 
-    Of pairs that only peers name, those that the node's `record` excludes are not wanted. `named_by` are the peers
-    whose journal has the pair, sorted; it may be empty.
+    They are sorted by pair. Of pairs that only peers name, those that the node's `record` excludes are not wanted.
+    `named_by` are the peers whose journal has the pair, sorted; it may be empty.
 
     Raises:
         ValueError: lines are not an accepted set of their node.
@@ -115,8 +114,7 @@ def wanted_resources(
 def requests(
     node: str, statuses: Iterable[PeerStatus], wanted: Iterable[WantedResource]
 ) -> tuple[Request, ...]:
-    """Return the requests of a local node to its peers: for lines after the last known one, then for wanted
-    resources.
+    """Return a local node's requests to its peers: for lines after the last known one and for wanted resources.
 
     A peer with deferred lines is asked from line 1, which is named by its fingerprint. A resource is requested from
     the least peer that names it. Sorted by peer; journal requests first, then by pair.

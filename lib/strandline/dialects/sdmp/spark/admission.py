@@ -88,8 +88,8 @@ def _inserts(
     received = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
     has_accepted = bool(found["buckets"])
     lines = _line_insert(batch, received, tables, jobs, request, found) if has_accepted else None
-    held = _resource_insert(batch, received, has_announced, has_accepted, tables, jobs, request)
-    return tuple(insert for insert in (lines, held) if insert is not None)
+    resources_held = _resource_insert(batch, received, has_announced, has_accepted, tables, jobs, request)
+    return tuple(insert for insert in (lines, resources_held) if insert is not None)
 
 
 def _line_insert(
@@ -144,16 +144,12 @@ def _lines(which: Column) -> Column:
 
 
 def _presorted(found: Row) -> bool:
-    """Return whether the lines are already laid out as the table needs: ascending, with many lines per bucket and
-    part.
-    """
+    """Return whether the lines are laid out as the table needs: ascending, many lines per bucket and part."""
     return not found["overlapping"] and found["accepted_lines"] >= LARGE_PART_LINES * found["part_buckets"]
 
 
 def _head_totals(batch: Batch, jobs: Jobs) -> Row:
-    """Return what the heads alone determine: counts of lines, the literals of the MERGE, and which lookups are not
-    needed.
-    """
+    """Return what the heads determine: counts of lines, the literals of the MERGE, and which lookups are needed."""
     delivered, is_accepted = is_delivered(), F.col("n").isNotNull()
     end = F.col("n") + F.col("lines") - 1
     is_text = F.col("frame") == kernels.TEXT_FRAME
@@ -205,9 +201,7 @@ def _readmitted(batch: Batch) -> DataFrame | None:
 
 
 def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
-    """Return the delivered elements without a known predecessor beyond their namespace's limit of waiting rows, or
-    None.
-    """
+    """Return the delivered elements beyond their namespace's limit of waiting rows, or None."""
     limit = request.deferred_per_namespace
     waiting = deferred(tables.read("quarantine"), DIALECT)
     delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())

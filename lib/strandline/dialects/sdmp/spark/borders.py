@@ -37,10 +37,9 @@ def parts(tallied: DataFrame) -> DataFrame:
 
 
 def checked(facts: DataFrame, measured: DataFrame) -> DataFrame:
-    """Check the first line of each later part of a text journal against the last line of the part before it (check
-    8).
+    """Run check 8 across parts: the first line of a part must follow the last line of the part before it.
 
-    Reads:  the elements with their facts; `parts` of them.
+    Reads:  facts: the elements with their facts; measured: `parts` of them.
     Gives:  the columns of `facts`; code, expected and before are changed on lines that do not follow.
     Rows:   one per element with `border`.
     """

@@ -75,8 +75,7 @@ def deferred(
     sources: DataFrame,
     limited: DataFrame | None,
 ) -> DataFrame:
-    """Shape delivered elements without a known predecessor to findings: each waits for the line that its number
-    names.
+    """Shape delivered elements without a known predecessor to findings: each waits for its predecessor.
 
     Reads:  the elements with their facts; heads with n (null: no known predecessor); limited: file_no, part, frame,
             idx of elements over the limit (DEFERRED_LIMIT, rejected).

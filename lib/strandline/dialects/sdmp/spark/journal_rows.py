@@ -162,8 +162,7 @@ def as_equivocation(found: DataFrame) -> DataFrame:
 
 
 def _evidence(key: Column) -> Column:
-    """Return the evidence file of a fork: compact strict JSON with sorted keys, ASCII, as `core.equivocation` writes
-    it.
+    """Return the evidence file of a fork, as `core.equivocation` writes it: compact sorted ASCII JSON.
 
     All texts in it are ids or base64, so they need no escape.
     """
@@ -196,9 +195,7 @@ def as_node_journal(journals: DataFrame) -> DataFrame:
 
 
 def state_hash() -> Column:
-    """Return SHA-256 of the state bytes of a row of `node_journal`: line count and leaves, which commit to every
-    line.
-    """
+    """Return SHA-256 of the state bytes of a row of `node_journal`; its leaves commit to every line."""
     lines = F.transform(
         "leaves",
         lambda leaf: F.concat(

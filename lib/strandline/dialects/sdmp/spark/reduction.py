@@ -181,8 +181,9 @@ def _new_pairs(
     jobs: Jobs,
     scope: ReduceScope,
 ) -> DataFrame:
-    """Count, per journal, the pairs of new lines that no older line has; only the pair columns of older lines are
-    read.
+    """Count, per journal, the pairs of new lines that no older line has.
+
+    Only the pair columns of older lines are read.
     """
     pair = ["namespace", "author_fp", "resource_id"]
     delivered = jobs.persist(new_lines.where("n > 1").select(*pair).distinct(), "new pairs")

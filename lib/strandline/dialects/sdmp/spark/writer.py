@@ -192,20 +192,21 @@ def _new_lines(pairs: DataFrame, journal_ends: DataFrame, run_id: str) -> DataFr
     group = pairs.join(known, "namespace").select(
         "namespace", "tip_n", "tip_line", "place", "author_fp", "resource_id"
     )
-    held = pairs.groupBy("namespace").agg(F.count(F.when(~F.col("is_new"), 1)).alias("held"))
+    announced = pairs.groupBy("namespace").agg(F.count(F.when(~F.col("is_new"), 1)).alias("announced"))
     lines = map_groups(group, "namespace", kernels.write_lines, kernels.WRITTEN_SCHEMA)
     shaped = (
         lines.join(known, "namespace")
-        .join(F.broadcast(held), "namespace")
+        .join(F.broadcast(announced), "namespace")
         .select(
             "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
             _origin().alias("origin"), F.lit(run_id).alias("run_id"), "next_n",
         )
     )  # fmt: skip
-    bare = journal_ends.where("next_n = 1").join(held, "namespace", "left_semi")
+    bare = journal_ends.where("next_n = 1").join(announced, "namespace", "left_semi")
     first = records.as_node_journal_line(records.implied(bare), origin="implied", run_id=run_id)
     return shaped.unionByName(first.withColumn("next_n", F.lit(1).cast("bigint")))
 
 
 def _origin() -> Column:
-    return F.when(F.col("n") <= F.col("tip_n") + F.col("held"), F.lit("announced")).otherwise(F.lit("synced"))
+    is_announced = F.col("n") <= F.col("tip_n") + F.col("announced")
+    return F.when(is_announced, F.lit("announced")).otherwise(F.lit("synced"))

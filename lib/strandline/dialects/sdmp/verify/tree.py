@@ -66,7 +66,7 @@ def tree_of(node: str, accepted: Mapping[bytes, Line]) -> Tree:
         links[link.record_id] = link
     by_raw = positions(root, links.values())
     if len(by_raw) != len(links):
-        raise ValueError("accepted lines must hold the line before each of them")
+        raise ValueError("accepted lines must include the predecessor of each of them")
     children: dict[str, list[Link]] = {}
     for link in links.values():
         if link.number is not None:

@@ -43,7 +43,7 @@ ODD = (
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch) -> None:
     """Cut what is written into many pages and partitions, as much data is."""
-    monkeypatch.setattr(journal_files, "LINES_A_PAGE", 3)
+    monkeypatch.setattr(journal_files, "LINES_PER_PAGE", 3)
     monkeypatch.setattr(log_files, "PARTITION_BYTES", 20_000)
 
 

@@ -93,7 +93,7 @@ def shop() -> Log:
     return log
 
 
-def impersonated() -> dict[str, Any]:
+def _impersonated() -> dict[str, Any]:
     """Return an entry that mallory signed and that carries alice's identity: ipfs-log itself accepts it."""
     alice, mallory = _who(1), _who(3)
     [head] = shop().heads
@@ -107,7 +107,7 @@ def impersonated() -> dict[str, Any]:
 def demo() -> Demo:
     """Return the files of the demo, and the record in them that the demo explains."""
     log = shop()
-    forged = "".join(json.dumps(each) + "\n" for each in (altered(), impersonated()))
+    forged = "".join(json.dumps(each) + "\n" for each in (altered(), _impersonated()))
     return Demo(
         files=(
             DemoFile(

@@ -15,8 +15,8 @@ CidReason: TypeAlias = Literal["CID_MALFORMED", "CID_UNSUPPORTED"]
 DAG_CBOR: Final = b"\x01\x71\x12\x20"
 DAG_PB: Final = b"\x01\x70\x12\x20"
 CID_V0: Final = b"\x12\x20"
-CIDV0_CHARS: Final = 46
-CANONICAL_CHARS: Final = 49
+_CIDV0_CHARS: Final = 46
+_CANONICAL_CHARS: Final = 49
 _MIN_CID_BYTES: Final = 4
 _CIDV0_BYTES: Final = 34
 _CID_FIELDS: Final = 4
@@ -81,7 +81,7 @@ _parsed = lru_cache(maxsize=16_384)(_parse)
 def _bytes_of(text: str) -> bytes | None:
     if len(text) > MAX_CID_CHARS:
         return None
-    if len(text) == CIDV0_CHARS and text.startswith("Qm"):
+    if len(text) == _CIDV0_CHARS and text.startswith("Qm"):
         return parse_base58(text)
     raw = _of_multibase(text[:1], text[1:])
     # CIDv18 does not exist: bytes that start with 12 are a CIDv0, whose only text has no multibase prefix.
@@ -122,7 +122,7 @@ def canonical_cid(digest: bytes, variant: Variant = "core2") -> str:
 
 def is_canonical(text: str, cid: Cid) -> bool:
     """Return whether `text`, a text of `cid`, is the canonical text of a dag-cbor address."""
-    return len(text) == CANONICAL_CHARS and text[0] == "z" and cid.raw[:4] == DAG_CBOR
+    return len(text) == _CANONICAL_CHARS and text[0] == "z" and cid.raw[:4] == DAG_CBOR
 
 
 def link(raw: bytes) -> CBORTag:

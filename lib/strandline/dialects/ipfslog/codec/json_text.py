@@ -12,7 +12,7 @@ from strandline.dialects.ipfslog.codec.cids import link_text
 
 BytesAs: TypeAlias = Literal["members", "base64"]
 
-MAX_ARRAY_INDEX: Final = 2**32 - 2
+_MAX_ARRAY_INDEX: Final = 2**32 - 2
 _MAX_PLAIN_EXPONENT: Final = 21
 _MIN_PLAIN_EXPONENT: Final = -6
 
@@ -74,7 +74,7 @@ def _as_inserted(names: Iterable[str]) -> list[str]:
 
 
 def _is_array_index(name: str) -> bool:
-    return name.isascii() and name.isdigit() and str(int(name[:11])) == name and int(name) <= MAX_ARRAY_INDEX
+    return name.isascii() and name.isdigit() and str(int(name[:11])) == name and int(name) <= _MAX_ARRAY_INDEX
 
 
 def utf16(text: str) -> bytes:

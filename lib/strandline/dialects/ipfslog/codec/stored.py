@@ -15,10 +15,10 @@ from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
 from strandline.dialects.ipfslog.types import DIALECT, MAX_BLOCK_BYTES
 
-DAG_PB_CODEC: Final = b"\x01\x70"
-DAG_CBOR_CODEC: Final = b"\x01\x71"
-RAW_CODEC: Final = b"\x01\x55"
-HEADS_KEY: Final = b"heads"
+_DAG_PB_CODEC: Final = b"\x01\x70"
+_DAG_CBOR_CODEC: Final = b"\x01\x71"
+_RAW_CODEC: Final = b"\x01\x55"
+_HEADS_KEY: Final = b"heads"
 
 _NAME: Final = re.compile(r"[A-Z2-7]+|[a-z2-7]+")
 _INDEXED: Final = b"true"
@@ -54,12 +54,12 @@ def address_of(multihash: bytes, block: bytes) -> bytes:
     - else raw.
     """
     if is_dag_pb(block):
-        return multihash if _is_sha256(multihash) else DAG_PB_CODEC + multihash
+        return multihash if _is_sha256(multihash) else _DAG_PB_CODEC + multihash
     try:
         value: Any = begins_cbor(block, NESTING)
     except CborRefused:
-        return RAW_CODEC + multihash
-    return (DAG_CBOR_CODEC if isinstance(value, dict | bytes) else RAW_CODEC) + multihash
+        return _RAW_CODEC + multihash
+    return (_DAG_CBOR_CODEC if isinstance(value, dict | bytes) else _RAW_CODEC) + multihash
 
 
 def _is_sha256(multihash: bytes) -> bool:
@@ -118,5 +118,5 @@ def heads(roots: Sequence[bytes]) -> list[bytes]:
 UNPACKING: Final = Unpacking(
     dialect=DIALECT,
     ending=".car", stored_ending=".data", of_file=section_of_file, of_entry=section_of_entry,
-    roots_key=HEADS_KEY, roots=heads_of, heads=heads, most_bytes=MAX_BLOCK_BYTES,
+    roots_key=_HEADS_KEY, roots=heads_of, heads=heads, most_bytes=MAX_BLOCK_BYTES,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from strandline.dialects.ipfslog.codec import address_text, parse_cid, parse_cid_bytes
-from strandline.dialects.ipfslog.types import MAX_ID_BYTES, BlockDocument, Cid, JsonDocument
+from strandline.dialects.ipfslog.types import MAX_ID_BYTES, Cid
 
 
 def judge_id(digest: bytes, claimed: str | None, snapshot_id: str | None) -> bytes:
@@ -33,12 +33,3 @@ def claimed_text(claimed: str | bytes | None) -> str | None:
 def is_log_id(log_id: str) -> bool:
     """Return whether a log may have this id."""
     return 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES
-
-
-def claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
-    """Return the digest in the claimed address of a document, None without an address that can be read."""
-    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
-    if not isinstance(claimed, str | bytes):
-        return None
-    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    return cid.digest if isinstance(cid, Cid) else None

@@ -18,7 +18,6 @@ from strandline.dialects.ipfslog.codec import (
 )
 from strandline.dialects.ipfslog.kernels.cars import car_documents
 from strandline.dialects.ipfslog.kernels.claims import (
-    claimed_digest,
     claimed_text,
     is_address_of,
     is_log_id,
@@ -35,7 +34,7 @@ from strandline.dialects.ipfslog.types import (
     log_namespace,
     record_id,
 )
-from strandline.dialects.ipfslog.verify import Refused, as_block
+from strandline.dialects.ipfslog.verify import Refused, as_block, claimed_digest
 from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces, read_lines
 from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps
 from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, StreamLine

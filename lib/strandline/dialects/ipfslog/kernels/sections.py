@@ -12,7 +12,7 @@ from strandline.dialects.ipfslog.types import Cid
 from strandline.kernels.batches import as_batch
 
 SECTION_SCHEMA: Final = pa.schema([pa.field("content", pa.binary()), pa.field("records", pa.int64())])
-PIECE_BYTES: Final = 1024 * 1024
+_PIECE_BYTES: Final = 1024 * 1024
 
 
 def sections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -31,7 +31,7 @@ def sections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 raise ValueError("a stored record must have a content address")
             piece += section(cid.raw, block)
             records += 1
-            if len(piece) >= PIECE_BYTES:
+            if len(piece) >= _PIECE_BYTES:
                 yield as_batch([(bytes(piece), records)], SECTION_SCHEMA)
                 piece, records = bytearray(), 0
         if records:

@@ -80,17 +80,17 @@ def ops_of(entry: Entry) -> tuple[Op, ...]:
     if op == "ADD":
         return (Op(op, None, _json_or_absent(value), 0, None),)
     if op == "PUT":
-        key = property_name(payload.get("key", _ABSENT))
+        key = _property_name(payload.get("key", _ABSENT))
         return () if key is None else (Op(op, key, _json_or_absent(value), 0, None),)
     if op == "DEL":
-        key, target = property_name(payload.get("key", _ABSENT)), _target(value)
+        key, target = _property_name(payload.get("key", _ABSENT)), _target(value)
         return () if key is None and target is None else (Op(op, key, _json_or_absent(value), 0, target),)
     if op == "PUTALL" and entry.variant != "core2":
         return tuple(_documents(payload.get("docs")))
     return tuple(_counts(value)) if op == "COUNTER" else ()
 
 
-def property_name(key: Any) -> str | None:
+def _property_name(key: Any) -> str | None:
     """Return the property name that JavaScript uses for a key, None for objects and arrays, which share one name."""
     if isinstance(key, str):
         return key
@@ -111,7 +111,7 @@ def _target(value: Any) -> str | None:
 def _documents(docs: Any) -> Iterator[Op]:
     for item, document in enumerate(docs if isinstance(docs, list) else ()):
         if isinstance(document, dict):
-            key = property_name(document.get("key", _ABSENT))
+            key = _property_name(document.get("key", _ABSENT))
             if key is not None:
                 yield Op("PUTALL", key, _json_or_absent(document.get("value", _ABSENT)), item, None)
 

@@ -34,7 +34,7 @@ WAITS: Final = "identity:"
 
 @dataclass(frozen=True, slots=True)
 class BatchIdentities(Gathered):
-    """The identities that a batch needs: `known` has KNOWN_IDENTITY; `verified` has `new_rows`, of this run."""
+    """The identities that a batch needs: `known` has KNOWN_IDENTITY; `verified` has `_new_rows`, of this run."""
 
     known: DataFrame
     verified: DataFrame
@@ -50,14 +50,14 @@ def gathered(
 ) -> BatchIdentities:
     """Return the identities that blocks and waiting rows name; the new ones are verified."""
     stored = _stored(judged, waiting, bucket, tables, jobs)
-    new = delivered_identities(judged)
+    new = _delivered_identities(judged)
     if stored is not None:
         new = new.join(stored.select("record_id"), "record_id", "left_anti")
     new = jobs.checkpoint(new, "identities")
-    verdicts = jobs.checkpoint(new_rows(verified(new), new), "verified identities")
-    every = as_known_identity(verdicts, F.col("is_row"))
+    verdicts = jobs.checkpoint(_new_rows(verified(new), new), "verified identities")
+    every = _as_known_identity(verdicts, F.col("is_row"))
     if stored is not None:
-        every = every.unionByName(as_known_identity(stored, F.lit(True)))
+        every = every.unionByName(_as_known_identity(stored, F.lit(True)))
     return BatchIdentities(judged, tables, jobs, jobs.checkpoint(every, "identities"), verdicts)
 
 
@@ -75,12 +75,12 @@ def _stored(
     return jobs.checkpoint(rows.join(named, "record_id", "left_semi"), "known identities")
 
 
-def has_no_reason() -> Column:
+def _has_no_reason() -> Column:
     """True for a block without a reason from its own bytes."""
     return F.size("reasons") == 0
 
 
-def delivered_identities(judged: DataFrame) -> DataFrame:
+def _delivered_identities(judged: DataFrame) -> DataFrame:
     """Give the distinct identities of a batch: delivered alone, or embedded in entries that they may decide.
 
     Reads:  kind, reasons, identity_digest, identity_block.
@@ -97,7 +97,7 @@ def delivered_identities(judged: DataFrame) -> DataFrame:
         .agg(
             F.first("identity_block").alias("block"),
             F.max(F.col("kind") == "identity").alias("is_record"),
-            F.max((F.col("kind") == "record") & has_no_reason()).alias("is_used"),
+            F.max((F.col("kind") == "record") & _has_no_reason()).alias("is_used"),
         )
     )
 
@@ -112,12 +112,12 @@ def verified(identities: DataFrame) -> DataFrame:
     return map_batches(identities.select("record_id", "block"), kernels.identities, kernels.IDENTITY)
 
 
-def new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
+def _new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
     """Add is_record and is_row to verdicts.
 
     An identity becomes a row if it was delivered alone or an accepted entry embeds it.
 
-    Reads:  verdicts: `verified`; identities: `delivered_identities`.
+    Reads:  verdicts: `verified`; identities: `_delivered_identities`.
     Gives:  the columns of `verdicts`, is_record, is_used, is_row.
     Rows:   one per verdict.
     """
@@ -125,7 +125,7 @@ def new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
     return joined.withColumn("is_row", F.col("is_record") | (F.col("is_used") & F.col("valid")))
 
 
-def as_known_identity(verdicts: DataFrame, is_row: Column) -> DataFrame:
+def _as_known_identity(verdicts: DataFrame, is_row: Column) -> DataFrame:
     """Shape identities to KNOWN_IDENTITY.
 
     Reads:  the columns of `ipfs_log_identity`.  Rows: one per row.
@@ -155,7 +155,7 @@ def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
         .when(F.col("kind") != "record", F.lit("accepted"))
         .when(F.array_contains("reasons", "INTERNAL_ERROR"), F.lit("deferred"))
         .when(is_invalid, F.lit("refuted"))
-        .when(~has_no_reason(), F.lit("rejected"))
+        .when(~_has_no_reason(), F.lit("rejected"))
         .when(F.col("identity_digest").isNull(), F.lit("accepted"))
         .when(is_embedded & F.col("valid"), F.lit("accepted"))
         .when(~is_embedded & ~is_known, F.lit("deferred"))

@@ -16,8 +16,6 @@ from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, broadcas
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
 
-KNOWN = (*dag.NODE, "next")
-
 
 @dataclass(frozen=True, slots=True)
 class IncrementalInput:

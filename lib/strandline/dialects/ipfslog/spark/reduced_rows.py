@@ -16,10 +16,10 @@ from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, EQUIVOCATIONS, H
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.states import as_namespace_state
 
-FEW_ROWS = 100_000
+_FEW_ROWS = 100_000
 """The number of rows that can be broadcast to every task: some megabytes."""
 
-LAST_POSITION = 2**63 - 1
+_LAST_POSITION = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ def as_reduction(
     )  # fmt: skip
     refused = tuple(each for part in parts for each in part.refused)
     firsts = [part.first_position for part in parts if part.first_position is not None]
-    bounds = {VIEW: {"position": (min(firsts), LAST_POSITION)}} if len(firsts) == len(parts) else {}
+    bounds = {VIEW: {"position": (min(firsts), _LAST_POSITION)}} if len(firsts) == len(parts) else {}
     return Reduction(rows, shaped, deletes, bounds, refused)
 
 
 def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
     """Return a checkpoint, with the broadcast hint if it has at most FEW_ROWS rows: changes have no bound."""
-    few = jobs.row(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= FEW_ROWS
+    few = jobs.row(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= _FEW_ROWS
     return F.broadcast(frame) if few else frame
 
 

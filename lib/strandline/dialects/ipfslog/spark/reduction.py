@@ -24,10 +24,10 @@ from strandline.dialects.ipfslog.spark.retained import RetainedEntries, retained
 from strandline.dialects.ipfslog.spark.tables import MANIFESTS, REDUCED, STATES, VIEW
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
 
-COMMITTED: Final = log_namespace("/orbitdb/")
+_COMMITTED: Final = log_namespace("/orbitdb/")
 """The prefix of the namespaces of logs whose id may commit to manifests."""
 
-UNREAD: Final = ("block", "payload_json", "value_json", "sig", "refs")
+_UNREAD: Final = ("block", "payload_json", "value_json", "sig", "refs")
 """Columns of an entry that no reduction reads: their effects on stores are in `ops`."""
 
 
@@ -58,7 +58,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     if tables.has_partial_run(REDUCED):
         return _of_all(tables, jobs, scope)
     every = retained_entries(tables, jobs, scope.version)
-    changes = jobs.persist(changes.drop(*UNREAD), "changes")
+    changes = jobs.persist(changes.drop(*_UNREAD), "changes")
     touched = jobs.checkpoint(_touched(changes, every, tables, scope), "logs")
     _check_pruned_logs(touched, every, jobs)
     found = jobs.row(
@@ -123,7 +123,7 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
     configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
     may_differ = (
-        F.col("namespace").startswith(COMMITTED) | F.col("namespace").isin(configured_logs)
+        F.col("namespace").startswith(_COMMITTED) | F.col("namespace").isin(configured_logs)
         | (F.col("configuration") != LogConfiguration().as_json)
     )  # fmt: skip
     new = logs.counted(changes).withColumnRenamed("record_count", "new_count")

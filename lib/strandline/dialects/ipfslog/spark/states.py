@@ -16,8 +16,6 @@ LOG = (
 )  # fmt: skip
 """A log and its configuration."""
 
-CONFIGURED = ("depends_on", "reducer_version", "configuration")
-
 
 def head_digests(heads: DataFrame) -> DataFrame:
     """Collect the heads of logs.

@@ -7,7 +7,14 @@ from strandline.dialects.ipfslog.verify.checks import (
     signed_digest_of,
     signed_digest_of_block,
 )
-from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, as_block, read_element
+from strandline.dialects.ipfslog.verify.documents import (
+    Element,
+    Foreign,
+    Refused,
+    as_block,
+    claimed_digest,
+    read_element,
+)
 from strandline.dialects.ipfslog.verify.entries import (
     Status,
     Verdict,
@@ -50,6 +57,7 @@ __all__ = [
     "as_block",
     "check_block",
     "check_json",
+    "claimed_digest",
     "conclude",
     "entry_of",
     "fits_variant",

@@ -182,3 +182,12 @@ def _refused(
     findings: list[Finding], raw: bytes, digest: bytes | None, namespace: str | None = None
 ) -> Refused:
     return Refused(reasons_of(findings), raw, digest, evidence_of(findings), namespace)
+
+
+def claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
+    """Return the digest in the claimed address of a document, None without an address that can be read."""
+    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
+    if not isinstance(claimed, str | bytes):
+        return None
+    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
+    return cid.digest if isinstance(cid, Cid) else None

@@ -137,14 +137,14 @@ def _check_identity(
 ) -> None:
     """Run checks 17 to 19; without 18 if `is_valid` is None."""
     key, variant = shaped.fields["key"], shaped.variant
-    if profile == "compat" and variant != "core2" and is_same_key(key, identity.public_key):
+    if profile == "compat" and variant != "core2" and _is_same_key(key, identity.public_key):
         if key != identity.public_key:
             flags.append("KEY_FORM")
         key = identity.public_key
     findings += identity_findings(variant, key, identity, is_valid)
 
 
-def is_same_key(key: str, public_key: str) -> bool:
+def _is_same_key(key: str, public_key: str) -> bool:
     """Return whether two texts are the same key; `key` may be in a loose form."""
     return key == public_key or is_same_point(key, public_key)
 

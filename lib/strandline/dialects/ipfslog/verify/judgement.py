@@ -4,10 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from strandline.core.verdict import Evidence
-from strandline.dialects.ipfslog.codec import parse_cid, parse_cid_bytes
 from strandline.dialects.ipfslog.types import (
-    BlockDocument,
-    Cid,
     Document,
     Entry,
     HeadClaim,
@@ -18,7 +15,7 @@ from strandline.dialects.ipfslog.types import (
     Unreadable,
 )
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block
-from strandline.dialects.ipfslog.verify.documents import Foreign, Refused, read_element
+from strandline.dialects.ipfslog.verify.documents import Foreign, Refused, claimed_digest, read_element
 from strandline.dialects.ipfslog.verify.entries import Status, Verdict, conclude
 from strandline.dialects.ipfslog.verify.identities import KnownIdentity, verify_identity
 
@@ -112,7 +109,7 @@ class _Run:
             return
         element = read_element(document, self.profile)
         if not isinstance(document, Unreadable) and document.is_head:
-            self.claims.append(_claimed_digest(document) or _digest_of(element))
+            self.claims.append(claimed_digest(document) or _digest_of(element))
         if isinstance(element, Foreign):
             self.counts.foreign_blocks += 1
             return
@@ -220,18 +217,6 @@ def _row(verdict: Verdict, raw: bytes) -> QuarantineRow:
         verdict.waits_for,
         verdict.evidence,
     )
-
-
-def _claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
-    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
-    cid = (
-        parse_cid(claimed)
-        if isinstance(claimed, str)
-        else parse_cid_bytes(claimed)
-        if isinstance(claimed, bytes)
-        else None
-    )
-    return cid.digest if isinstance(cid, Cid) else None
 
 
 def _digest_of(element: object) -> bytes | None:

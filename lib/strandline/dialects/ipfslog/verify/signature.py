@@ -113,7 +113,7 @@ def signature_findings(
 
 @lru_cache(maxsize=CACHED_KEYS)
 def _key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
-    raw = loose_hex(text) if is_loose else parse_base16(text)
+    raw = _loose_hex(text) if is_loose else parse_base16(text)
     if raw is None or (is_core and len(raw) != COMPRESSED_BYTES):
         return None
     return raw if is_point(raw) else None
@@ -122,10 +122,10 @@ def _key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
 def is_same_point(key: str, public_key: str) -> bool:
     """Return whether a key in a loose form is the same point as an identity's key in strict form."""
     point = compressed_point(parse_base16(public_key) or b"")
-    return point is not None and compressed_point(loose_hex(key)) == point
+    return point is not None and compressed_point(_loose_hex(key)) == point
 
 
-def loose_hex(text: str) -> bytes:
+def _loose_hex(text: str) -> bytes:
     """Return the bytes of the longest prefix that consists of pairs of hex digits of either case."""
     match = _HEX_PAIRS.match(text)
     return bytes.fromhex(match.group()) if match else b""
@@ -137,7 +137,7 @@ def _loose_der(text: str) -> bytes | None:
     `30 L 02 a r 02 b s`: L is the remaining length, a and b are at least 1, no `00` before a byte of at most 7f, r
     and s are unsigned, nothing follows. Otherwise exactly 64 bytes: r and s.
     """
-    raw = loose_hex(text)
+    raw = _loose_hex(text)
     numbers = _loose_integers(raw)
     if numbers is None and len(raw) == _RAW_BYTES:
         numbers = (int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))

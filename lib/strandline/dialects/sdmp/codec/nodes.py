@@ -12,8 +12,8 @@ from strandline.core.verdict import shown
 from strandline.dialects.sdmp.codec.lines import ID_FORMS_IN_WORDS, is_id, profile_of
 from strandline.dialects.sdmp.types import Connection, LocalNode, Profile, RecordPolicy
 
-MAX_NODES_NESTING: Final = 32
-NODES_FORM: Final = (
+_MAX_NODES_NESTING: Final = 32
+_NODES_FORM: Final = (
     '{"nodes":[{"node":F,"user":F,"record":"all","connections":[{"user":F,"nodes":[F,..]}]}]}, '
     f"F being {ID_FORMS_IN_WORDS}"
 )
@@ -35,10 +35,10 @@ def parse_nodes(raw: bytes, name: str) -> Mapping[str, LocalNode]:
         UsageError: `NODES_INVALID`, a condition is not met.
     """
     try:
-        value = strict_json(raw, nesting=MAX_NODES_NESTING, most_values=MAX_OPTION_VALUES)
+        value = strict_json(raw, nesting=_MAX_NODES_NESTING, most_values=MAX_OPTION_VALUES)
     except JsonRefused as refused:
         raise UsageError(
-            "NODES_INVALID", f"{name} is not strict JSON: {refused.cause}.", f"Its form is {NODES_FORM}."
+            "NODES_INVALID", f"{name} is not strict JSON: {refused.cause}.", f"Its form is {_NODES_FORM}."
         ) from None
     reader = _Reader(name)
     reader.members(value, "", required=("nodes",))
@@ -80,7 +80,7 @@ class _Reader:
 
     def wrong(self, place: str, what: str, hint: str = "") -> UsageError:
         where = f"{self._name}, {place}" if place else self._name
-        return UsageError("NODES_INVALID", f"{where}: {what}.", f"{hint} Its form is {NODES_FORM}.".lstrip())
+        return UsageError("NODES_INVALID", f"{where}: {what}.", f"{hint} Its form is {_NODES_FORM}.".lstrip())
 
     def members(
         self, value: Any, place: str, *, required: tuple[str, ...], optional: tuple[str, ...] = ()

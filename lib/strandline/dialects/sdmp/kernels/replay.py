@@ -39,15 +39,15 @@ def replayed(
         )
         for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
             codes = set(reasons.split(","))
-            if codes & FRAME_REASONS:
+            if codes & _FRAME_REASONS:
                 line = StreamLine(0, CappedBytes(raw, len(raw)), "TRUNCATED" not in codes, False)
                 announcement = add_frame(pieces, file_no, 0, 0, line, rules)
                 if announcement is not None:
                     add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
-            elif NOT_OWN in codes:
-                position = json.loads(evidence)[NOT_OWN]["position"]
+            elif _NOT_OWN in codes:
+                position = json.loads(evidence)[_NOT_OWN]["position"]
                 replay_announced(pieces, file_no, node, raw, position, rules)
-            elif codes & ANNOUNCEMENT_REASONS:
+            elif codes & _ANNOUNCEMENT_REASONS:
                 # These reasons depend on the element alone, so they stay.
                 pieces.add(
                     file_no,
@@ -69,9 +69,9 @@ def replayed(
     yield from pieces.rest()
 
 
-FRAME_REASONS: Final = frozenset(
+_FRAME_REASONS: Final = frozenset(
     {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
 )
-NOT_OWN: Final = "NOT_OWN_NODE"
-ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
+_NOT_OWN: Final = "NOT_OWN_NODE"
+_ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
 """Reasons of announced elements; lines with NON_CANONICAL_ID do not reach this kernel."""

@@ -25,7 +25,7 @@ REQUEST_SCHEMA: Final = pa.schema(
 number of lines to return.
 """
 
-BATCH_ROWS: Final = 10_000
+_BATCH_ROWS: Final = 10_000
 
 
 def requests(batches: Iterable[pa.RecordBatch], local_nodes: Collection[str]) -> Iterator[pa.RecordBatch]:
@@ -39,7 +39,7 @@ def requests(batches: Iterable[pa.RecordBatch], local_nodes: Collection[str]) ->
                 rows: list[tuple[int, str, str | None, str | None, int]] = []
                 for number, request in codec.read_requests(stream):
                     rows.append((number, *_row(request, local_nodes)))
-                    if len(rows) == BATCH_ROWS:
+                    if len(rows) == _BATCH_ROWS:
                         yield _batch(rows)
                         rows = []
                 yield _batch(rows)

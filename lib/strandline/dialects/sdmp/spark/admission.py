@@ -6,35 +6,25 @@ Source: node journal rules, sections "Verification" and "Admission in Spark".
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
+from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import elements, findings, heads, records, resources
+from strandline.dialects.sdmp.spark import elements, findings, heads
 from strandline.dialects.sdmp.spark.batch import Batch, read_batch
 from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mismatches
-from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.inserts import buckets_of, inserts
 from strandline.dialects.sdmp.spark.replay import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
 from strandline.frames.verdicts import without_room
 
-LARGE_PART_LINES = 100_000
-"""Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
-
 
 def admit(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
     """Judge one batch: which lines are accepted, rejected or deferred."""
     return _admission(read_batch(scan, tables, jobs, request), tables, jobs, request)
-
-
-def _buckets(row: Row) -> tuple[int, ...]:
-    return tuple(sorted(row["buckets"]))
 
 
 def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
@@ -47,7 +37,7 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         )
     )
     found = _head_totals(batch, jobs)
-    buckets = _buckets(found)
+    buckets = buckets_of(found)
     deferred = found["deferred"] or 0
     limited = _over_limit(batch, tables, jobs, request) if deferred else None
     limited_count = 0 if limited is None else jobs.row(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
@@ -64,7 +54,7 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         ),
     }
     return Admission(
-        inserts=_inserts(batch, tables, jobs, request, found, bool(totals["announced"])),
+        inserts=inserts(batch, tables, jobs, request, found, bool(totals["announced"])),
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
@@ -80,72 +70,8 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
     )
 
 
-def _inserts(
-    batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row, has_announced: bool
-) -> tuple[TableInsert, ...]:
-    """Return the inserts of accepted lines and of resources of local nodes."""
-    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
-    received = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
-    has_accepted = bool(found["buckets"])
-    lines = _line_insert(batch, received, tables, jobs, request, found) if has_accepted else None
-    resources_held = _resource_insert(batch, received, has_announced, has_accepted, tables, jobs, request)
-    return tuple(insert for insert in (lines, resources_held) if insert is not None)
-
-
-def _line_insert(
-    batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row
-) -> TableInsert:
-    """Return the accepted lines, and line 1 of each journal of which only later lines were delivered."""
-    buckets = _buckets(found)
-    bounds = {"n": (found["low"], found["high"])}
-    implied = (
-        _implied(batch, tables, jobs, buckets) if found["accepted_namespaces"] > found["rooted"] else None
-    )
-    if implied is None:
-        return TableInsert(LINES, lines, buckets, bounds, presorted=_presorted(found))
-    first_lines = records.as_node_journal_line(
-        records.implied(implied), origin="implied", run_id=request.run_id
-    )
-    return TableInsert(
-        LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
-        derived_keys=first_lines.select("namespace", "record_id"),
-    )  # fmt: skip
-
-
-def _resource_insert(
-    batch: Batch, received: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, jobs: Jobs,
-    request: AdmitRequest,
-) -> TableInsert | None:  # fmt: skip
-    """Return the new resources of local nodes: announced ones, and those on restored lines."""
-    local = local_nodes(request.options)
-    found: list[DataFrame] = []
-    if has_announced:
-        found.append(resources.announced(batch.facts.where(elements.is_announced())))
-    if local.restore and has_accepted:
-        restored = node_rows(tables, local.restore)
-        found.append(
-            resources.restored(
-                received.join(F.broadcast(restored.select("namespace")), "namespace", "left_semi")
-            )
-        )
-    if not found:
-        return None
-    newest = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
-    ingest_no = 1 + (jobs.row(newest)["last"] or 0)
-    rows = resources.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
-    rows = jobs.checkpoint(rows, "resources of local nodes")
-    buckets = _buckets(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
-    derived_keys = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")
-    return TableInsert("node_resource", rows, buckets, derived_keys=derived_keys) if buckets else None
-
-
 def _lines(which: Column) -> Column:
     return F.coalesce(F.sum(F.when(which, F.col("lines"))), F.lit(0))
-
-
-def _presorted(found: Row) -> bool:
-    """Return whether the lines are laid out as the table needs: ascending, many lines per bucket and part."""
-    return not found["overlapping"] and found["accepted_lines"] >= LARGE_PART_LINES * found["part_buckets"]
 
 
 def _head_totals(batch: Batch, jobs: Jobs) -> Row:
@@ -174,19 +100,6 @@ def _head_totals(batch: Batch, jobs: Jobs) -> Row:
             ).alias("rooted"),
         )
     )
-
-
-def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> DataFrame | None:
-    """Return the nodes whose line 1 was not delivered and of which no line is stored, or None."""
-    bare = (
-        batch.heads.where("n IS NOT NULL")
-        .groupBy("namespace", "bucket", "node")
-        .agg(F.max("has_stored").alias("has_stored"), F.min("n").alias("low"))
-        .where("NOT has_stored AND low > 1")
-    )
-    stored = tables.read(LINES).where(F.col("bucket").isin(*buckets) & (F.col("n") == 1)).select("namespace")
-    implied = jobs.checkpoint(bare.join(stored, "namespace", "left_anti"), "first lines")
-    return implied if jobs.has_rows(implied) else None
 
 
 def _readmitted(batch: Batch) -> DataFrame | None:

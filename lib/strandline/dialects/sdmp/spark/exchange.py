@@ -14,9 +14,10 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, only_nodes
 from strandline.dialects.sdmp.spark.peers import off_trunk
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.to_files import frame_text
 from strandline.frames.lift import map_batches
 
-MAX_REFUSED_NAMES = 20
+_MAX_REFUSED_NAMES = 20
 
 
 def requests(options: object, tables: Tables) -> DataFrame:
@@ -50,7 +51,7 @@ def answers(options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnsw
     lines = jobs.row(frames.agg(F.coalesce(F.sum("lines"), F.lit(0)).alias("lines")))["lines"]
     not_found = jobs.row(found.agg(F.count(F.when(F.col("start_n").isNull(), 1)).alias("rows")))["rows"]
     refused = received.where("outcome = 'refused'").groupBy("to").agg(F.count(F.lit(1)).alias("requests"))
-    least = refused.orderBy("to").limit(MAX_REFUSED_NAMES)
+    least = refused.orderBy("to").limit(_MAX_REFUSED_NAMES)
     names = jobs.row(least.agg(F.collect_list(F.struct("to", "requests")).alias("rows")))["rows"]
     counts = {"lines": lines, "not_found": not_found, **outcomes}
     return FoundAnswers(
@@ -158,11 +159,8 @@ def _answer_frames(found: DataFrame, trunks: DataFrame) -> DataFrame:
     entries = wanted.join(texts, ["namespace", "n"]).groupBy("request_no").agg(
         F.array_sort(F.collect_list(F.struct("n", "text"))).alias("entries")
     )  # fmt: skip
-    quoted = F.transform("entries", lambda entry: F.concat(F.lit('"'), entry["text"], F.lit('"')))
-    line = F.concat(
-        F.lit('{"node":"'), F.col("to"), F.lit('","journal":{"since":"'), F.col("since"), F.lit('","entries":['),
-        F.coalesce(F.array_join(quoted, ","), F.lit("")), F.lit("]}}"),
-    )  # fmt: skip
+    lines = F.coalesce(F.transform("entries", lambda entry: entry["text"]), F.array().cast("array<string>"))
+    line = frame_text(F.col("to"), F.col("since"), lines)
     return found.join(entries, "request_no", "left").select(
         "request_no", line.alias("line"), F.coalesce(F.size("entries"), F.lit(0)).alias("lines")
     )

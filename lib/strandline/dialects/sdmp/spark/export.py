@@ -17,10 +17,10 @@ from strandline.dialects.sdmp.spark.to_files import frame_text
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
 
-LINES_A_PAGE: Final = 10_000
+LINES_PER_PAGE: Final = 10_000
 """The maximum number of lines of a frame, or of a piece of a text: far below the limits of a frame."""
 
-PAGES_A_PARTITION: Final = 16
+_PAGES_PER_PARTITION: Final = 16
 ORDER: Final = ("namespace", "branch", "page")
 
 
@@ -86,7 +86,7 @@ def _pages(branched: DataFrame) -> DataFrame:
     Gives:  namespace, branch, page, entries (the lines, in order), number (of the first line), records.
     Rows:   one per LINES_A_PAGE positions of a branch.
     """
-    page = F.floor((F.col("n") - 1) / LINES_A_PAGE).alias("page")
+    page = F.floor((F.col("n") - 1) / LINES_PER_PAGE).alias("page")
     in_order = F.array_sort(F.collect_list(F.struct("n", "line")))
     return branched.groupBy("namespace", "branch", page).agg(
         F.transform(in_order, lambda each: each["line"]).alias("entries"),
@@ -130,7 +130,7 @@ def _in_order(written: DataFrame, lines: int) -> DataFrame:
     Gives:  content, records.
     Rows:   one per row.
     """
-    partitions = 1 + lines // (LINES_A_PAGE * PAGES_A_PARTITION)
+    partitions = 1 + lines // (LINES_PER_PAGE * _PAGES_PER_PARTITION)
     return (
         written.repartitionByRange(partitions, *ORDER)
         .sortWithinPartitions(*ORDER)

@@ -23,7 +23,7 @@ def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -
     """
     bad = _with_offset(facts.where(is_refused()), measured)
     position = (F.col("base_lines") + F.col("idx") + 1).alias("position")
-    described = map_batches(bad.select(*DESCRIBED, position), kernels.rejections, kernels.REJECTION_SCHEMA)
+    described = map_batches(bad.select(*_DESCRIBED, position), kernels.rejections, kernels.REJECTION_SCHEMA)
     findings = described.select(
         F.when(F.col("node").isNotNull(), namespace()).alias("namespace"),
         "status",
@@ -43,7 +43,7 @@ def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -
     return with_source(findings, sources)
 
 
-DESCRIBED = (
+_DESCRIBED = (
     "file_no", "part", "frame", "idx", "node", "raw", "raw_bytes", "raw_sha256", "hash", "code", "expected", "before",
     "damage", "evidence", "source_offset",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from pyspark.sql.window import Window
 from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate
 from strandline.dialects.sdmp.spark.heads import is_long_form, line_hash, number_of
 
-DELIVERY = ("file_no", "part", "frame", "idx")
+_DELIVERY = ("file_no", "part", "frame", "idx")
 """The order of deliveries in a run: the least is the first."""
 
 
@@ -26,12 +26,12 @@ def accepted(facts: DataFrame, heads: DataFrame, *, overlapping: bool) -> DataFr
         *SEGMENT, "namespace", "bucket", F.col("n").alias("head_n"), "overlaps"
     )
     placed = facts.where(is_candidate()).join(known, list(SEGMENT))
-    columns = (*DELIVERY, "namespace", "bucket", "node", "hash", "raw")
+    columns = (*_DELIVERY, "namespace", "bucket", "node", "hash", "raw")
     lines = placed.select(*columns, (F.col("head_n") + F.col("idx") - F.col("head")).alias("n"), "overlaps")
     if not overlapping:
         return lines.drop("overlaps")
     alone = lines.where(~F.col("overlaps"))
-    first = Window.partitionBy("namespace", "n", "hash").orderBy(*DELIVERY)
+    first = Window.partitionBy("namespace", "n", "hash").orderBy(*_DELIVERY)
     shared = (
         lines.where("overlaps").withColumn("rank", F.row_number().over(first)).where("rank = 1").drop("rank")
     )

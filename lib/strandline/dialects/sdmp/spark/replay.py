@@ -15,13 +15,13 @@ from strandline.frames.lift import map_batches
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadOptions
 
-RECALL_FILE_NO = 2**62
+_RECALL_FILE_NO = 2**62
 """`file_no` of waiting records that are judged again: above that of every file of the run."""
 
 
 def is_delivered() -> Column:
     """True for records of this run's input, false for waiting records that are judged again."""
-    return F.col("file_no") < RECALL_FILE_NO
+    return F.col("file_no") < _RECALL_FILE_NO
 
 
 def waiting_elements(waiting: DataFrame) -> DataFrame:
@@ -33,7 +33,7 @@ def waiting_elements(waiting: DataFrame) -> DataFrame:
     """
     text = F.lit(None).cast("string")
     return with_waiting_key(waiting).select(
-        F.lit(RECALL_FILE_NO).cast("bigint").alias("file_no"),
+        F.lit(_RECALL_FILE_NO).cast("bigint").alias("file_no"),
         "part",
         "frame",
         F.lit(0).cast("bigint").alias("offset"),
@@ -54,7 +54,7 @@ def with_waiting_key(waiting: DataFrame) -> DataFrame:
     return waiting.withColumns({"part": id_bits(1), "frame": id_bits(16)})
 
 
-LINE_REASONS = (
+_LINE_REASONS = (
     "DEFERRED_LIMIT",
     "FIRST_LINE_MISPLACED",
     "LINE_NUMBER_MISMATCH",
@@ -75,14 +75,14 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
     text = F.lit(None).cast("string")
     keyed = replay_numbered(rows)
     is_line = (
-        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in LINE_REASONS)))
+        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in _LINE_REASONS)))
         & F.col("namespace").isNotNull()
         & ~(F.array_contains("reasons", "NON_CANONICAL_ID") & (F.substring("raw", 1, 1) == F.lit(b"{")))
     )
     position = F.coalesce(
         *(
             F.get_json_object("evidence", f"$.{code}.position")
-            for code in (*LINE_REASONS, "PREDECESSOR_UNKNOWN")
+            for code in (*_LINE_REASONS, "PREDECESSOR_UNKNOWN")
         )
     )
     lines = keyed.where(is_line).select(

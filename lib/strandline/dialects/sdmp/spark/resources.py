@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from strandline.dialects.sdmp import kernels
 from strandline.frames.buckets import bucket_of
 
-PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"
+_PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"
 """The form of the evidence that `kernels.elements` writes for an announced element."""
 
 PAIR = ("namespace", "author_fp", "resource_id")
@@ -36,7 +36,7 @@ def announced(elements: DataFrame) -> DataFrame:
     Gives:  namespace, author_fp, resource_id, seq, frame_no, frame_hash, pos, origin.
     Rows:   one per row.
     """
-    place = F.from_json("evidence", PLACE_DDL)
+    place = F.from_json("evidence", _PLACE_DDL)
     announcements = elements.select(F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"))
     return announcements.select(
         "namespace",

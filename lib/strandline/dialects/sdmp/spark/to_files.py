@@ -27,12 +27,12 @@ def to_files(rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> 
     Gives:  format (null: the content shows it), content (BINARY).
     Rows:   one per chain of lines.
     """
-    chained = jobs.checkpoint(chains(rows[LINES]), "frames")
-    before = jobs.checkpoint(lines_before(chained, there.read(LINES)), "lines before")
-    return frames_of(chained, before)
+    chained = jobs.checkpoint(_chains(rows[LINES]), "frames")
+    before = jobs.checkpoint(_lines_before(chained, there.read(LINES)), "lines before")
+    return _frames_of(chained, before)
 
 
-def chains(lines: DataFrame) -> DataFrame:
+def _chains(lines: DataFrame) -> DataFrame:
     """Combine lines into chains, in which each line follows the one before.
 
     Reads:  the columns of `node_journal_line`.
@@ -47,10 +47,10 @@ def chains(lines: DataFrame) -> DataFrame:
     return map_batches(in_order, kernels.chains, kernels.CHAIN_SCHEMA)
 
 
-def lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
+def _lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
     """Find the number of the line that each chain follows, for chains that start after line 2.
 
-    Reads:  `chains`; the columns of `node_journal_line`, of their namespaces.
+    Reads:  `_chains`; the columns of `node_journal_line`, of their namespaces.
     Gives:  namespace, number, since.
     Rows:   one per number that chains follow.
     """
@@ -62,10 +62,10 @@ def lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
     return found.groupBy("namespace", "number").agg(F.min("since").alias("since"))
 
 
-def frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
+def _frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
     """Write each chain as a file of one frame.
 
-    Reads:  `chains`; `lines_before`.
+    Reads:  `_chains`; `_lines_before`.
     Gives:  format (null: the content shows it), content (BINARY).
     Rows:   one per chain. `since` of a chain that starts with line 1 or 2 is the fingerprint.
     """

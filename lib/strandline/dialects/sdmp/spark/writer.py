@@ -23,7 +23,7 @@ from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.lift import map_groups
 
-RESOURCES = "node_resource"
+_RESOURCES = "node_resource"
 
 ORDER = ("is_new", "peer", "ingest_no", "unordered", "seq", "line", "digest", "pos")
 """The writing order: resources that a node holds, then pairs of peers. The former by run, seq (null last), frame,
@@ -76,7 +76,7 @@ def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
         return None
     nodes = node_rows(tables, writers)
     lines = only_nodes(writers, tables, tables.read_version(LINES, scope.version))
-    resources = only_nodes(writers, tables, tables.read(RESOURCES))
+    resources = only_nodes(writers, tables, tables.read(_RESOURCES))
     found = [_pending(resources, lines)]
     with_peers = [node for node in writers if local.nodes[node].profile == "0.9" and local.nodes[node].peers]
     if scope.start is not None and with_peers:

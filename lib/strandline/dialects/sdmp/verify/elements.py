@@ -6,7 +6,7 @@ from strandline.core.verdict import Finding
 from strandline.dialects.sdmp.codec import malformed_cause, non_canonical_fields, parse_line
 from strandline.dialects.sdmp.types import Line, Profile
 
-EITHER_DAMAGED = (
+_EITHER_DAMAGED = (
     "either the line before or this number is damaged: the line before is not covered, the chain cannot tell"
 )
 
@@ -87,7 +87,7 @@ def number_mismatch(position: int, expected: str, actual: str, line_before: byte
             "expected": expected,
             "actual": actual,
             "line_before": line_before.decode("ascii"),
-            "note": EITHER_DAMAGED,
+            "note": _EITHER_DAMAGED,
         },
     )
 

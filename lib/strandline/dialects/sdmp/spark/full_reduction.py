@@ -49,7 +49,10 @@ def from_all(lines: DataFrame, jobs: Jobs) -> ReducedRows:
 
 
 def with_forks(journals: DataFrame, fork_counts: DataFrame | None) -> DataFrame:
-    """Add fork_count and fork_n (least n of a forked line, or null) to journals; `fork_counts` is None without forks."""
+    """Add fork_count and fork_n (least n of a forked line, or null) to journals.
+
+    `fork_counts` is None if no journal has a fork.
+    """
     if fork_counts is None:
         null = F.lit(None).cast("bigint")
         return journals.withColumns({"fork_count": F.lit(0).cast("bigint"), "fork_n": null})

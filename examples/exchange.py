@@ -2,7 +2,7 @@
 
     make demo-sync        # or: python examples/exchange.py FOLDER
 
-Each operator has a lake, one own node, and the nodes of the others as peers. Nothing but files goes from one to the
+Each operator has a lake, one local node, and the nodes of the others as peers. Nothing but files goes from one to the
 other: what one asks (`sync --requests`), what the others answer (`sync --answer`), which is then ingested.
 """
 

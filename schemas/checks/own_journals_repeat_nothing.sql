@@ -1,4 +1,4 @@
--- Numbers and pairs that several lines written here share: no two lines that the writer of an own journal made carry one
+-- Numbers and pairs that several lines written here share: no two lines that the writer of a local journal made carry one
 -- number, and none names a pair that another one names. Lines that came from elsewhere may do both.
 SELECT namespace, 'number' AS what, line_number AS value, count(*) AS line_count
 FROM node_journal_line

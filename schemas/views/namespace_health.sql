@@ -1,5 +1,5 @@
 -- How each namespace fares, one row for each with a state or a quarantined record: health is the first that holds of
--- forked, behind, waiting, rejected and ok; records are those of the last reduction. An own node is behind by the pairs that
+-- forked, behind, waiting, rejected and ok; records are those of the last reduction. A local node is behind by the pairs that
 -- its peers name and its journal lacks, and by its own lines that somebody showed and that are not held.
 -- Example: SELECT health, count(*) AS namespaces FROM namespace_health GROUP BY health ORDER BY namespaces DESC
 --

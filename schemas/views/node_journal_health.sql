@@ -1,4 +1,4 @@
--- How each node's journal fares: its tip, its forks, the own nodes that lack pairs of it, what waits and what was rejected,
+-- How each node's journal fares: its tip, its forks, the local nodes that lack pairs of it, what waits and what was rejected,
 -- how often it repeats a pair, and the last break found in a delivery of it, with the number expected there and the number found.
 -- Example: SELECT node, last_break_position, last_break_expected, last_break_actual FROM node_journal_health WHERE last_break_position IS NOT NULL
 WITH quarantined AS (

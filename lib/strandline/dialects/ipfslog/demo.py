@@ -113,7 +113,7 @@ def demo() -> Demo:
             DemoFile(
                 "published.json", "published, ipfs-log v1", 2, json.dumps(published(), indent=1).encode()
             ),
-            DemoFile("shop.json", "made up, a log snapshot: its head and its values", 5, to_snapshot(log)),
+            DemoFile("shop.json", "synthetic, a log snapshot: its head and its values", 5, to_snapshot(log)),
             DemoFile(FORGED, "one payload altered, one entry in another's name", 2, forged.encode()),
         ),
         rejection=DemoRejection(

@@ -62,13 +62,13 @@ def demo() -> Demo:
 def journals() -> tuple[DemoFile, ...]:
     """Return the files of the demo, by name; the same bytes on every call.
 
-    They are small, since what the demo shows is verdicts. Each made-up journal is J(i, n) of `author.synthetic`, but
-    for `synthetic-3`, which records the published resources too.
+    The files are small, since the demo shows verdicts. Each synthetic journal is J(i, n) of `author.synthetic`,
+    except `synthetic-3`, which also records the published resources.
     """
     shared = _sharing(3)
     return (
-        DemoFile("damaged.journal", "made up, one byte of line 20 altered", 40, damaged(4, 40)),
-        DemoFile("forked.jsonl", "made up, two lines 4 that both follow line 3", 6, forked()),
+        DemoFile("damaged.journal", "synthetic, one byte of line 20 altered", 40, damaged(4, 40)),
+        DemoFile("forked.jsonl", "synthetic, two lines 4 that both follow line 3", 6, forked()),
         DemoFile("published-0.12.journal", "published July 2016, SHA-512", 4, published_12()),
         DemoFile(
             "published-0.9-corrected.journal", "its correction, a week later", 3, published(RIGHT_NUMBER_3)
@@ -79,11 +79,11 @@ def journals() -> tuple[DemoFile, ...]:
             3,
             published(PRINTED_NUMBER_3),
         ),
-        DemoFile("synthetic-1.journal", "made up, SHA-256", 1000, codec.render(author.synthetic(1, 1000))),
+        DemoFile("synthetic-1.journal", "synthetic, SHA-256", 1000, codec.render(author.synthetic(1, 1000))),
         DemoFile(
-            "synthetic-2.journal", "made up, SHA-512", 200, codec.render(author.synthetic(2, 200, "0.12"))
+            "synthetic-2.journal", "synthetic, SHA-512", 200, codec.render(author.synthetic(2, 200, "0.12"))
         ),
-        DemoFile("synthetic-3.journal", "made up, records the published resources", 3, shared),
+        DemoFile("synthetic-3.journal", "synthetic, records the published resources", 3, shared),
     )
 
 

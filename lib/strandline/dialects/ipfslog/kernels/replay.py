@@ -1,4 +1,4 @@
-    """Add the documents of a row as delivered, with their claims; yields often."""
+"""A row of the quarantine that is judged again, to its documents as delivered."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, only_nodes
 from strandline.dialects.sdmp.spark.peers import off_trunk
 from strandline.dialects.sdmp.spark.positions import LINES
-from strandline.dialects.sdmp.spark.to_files import frame_text
 from strandline.frames.lift import map_batches
 
 _MAX_REFUSED_NAMES = 20
@@ -159,8 +158,11 @@ def _answer_frames(found: DataFrame, trunks: DataFrame) -> DataFrame:
     entries = wanted.join(texts, ["namespace", "n"]).groupBy("request_no").agg(
         F.array_sort(F.collect_list(F.struct("n", "text"))).alias("entries")
     )  # fmt: skip
-    lines = F.coalesce(F.transform("entries", lambda entry: entry["text"]), F.array().cast("array<string>"))
-    line = frame_text(F.col("to"), F.col("since"), lines)
+    quoted = F.transform("entries", lambda entry: F.concat(F.lit('"'), entry["text"], F.lit('"')))
+    line = F.concat(
+        F.lit('{"node":"'), F.col("to"), F.lit('","journal":{"since":"'), F.col("since"), F.lit('","entries":['),
+        F.coalesce(F.array_join(quoted, ","), F.lit("")), F.lit("]}}"),
+    )  # fmt: skip
     return found.join(entries, "request_no", "left").select(
         "request_no", line.alias("line"), F.coalesce(F.size("entries"), F.lit(0)).alias("lines")
     )

@@ -157,7 +157,7 @@ def blocks_get_a_verdict(raw: bytes) -> None:
         options = ReadOptions({PROFILE: profile}, StreamLimits(2**30, 100), RawLimits(2**22, 2**16))
         [batch] = judged([pa.RecordBatch.from_pylist(rows, schema)], judge, JUDGED, options)
         assert "INTERNAL_ERROR" not in (batch.to_pylist()[0]["reasons"] or [])
-    codec.log_id_told(raw)
+    codec.peek_log_id(raw)
 
 
 def identities_get_a_verdict(raw: bytes) -> None:

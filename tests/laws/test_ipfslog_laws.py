@@ -181,7 +181,7 @@ def test_any_split_order_duplication_and_form_gives_equal_tables(data, log):
         run = judge([each for form, raw in files[start:end] for each in read_documents(raw, form)], held)
         counts = run.counts
         assert counts.read == counts.new + counts.known + counts.rejected + counts.deferred
-        held = run.held
+        held = run.accepted
     assert held.entries == {each.record_id: each for each in made}
     assert held.waiting == {}
     told = LogConfiguration("keyvalue")
@@ -280,7 +280,7 @@ def test_no_bytes_raise_and_garbled_files_admit_what_is_genuine_alone(file, data
         raw = raw[:at] + data.draw(st.binary(max_size=3)) + raw[at + cut :]
     for profile in ("strict", "compat"):
         run = judge(read_documents(raw, form), None, profile)
-        assert run.held.entries.keys() <= GENUINE
+        assert run.accepted.entries.keys() <= GENUINE
         counts = run.counts
         assert counts.read == counts.new + counts.known + counts.rejected + counts.deferred
 
@@ -292,4 +292,4 @@ def test_no_bytes_raise_and_garbled_files_admit_what_is_genuine_alone(file, data
 def test_whatever_the_bytes_a_verdict_comes_back(block, profile, claimed):
     assert verify_block(block, claimed, profile).status == "rejected"
     for form in ("lines", "json", "car"):
-        assert judge(read_documents(block, form), None, profile).held.entries == {}
+        assert judge(read_documents(block, form), None, profile).accepted.entries == {}

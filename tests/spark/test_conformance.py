@@ -65,5 +65,5 @@ class TestIpfslog(GoldenLake, Conformance):
 
     def assert_reduced(self, lake, reference):
         reduced = log_lakes.ReferenceLogs()
-        reduced.enter(reference.held.entries.values(), reference.held.manifests.values())
+        reduced.enter(reference.accepted.entries.values(), reference.accepted.manifests.values())
         assert log_lakes.lake_tables(lake) == reduced.tables()

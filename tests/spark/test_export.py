@@ -16,7 +16,7 @@ from strandline.dialects.ipfslog.codec import canonical_cid, parse_cid, read_doc
 from strandline.dialects.ipfslog.spark import export as log_files
 from strandline.dialects.ipfslog.types import HeadClaim
 from strandline.dialects.sdmp.codec import parse_source, render
-from strandline.dialects.sdmp.spark import export_pages
+from strandline.dialects.sdmp.spark import export as journal_files
 from strandline.pipelines.faults import Faults
 from support.ipfslog_cases import AUTHORS, LOG, dag, entry, who
 from support.lakes import Lake, write_files
@@ -43,7 +43,7 @@ ODD = (
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch) -> None:
     """Cut what is written into many pages and partitions, as much data is."""
-    monkeypatch.setattr(export_pages, "LINES_A_PAGE", 3)
+    monkeypatch.setattr(journal_files, "LINES_PER_PAGE", 3)
     monkeypatch.setattr(log_files, "PARTITION_BYTES", 20_000)
 
 

@@ -72,7 +72,7 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
     changed = [each.log_id for each in logs if each.told and each.log_id not in pruned][::4]
     reference.told |= {log_id: told("keyvalue", TWO) for log_id in changed}
     told_otherwise = file_of(reference.told | {pruned[0]: told("feed")})
-    with pytest.raises(UsageError, match="were pruned as its store and write list said"):
+    with pytest.raises(UsageError, match="were pruned under its store and write list"):
         lake.reduce(files=told_otherwise)
     report = lake.reduce(files=file_of(reference.told))
     assert len(changed) <= report.counts["reduced"] < LOGS

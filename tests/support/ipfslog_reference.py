@@ -38,7 +38,7 @@ class ReferenceLogs:
 
     def __init__(self, profile="strict"):
         self.profile = profile
-        self.held = AcceptedRecords()
+        self.accepted = AcceptedRecords()
         self.quarantine = {}
 
     def ingest(self, files: Mapping[str, bytes]) -> Counts:
@@ -47,8 +47,8 @@ class ReferenceLogs:
             for name in sorted(files)
             for document in read_documents(files[name], FORMATS[name[name.rindex(".") :]])
         ]
-        judgement = judge(documents, self.held, self.profile)
-        self.held = judgement.held
+        judgement = judge(documents, self.accepted, self.profile)
+        self.accepted = judgement.accepted
         for row in judgement.quarantine:
             id_ = quarantine_id(DIALECT, row.namespace, row.status, row.reasons, row.raw)
             text = encode_evidence(row.evidence)
@@ -60,7 +60,7 @@ class ReferenceLogs:
         self.quarantine = {
             id_: row
             for id_, row in self.quarantine.items()
-            if row.status == "rejected" or row.record_id in self.held.waiting
+            if row.status == "rejected" or row.record_id in self.accepted.waiting
         }
         return judgement.counts
 
@@ -73,7 +73,7 @@ class ReferenceLogs:
                     each.identity_digest, each.block, each.next, each.refs, payload_json(each), value_json(each),
                     tuple(astuple(op) for op in ops_of(each)), each.flags,
                 )
-                for each in self.held.entries.values()
+                for each in self.accepted.entries.values()
             ),
             key=repr,
         )  # fmt: skip
@@ -81,7 +81,7 @@ class ReferenceLogs:
     def identities(self):
         shared = bucket_of(SHARED_NAMESPACE, BUCKETS)
         found = []
-        for digest, known in self.held.identities.items():
+        for digest, known in self.accepted.identities.items():
             each = known.identity
             cid = canonical_cid(digest, "v0" if is_dag_pb(each.block) else "core2")
             found.append(
@@ -96,7 +96,7 @@ class ReferenceLogs:
             (
                 (SHARED_NAMESPACE, shared, each.record_id, each.block, each.cid, each.kind, each.log_id, each.name,
                  each.type, each.access, each.write)
-                for each in self.held.manifests.values()
+                for each in self.accepted.manifests.values()
             ),
             key=repr,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from strandline.dialects.sdmp.author import append, synthetic_id
 from strandline.dialects.sdmp.codec import profile_of
-from strandline.dialects.sdmp.types import Connection, OwnNode, Pair, Profile
+from strandline.dialects.sdmp.types import Connection, LocalNode, Pair, Profile
 from support.sdmp_cases import VECTORS
 
 USER = synthetic_id("user", 0)
@@ -42,8 +42,8 @@ def journal_of(node: str, numbers: Iterable[Iterable[int]]) -> list[bytes]:
     return [node.encode(), *append(node.encode(), pairs_of(numbers, profile), profile)]
 
 
-def own_node(node: str, *peers: str, record: str = "all", user: str = USER) -> OwnNode:
+def own_node(node: str, *peers: str, record: str = "all", user: str = USER) -> LocalNode:
     """An own node with one connection, `user`, that has these peers."""
     profile = profile_of(node)
     assert profile is not None
-    return OwnNode(node, profile, USER, record, (Connection(user, peers),))
+    return LocalNode(node, profile, USER, record, (Connection(user, peers),))

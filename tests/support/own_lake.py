@@ -13,7 +13,7 @@ from strandline.dialects.sdmp.reduce import (
     requests,
     wanted_resources,
 )
-from strandline.dialects.sdmp.types import Announcement, Line, NodeResource, OwnNode, Pair, Unreadable
+from strandline.dialects.sdmp.types import Announcement, Line, LocalNode, NodeResource, Pair, Unreadable
 from strandline.dialects.sdmp.verify import Judgement, Tree, judge_announcement, tree_of_lines
 from support.reference import Counts, ReferenceLake
 
@@ -33,7 +33,7 @@ class OwnLake(ReferenceLake):
     """A reference lake with own nodes; `limit` lines a node and commit."""
 
     def __init__(
-        self, own: Iterable[OwnNode], *, strict: bool = False, limit: int = author.MAX_LINES_PER_COMMIT
+        self, own: Iterable[LocalNode], *, strict: bool = False, limit: int = author.MAX_LINES_PER_COMMIT
     ) -> None:
         super().__init__(strict)
         self.own = {node.node: node for node in own}
@@ -52,7 +52,7 @@ class OwnLake(ReferenceLake):
         """The first part of `run`: judge and land, and write nothing."""
         self._restore, self._landing = restore, []
         counts = self.ingest(files)
-        new = author.landed(self.resources, self._landing)
+        new = author.new_resources(self.resources, self._landing)
         self.resources.update(new)
         told = sum(row.origin == "announced" for row in self._landing)
         fresh = sum(row.origin == "announced" for row in new.values())
@@ -136,7 +136,7 @@ class OwnLake(ReferenceLake):
         return {node: self._accepted(node) for node in self.nodes}
 
     def _decision(self, node: str, forced: bool) -> author.WriterDecision:
-        shown = [
+        quarantined = [
             record_id(row.raw)
             for row in self.quarantine.values()
             if row.namespace == namespace("node", node)
@@ -144,7 +144,11 @@ class OwnLake(ReferenceLake):
         ]
         journal = self.tree(node)
         return author.decide(
-            node, leaf_count=len(journal.leaves()), shown=shown, held=journal.links, forced=forced
+            node,
+            leaf_count=len(journal.leaves()),
+            quarantined=quarantined,
+            stored=journal.links,
+            forced=forced,
         )
 
     def _written(

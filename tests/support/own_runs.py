@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 
 from strandline.dialects.sdmp.author import LocalNodes
-from strandline.dialects.sdmp.types import OwnNode
+from strandline.dialects.sdmp.types import LocalNode
 
 
 def own_run(
-    nodes: Mapping[str, OwnNode] | Iterable[OwnNode],
+    nodes: Mapping[str, LocalNode] | Iterable[LocalNode],
     *,
     restore: Iterable[str] = (),
     force: Iterable[str] = (),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from strandline.dialects.sdmp.author import append, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, profile_of, render
-from strandline.dialects.sdmp.types import Connection, OwnNode
+from strandline.dialects.sdmp.types import Connection, LocalNode
 from support.random_journals import corpus
 
 OWN = 1_000
@@ -22,7 +22,7 @@ class OwnRunInput:
     force: frozenset[str]
 
 
-def local_nodes(rng: random.Random, count: int, strangers: int) -> dict[str, OwnNode]:
+def local_nodes(rng: random.Random, count: int, strangers: int) -> dict[str, LocalNode]:
     """Own nodes of both profiles; peers are other own nodes and those of `random_journals`."""
     names = [synthetic_id("node", OWN + i, rng.choice(["0.9", "0.12"])) for i in range(count)]
     others = [synthetic_id("node", i, profile) for i in range(strangers) for profile in ("0.9", "0.12")]
@@ -37,11 +37,11 @@ def local_nodes(rng: random.Random, count: int, strangers: int) -> dict[str, Own
         )
         # Authors of the journals are among the users, so that `connections` takes some pairs.
         record = rng.choice(["all", "all", "connections"])
-        found[node] = OwnNode(node, profile, users[2], record, connections)
+        found[node] = LocalNode(node, profile, users[2], record, connections)
     return found
 
 
-def runs(seed: int, own: Mapping[str, OwnNode], strangers: int, count: int) -> Iterator[OwnRunInput]:
+def runs(seed: int, own: Mapping[str, LocalNode], strangers: int, count: int) -> Iterator[OwnRunInput]:
     """The inputs of so many runs."""
     rng = random.Random(seed)
     shown = {node: journal_of_own(rng, node) for node in own}

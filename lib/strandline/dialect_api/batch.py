@@ -76,21 +76,21 @@ def _known(
 
     In a replay, earlier rejections do not count.
     """
-    told = stages.told_claims()
-    asked = known.asked_for(documents, stages.claims, told)
+    in_evidence = stages.claims_in_evidence()
+    asked = known.asked_for(documents, stages.claims, in_evidence)
     buckets = jobs.row(asked.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
     found: list[DataFrame] = []
     for table in (tables.read(stages.info.record_table), stages.pruned(tables)) if buckets else ():
         records = table.where(F.col("bucket").isin(*buckets))
         if jobs.has_rows(records):
             asked = asked.join(found[0].select("judge_id"), "judge_id", "left_anti") if found else asked
-            found.append(jobs.checkpoint(known.stored(asked, records, tuple(told)), "known records"))
+            found.append(jobs.checkpoint(known.stored(asked, records, tuple(in_evidence)), "known records"))
     rows = known.rows_with_verdict(
         tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
         rules_version=rules_version(), rejected=request.replay is None,
     )  # fmt: skip
     if jobs.has_rows(rows):
-        remembered = known.remembered(asked, rows, told)
+        remembered = known.remembered(asked, rows, in_evidence)
         for each in found:
             remembered = remembered.join(each.select("judge_id"), "judge_id", "left_anti")
         found.append(jobs.checkpoint(remembered, "known verdicts"))

@@ -120,7 +120,7 @@ class RecordStages(Dialect):
         """Return the further inputs of `recall` and `resolve`; `waiting` is None if nothing waits."""
         return Gathered(judged, tables, jobs)
 
-    def told_claims(self) -> Mapping[str, Column]:
+    def claims_in_evidence(self) -> Mapping[str, Column]:
         """Return claims as evidence in rows of `quarantine` tells them; null where there was none."""
         return {}
 

@@ -1,7 +1,7 @@
-"""The registry of dialects: those of this package, and those that other packages register.
+"""The registry of dialects: the built-in ones and those that other packages register.
 
-A package registers a dialect by an entry point of the group `strandline.dialects` that names its `DialectInfo`. No data
-names a dialect: a name is looked up here or refused. Looking up an `info` imports no Spark.
+A package registers a dialect with an entry point of the group `strandline.dialects` that names its `DialectInfo`.
+Data never selects a dialect: a name is looked up here or refused. Looking up an `info` does not import Spark.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ BUILT_IN: Final = tuple(
 
 @cache
 def infos() -> Mapping[str, DialectInfo]:
-    """Return the description of every dialect by its name, those of this package first.
+    """Return the description of every dialect by name, the built-in ones first.
 
-    Raises: UsageError DIALECT_NOT_LOADED, DIALECT_TWICE (a package that registers a dialect wrongly).
+    Raises: UsageError DIALECT_NOT_LOADED, DIALECT_TWICE (a package registers a dialect wrongly).
     """
     found: dict[str, DialectInfo] = {}
     for entry in (*BUILT_IN, *entry_points(group=GROUP)):
@@ -58,17 +58,17 @@ def dialect(name: str) -> Dialect:
 
 
 def every() -> tuple[Dialect, ...]:
-    """Return all dialects."""
+    """Return all dialects; this imports Spark."""
     return tuple(dialect(name) for name in infos())
 
 
 def record_tables() -> Mapping[str, str]:
-    """Return the record table of each dialect, by the dialect's name; Spark is not needed."""
+    """Return the record table of each dialect, by dialect name, without importing Spark."""
     return {name: info.record_table for name, info in infos().items()}
 
 
 def run_options(command: str) -> Mapping[str, tuple[RunOption, tuple[str, ...]]]:
-    """Return the options that dialects add to a command, by name, each with the dialects that read it."""
+    """Return the options that dialects add to a command, by option name, each with the dialects that read it."""
     found: dict[str, tuple[RunOption, tuple[str, ...]]] = {}
     for name, info in infos().items():
         for option in info.run_options:
@@ -79,12 +79,12 @@ def run_options(command: str) -> Mapping[str, tuple[RunOption, tuple[str, ...]]]
 
 
 def health_queries() -> tuple[HealthSql, ...]:
-    """Return how local nodes stand, of each dialect that has some; Spark is not needed."""
+    """Return the health queries of the dialects that have some, without importing Spark."""
     return tuple(_loaded(info.name, info.health) for info in infos().values() if info.health)
 
 
 def unpackings() -> tuple[Unpacking, ...]:
-    """Return how folders of nodes become a file, of each dialect that has such; Spark is not needed."""
+    """Return how to unpack folders of nodes, of each dialect that can, without importing Spark."""
     return tuple(_loaded(info.name, info.unpacking) for info in infos().values() if info.unpacking)
 
 
@@ -99,5 +99,5 @@ def _not_loaded(name: str, place: str, why: str) -> UsageError:
     return UsageError(
         "DIALECT_NOT_LOADED",
         f"the dialect {name} cannot be loaded from {place}: {why}",
-        "install the package that registers it again, or uninstall it",
+        "reinstall the package that registers it, or uninstall it",
     )

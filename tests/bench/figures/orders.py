@@ -51,7 +51,7 @@ def _frames(bench: Bench, lake: Path) -> None:
     columns = ("namespace", "bucket", "record_id", "cid", "clock_time", "clock_id")
     runs = alternate(
         {
-            HEADS: lambda: timed(lambda: compute(dag.bonds(nodes).where(F.col("kind") == dag.HEAD))),
+            HEADS: lambda: timed(lambda: compute(dag.edges(nodes).where(F.col("kind") == dag.HEAD))),
             COUNTED: lambda: timed(lambda: compute(entries.groupBy("namespace", "record_id").count())),
             VALUES: lambda: timed(lambda: compute(order.ranked(entries.select(*columns)))),
             SORTED: lambda: timed(

@@ -257,7 +257,7 @@ def test_a_car_with_a_bit_flipped_admits_nothing_that_it_did_not_hold():
     data = to_car([DAG["a1"]], [DAG["a1"]])
     for at in range(0, len(data), 3):
         flipped = data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :]
-        held = judge(read(flipped, "car")).held
+        held = judge(read(flipped, "car")).accepted
         assert set(held.entries) <= {DAG["a1"].record_id}
 
 
@@ -385,7 +385,7 @@ def test_a_block_is_one_record_in_every_form_it_comes_in():
         (b"[" + A1.encode() + b"]", "json"),
     ]
     for data, form in forms:
-        assert open_logs([(data, form)]).held.entries == {one.record_id: one}
+        assert open_logs([(data, form)]).accepted.entries == {one.record_id: one}
     opened = open_logs(forms)
     assert (opened.counts.new, opened.counts.known, opened.counts.rejected) == (1, 3, 0)
 
@@ -424,14 +424,14 @@ def test_every_record_ends_in_one_place_and_a_second_run_knows_it():
     counts = first.counts
     assert counts.read == counts.new + counts.known + counts.rejected + counts.deferred == 13
     assert (counts.new, counts.rejected, counts.deferred) == (2, 2, 9)
-    again = judge(read(data), first.held)
+    again = judge(read(data), first.accepted)
     assert (again.counts.new, again.counts.known, again.counts.identity_verifications) == (0, 2, 0)
-    assert again.held == first.held
+    assert again.accepted == first.accepted
     with_identities = judge(
-        read(to_blocks([], [who(name, "core2").record for name in ("alice", "bob", "carol")])), again.held
+        read(to_blocks([], [who(name, "core2").record for name in ("alice", "bob", "carol")])), again.accepted
     )
     assert with_identities.counts == Counts(read=3, new=3, readmitted=9, identity_verifications=3)
-    assert with_identities.held.waiting == {}
+    assert with_identities.accepted.waiting == {}
 
 
 def test_an_identity_that_refutes_a_waiting_entry_rejects_it_outside_the_counts():
@@ -445,18 +445,18 @@ def test_an_identity_that_refutes_a_waiting_entry_rejects_it_outside_the_counts(
     block = dag_cbor(fields)
     waiting = judge([BlockDocument(block, None, 0)])
     assert waiting.counts == Counts(read=1, deferred=1)
-    refuted = judge([BlockDocument(forged, None, 0)], waiting.held)
+    refuted = judge([BlockDocument(forged, None, 0)], waiting.accepted)
     assert refuted.counts == Counts(read=1, new=1, identity_verifications=1)
     (row,) = refuted.quarantine
     assert (row.status, row.reasons, row.raw) == ("rejected", ("IDENTITY_INVALID",), block)
-    assert (refuted.held.waiting, refuted.held.entries) == ({}, {})
+    assert (refuted.accepted.waiting, refuted.accepted.entries) == ({}, {})
 
 
 def test_pruned_digests_are_known():
     held = AcceptedRecords(pruned=frozenset({DAG["a1"].record_id}))
     judged = judge(read(A1 + "\n"), held)
     assert judged.counts == Counts(read=1, known=1)
-    assert judged.held.entries == {}
+    assert judged.accepted.entries == {}
     claims = judge(read(to_car([DAG["a1"], DAG["b1"]], []), "car"), held).counts
     assert claims == Counts(claims_known=1, claims_missing=1)
 

@@ -174,7 +174,7 @@ def test_an_append_over_lying_clocks_reaches_back_as_its_library_walks(variant, 
 
 def test_what_nobody_should_write_is_refused():
     alice = who("alice")
-    with pytest.raises(UsageError, match="nobody") as refused:
+    with pytest.raises(UsageError, match="no identity") as refused:
         Log("strand").append("x")
     assert refused.value.code == "NO_IDENTITY"
     with pytest.raises(UsageError, match="v0") as refused:

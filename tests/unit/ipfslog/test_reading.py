@@ -212,7 +212,7 @@ def test_a_fault_of_ours_costs_a_line_and_waits_for_mended_rules(monkeypatch):
     def broken(*_args, **_more):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(documents, "log_id_told", broken)
+    monkeypatch.setattr(documents, "peek_log_id", broken)
     first, second = pieces(to_lines(V2[:2]), "lines")
     assert (first["damage"], second["damage"]) == ("INTERNAL_ERROR", "INTERNAL_ERROR")
     assert json.loads(first["evidence"])["INTERNAL_ERROR"]["class"] == "ZeroDivisionError"

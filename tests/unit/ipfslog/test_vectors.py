@@ -32,7 +32,7 @@ from strandline.dialects.ipfslog.reduce.dag import Dag, node_of
 from strandline.dialects.ipfslog.reduce.state import order_blocks
 from strandline.dialects.ipfslog.reduce.stores import document_groups
 from strandline.dialects.ipfslog.types import log_namespace, record_id
-from strandline.dialects.ipfslog.verify import Counts, IdentityBook, judge, verify_block, verify_json
+from strandline.dialects.ipfslog.verify import Counts, VerifiedIdentities, judge, verify_block, verify_json
 from strandline.dialects.ipfslog.verify.checks import check_json
 from strandline.dialects.ipfslog.verify.signature import signed_text
 from support.ipfslog_cases import AUTHORS, book, dag, document, entry, lies, names, who
@@ -186,13 +186,13 @@ def test_an_entry_of_core2_waits_for_its_identity_in_any_order_and_split():
     assert (row.status, row.reasons, row.waits_for) == (
         "deferred", ("IDENTITY_MISSING",), (f"identity:{alice.digest.hex()}",),
     )  # fmt: skip
-    later = judge(read_documents(identity, "car"), waiting.held)
+    later = judge(read_documents(identity, "car"), waiting.accepted)
     assert later.counts == Counts(read=1, new=1, readmitted=1, identity_verifications=1)
     together = judge([*read_documents(alone, "car"), *read_documents(identity, "car")])
-    first = judge(read_documents(alone, "car"), judge(read_documents(identity, "car")).held)
-    again = judge([*read_documents(identity, "car"), *read_documents(alone, "car")], waiting.held)
+    first = judge(read_documents(alone, "car"), judge(read_documents(identity, "car")).accepted)
+    again = judge([*read_documents(identity, "car"), *read_documents(alone, "car")], waiting.accepted)
     assert again.counts == Counts(read=2, new=1, known=1, readmitted=1, identity_verifications=1)
-    for held in (later.held, together.held, first.held, again.held):
+    for held in (later.accepted, together.accepted, first.accepted, again.accepted):
         assert (held.entries, held.waiting) == ({a1.record_id: a1}, {})
 
 
@@ -371,6 +371,6 @@ def test_the_published_log_has_one_head_and_one_root():
 
 
 def test_an_identity_is_verified_once_in_a_book():
-    known = IdentityBook()
+    known = VerifiedIdentities()
     assert [known.add(who("alice").record).is_valid for _ in range(3)] == [True] * 3
     assert (known.verifications, list(known)) == (1, [who("alice").record.digest])

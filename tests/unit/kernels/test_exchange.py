@@ -77,7 +77,7 @@ def announced_in_splits(content: bytes, size: int) -> list[tuple[int, int, str, 
             yield content[start:]
 
         part = Content(begin, part=start, until=min(start + size, len(content)))
-        for _ in read_content(source, part, pieces, OPTIONS, own={OWN}):
+        for _ in read_content(source, part, pieces, OPTIONS, local_nodes={OWN}):
             pass
     rows = [row for batch in pieces.rest() for row in batch.to_pylist()]
     assert {row["damage"] for row in rows} == {ANNOUNCED}

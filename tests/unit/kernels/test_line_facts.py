@@ -112,7 +112,7 @@ def test_a_segment_is_a_run_of_neighbours_that_passed_every_check() -> None:
     facts = facts_of(rows, [2])
     assert [fact["idx"] for fact in facts] == [0, 1, 2, 3, 4, 5]
     assert [fact["head"] for fact in facts if not fact["code"]] == [0, 0, 0, 4, 4]
-    assert [fact["local"] for fact in facts] == [0, 9, 18, 27, 36, 45]
+    assert [fact["bytes_before"] for fact in facts] == [0, 9, 18, 27, 36, 45]
 
 
 def test_a_line_behind_a_mismatch_starts_a_segment_and_has_a_claim() -> None:

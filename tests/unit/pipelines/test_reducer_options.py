@@ -21,9 +21,9 @@ def test_what_the_dialect_understands_passes(files):
         (b"{", r"logs\.json is not strict JSON"),
         (
             LOGS.replace(b"keyvalue", b"unheard"),
-            r"logs\.json names a store in logs\[0\]\.store that does not exist",
+            r"logs\.json names an unknown store in logs\[0\]\.store",
         ),
-        (LOGS.replace(b'["*"]', b"[1]"), r"logs\.json needs a list of texts in logs\[0\]\.write"),
+        (LOGS.replace(b'["*"]', b"[1]"), r"logs\.json must have a list of texts in logs\[0\]\.write"),
     ],
 )
 def test_a_file_that_says_something_else_is_wrong_usage_with_its_name_and_member(raw, member):

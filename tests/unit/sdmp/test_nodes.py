@@ -7,8 +7,8 @@ import pytest
 
 from strandline.core.errors import UsageError
 from strandline.dialects.sdmp.author import synthetic_id
-from strandline.dialects.sdmp.codec import named_own_nodes, parse_nodes
-from strandline.dialects.sdmp.types import Connection, OwnNode
+from strandline.dialects.sdmp.codec import named_local_nodes, parse_nodes
+from strandline.dialects.sdmp.types import Connection, LocalNode
 
 X, P, Q, U, V, W = (synthetic_id("node", i) for i in range(6))
 OTHER = synthetic_id("node", 0, "0.12")
@@ -33,7 +33,7 @@ def parsed(value):
 def test_a_file_of_own_nodes_is_read_whole():
     own = parsed(GOOD)
     assert list(own) == [X, P, OTHER]
-    assert own[X] == OwnNode(X, "0.9", U, "connections", (Connection(V, (Q, P)), Connection(W, ())))
+    assert own[X] == LocalNode(X, "0.9", U, "connections", (Connection(V, (Q, P)), Connection(W, ())))
     assert (own[P].record, own[OTHER].connections, own[OTHER].profile) == ("all", (), "0.12")
 
 
@@ -138,8 +138,8 @@ def test_what_is_no_object_of_strict_json_is_refused_with_the_file_name(raw, wor
 
 def test_an_option_names_own_nodes_each_once():
     own = parsed(GOOD)
-    assert named_own_nodes("--restore", [], own) == set()
-    assert named_own_nodes("--restore", [P, f"node:{X}"], own) == {P, X}
+    assert named_local_nodes("--restore", [], own) == set()
+    assert named_local_nodes("--restore", [P, f"node:{X}"], own) == {P, X}
 
 
 @pytest.mark.parametrize(
@@ -148,5 +148,5 @@ def test_an_option_names_own_nodes_each_once():
 )
 def test_an_option_that_names_a_foreign_node_or_one_twice_is_wrong_usage(values, code):
     with pytest.raises(UsageError, match="--restore names") as refused:
-        named_own_nodes("--restore", values, parsed(GOOD))
+        named_local_nodes("--restore", values, parsed(GOOD))
     assert refused.value.code == code

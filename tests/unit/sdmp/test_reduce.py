@@ -80,7 +80,7 @@ def test_positions_count_along_the_chain_of_each_branch():
 
 
 def test_lines_that_hang_on_nothing_are_no_accepted_set():
-    with pytest.raises(ValueError, match="line before"):
+    with pytest.raises(ValueError, match="predecessor"):
         reduce.journal(NODE, accepted(J[0], J[2]))
     with pytest.raises(ValueError):
         reduce.journal("x", {})

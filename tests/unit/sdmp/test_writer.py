@@ -9,7 +9,7 @@ from strandline.dialects.sdmp.author import (
     announced_resource,
     append,
     decide,
-    landed,
+    new_resources,
     next_commit,
     pending,
     restored_resource,
@@ -54,9 +54,9 @@ def test_run_seq_frame_bytes_and_place_decide_the_order_one_after_the_other():
 def test_of_a_pair_announced_twice_the_earlier_row_stays():
     earlier, later, other = row(1, seq=0, pos=5), row(1, seq=1, pos=0), row(2)
     for rows in permutations([earlier, later, other]):
-        assert set(landed({}, rows).values()) == {earlier, other}
+        assert set(new_resources({}, rows).values()) == {earlier, other}
     key = (WHERE, *earlier.pair)
-    assert landed({key: later}, [earlier, other]) == {(WHERE, *other.pair): other}
+    assert new_resources({key: later}, [earlier, other]) == {(WHERE, *other.pair): other}
 
 
 def test_an_announced_row_knows_its_frame_and_a_restored_one_its_line():
@@ -113,7 +113,7 @@ def test_pairs_that_are_no_ids_are_never_written():
 )
 def test_the_writer_stops_for_several_leaves_and_for_shown_lines_that_are_not_held(leaves, shown, codes):
     for forced in (False, True):
-        decision = decide(X, leaf_count=leaves, shown=shown, held={b"held"}, forced=forced)
+        decision = decide(X, leaf_count=leaves, quarantined=shown, stored={b"held"}, forced=forced)
         assert (decision.node, decision.codes, decision.writes) == (X, codes, forced or not codes)
 
 

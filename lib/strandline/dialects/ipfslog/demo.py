@@ -1,7 +1,7 @@
-"""What the demo shows of logs: two published entries as they were printed, forged copies, and a small made-up log.
+"""The demo files of logs: two published entries as printed, forged copies, and a small synthetic log.
 
-Source of the entries: The OrbitDB Field Manual, chapter "ipfs-log". The keys of the made-up log are from fixed seeds:
-INSECURE DEMO.
+Source of the entries: The OrbitDB Field Manual, chapter "ipfs-log". The keys of the synthetic log are from fixed
+seeds: INSECURE DEMO.
 """
 
 from __future__ import annotations
@@ -79,41 +79,41 @@ def published() -> list[dict[str, Any]]:
 
 
 def altered() -> dict[str, Any]:
-    """Return the second published entry with another payload, its address left out: nobody signed that."""
+    """Return the second published entry with another payload, which its signature does not cover, and no address."""
     entry = {**published()[1], "payload": {"two": "goodbye"}}
     del entry["hash"]
     return entry
 
 
 def shop() -> Log:
-    """Return a small made-up log that alice wrote."""
+    """Return a small synthetic log that alice wrote."""
     log = Log(SHOP, identity=_who(1))
     for op, key, value in (("PUT", "tea", 3), ("PUT", "milk", 1), ("PUT", "tea", 4), ("DEL", "milk", None)):
         log.append({"op": op, "key": key, "value": value})
     return log
 
 
-def in_anothers_name() -> dict[str, Any]:
-    """Return an entry that mallory signed and that shows alice's identity: ipfs-log itself takes it."""
+def _impersonated() -> dict[str, Any]:
+    """Return an entry that mallory signed and that carries alice's identity: ipfs-log itself accepts it."""
     alice, mallory = _who(1), _who(3)
     [head] = shop().heads
-    made = sign_entry(mallory, SHOP, {"op": "PUT", "key": "tea", "value": 0}, time=5, next=[head.cid])
-    entry: dict[str, Any] = json.loads(to_json(made))
+    signed = sign_entry(mallory, SHOP, {"op": "PUT", "key": "tea", "value": 0}, time=5, next=[head.cid])
+    entry: dict[str, Any] = json.loads(to_json(signed))
     entry["identity"] = identity_value(alice.record)
     del entry["hash"]
     return entry
 
 
 def demo() -> Demo:
-    """Return the files that the demo lands, and which record of them it explains."""
+    """Return the files of the demo, and the record in them that the demo explains."""
     log = shop()
-    forged = "".join(json.dumps(each) + "\n" for each in (altered(), in_anothers_name()))
+    forged = "".join(json.dumps(each) + "\n" for each in (altered(), _impersonated()))
     return Demo(
         files=(
             DemoFile(
                 "published.json", "published, ipfs-log v1", 2, json.dumps(published(), indent=1).encode()
             ),
-            DemoFile("shop.json", "made up, a log snapshot: its head and its values", 5, to_snapshot(log)),
+            DemoFile("shop.json", "synthetic, a log snapshot: its head and its values", 5, to_snapshot(log)),
             DemoFile(FORGED, "one payload altered, one entry in another's name", 2, forged.encode()),
         ),
         rejection=DemoRejection(

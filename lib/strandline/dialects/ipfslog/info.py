@@ -1,14 +1,14 @@
-"""Logs of ipfs-log and OrbitDB, described: tables, options, files. Nothing here imports Spark."""
+"""The description of logs of ipfs-log and OrbitDB: tables, options and files. This module does not import Spark."""
 
 from typing import Final
 
 from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
 
 PROFILE: Final = "ipfslog-profile"
-"""The option of a lake that says what a log must prove."""
+"""The lake option that sets how strictly entries are verified."""
 
 LOG_CONFIG: Final = "log-config"
-"""The option that says which store a log is and who may write to it."""
+"""The option for the file that sets the store and the writers of each log."""
 
 INFO: Final = DialectInfo(
     name="ipfslog",
@@ -29,7 +29,7 @@ INFO: Final = DialectInfo(
     run_options=(
         RunOption(
             LOG_CONFIG, ("reduce", "stream", "sync"), "FILE",
-            "Stores and writers of logs, a JSON file; it holds for later runs, and none drops it.",
+            "JSON file with stores and writers of logs. It stays in force for later runs; `none` removes it.",
             is_file=True, sticky=True,
         ),
     ),

@@ -1,4 +1,4 @@
-"""The values of logs: content addresses, entries, identities, manifests, and what could not be opened."""
+"""The values of logs: content addresses, entries, identities, manifests, and unreadable input."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -21,28 +21,28 @@ DIGEST_BYTES: Final = 32
 MAX_BLOCK_BYTES: Final = 2 * 1024 * 1024
 MAX_ID_BYTES: Final = 1024
 MAX_TIME: Final = 2**53
-"""Greatest time of a clock that is accepted: what a JavaScript peer reaches after a poisoned clock."""
+"""The greatest clock time that is accepted: JavaScript peers reach it after a clock was saturated."""
 
 SATURATED_TIME: Final = 2**53 - 1
 IDENTITY_TYPES: Final[dict[Variant, str]] = {"v1": "orbitdb", "v2": "orbitdb", "core2": "publickey"}
 SHARED_NAMESPACE: Final = "log:"
-"""Namespace of identities and manifests, which belong to no log; no log id is empty."""
+"""Namespace of identities and manifests, which belong to no log; a log id is never empty."""
 
 
 @lru_cache(maxsize=4096)
 def log_namespace(log_id: str) -> str:
-    """Return the namespace of a log: its id percent-encoded, so that no id is a path."""
+    """Return the namespace of a log: its id percent-encoded, so that it never acts as a path."""
     return ids.namespace("log", quote(log_id, safe=""))
 
 
 def record_id(block: bytes) -> bytes:
-    """Return SHA-256 of a block, 32 bytes: its record id, the digest that content addresses name it by."""
+    """Return the record id of a block: SHA-256, 32 bytes, the digest in its content address."""
     return hashlib.sha256(block).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class Cid:
-    """A content address of one of the three supported forms; compared by `digest`, since that names the bytes."""
+    """A content address in one of the three supported forms; its `digest` identifies the bytes, so compare that."""
 
     raw: bytes
 
@@ -54,7 +54,7 @@ class Cid:
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """Who writes: an external key (`id`) vouches for a signing key (`public_key`). All members as written."""
+    """The identity of a writer, members as written: an external key (`id`) vouches for a signing key (`public_key`)."""
 
     id: str
     public_key: str
@@ -62,7 +62,7 @@ class IdentityRecord:
     sig_public_key: str
     type: str
     block: bytes
-    """Canonical dag-cbor, also where it came embedded in an entry; as stored where it came in a dag-pb block."""
+    """Canonical dag-cbor, also for an identity embedded in an entry; for a dag-pb block, the block as stored."""
 
     @property
     def digest(self) -> bytes:
@@ -72,11 +72,11 @@ class IdentityRecord:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry that passed its checks; `block` holds exactly the bytes whose digest is `record_id`.
+    """An entry that passed its checks; `block` is exactly the bytes whose digest is `record_id`.
 
-    `next` and `refs` are digests in the order of the block. `writer` is the id of the identity (v0: the key), and
-    `identity_digest` None for v0. `payload` is the decoded value: a text, number, boolean, None, list or dict, with
-    `bytes` and `CBORTag(42, ..)` where the block has byte strings and links. `flags` ascending.
+    `next` and `refs` are digests in the order of the block. `writer` is the id of the identity (v0: the key);
+    `identity_digest` is None for v0. `payload` is the decoded value: a text, number, boolean, None, list or dict,
+    with `bytes` for byte strings and `CBORTag(42, ..)` for links. `flags` are sorted.
     """
 
     record_id: bytes
@@ -103,9 +103,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A manifest or access list. Members that its kind lacks are None; `write` ascending.
+    """A manifest or access list. Members that its kind does not have are None; `write` is sorted.
 
-    `heads` are the digests that a `log` manifest claims, None for one that cannot be read.
+    `heads` are the digests that a `log` manifest claims; None for one that cannot be read.
     """
 
     record_id: bytes
@@ -122,7 +122,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class BlockDocument:
-    """A block as delivered. `claimed` is the content address it came with: a text, or bytes from a CAR."""
+    """A block as delivered. `claimed` is the content address delivered with it: a text, or bytes from a CAR."""
 
     block: bytes
     claimed: str | bytes | None
@@ -133,7 +133,7 @@ class BlockDocument:
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """A JSON object with the shape of an entry, identity or manifest; `raw` is its exact slice of the file."""
+    """A JSON object with the shape of an entry, identity or manifest; `raw` is its exact bytes in the file."""
 
     value: dict[str, Any]
     raw: bytes
@@ -151,7 +151,10 @@ class HeadClaim:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What could not be opened: one rejected record. `reasons` ascending; `offset` in the decompressed file."""
+    """Input that could not be opened, one rejected record; `reasons` are sorted.
+
+    `offset` is in the decompressed file.
+    """
 
     reasons: tuple[str, ...]
     raw: bytes

@@ -1,1 +1,1 @@
-"""Node journals of SDMP 0.9 and 0.12: lines that each start with the hash of the line before."""
+"""Node journals of SDMP 0.9 and 0.12: each line starts with the hash of the line before it."""

@@ -1,7 +1,7 @@
-"""What the demo shows of node journals: two published ones as they were printed, and made-up ones with known faults.
+"""The demo files of node journals: two published examples as printed, and synthetic journals with known faults.
 
-Sources: the document "Journal" of SDMP 0.9, 11 June 2015 (its line 3 is wrong; corrected a week later); the SDMP 0.12
-specification, July 2016.
+Sources: the document "Journal" of SDMP 0.9, 11 June 2015 (its line 3 is wrong and was corrected a week later); the
+SDMP 0.12 specification, July 2016.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DAMAGED_AT = 20
 
 
 def demo() -> Demo:
-    """Return the demo's files, of which line 3 of the published example is the one to explain."""
+    """Return the demo's files; the demo explains line 3 of the published 0.9 example."""
     rejection = DemoRejection(
         f"Line 3 of {PRINTED} was rejected", PRINTED, namespace("node", NODE), "LINE_NUMBER_MISMATCH"
     )
@@ -62,13 +62,13 @@ def demo() -> Demo:
 def journals() -> tuple[DemoFile, ...]:
     """Return the files of the demo, by name; the same bytes on every call.
 
-    They are small, since what the demo shows is verdicts. Each made-up journal is J(i, n) of `author.synthetic`, but
-    for `synthetic-3`, which records the published resources too.
+    The files are small, since the demo shows verdicts. Each synthetic journal is J(i, n) of `author.synthetic`,
+    except `synthetic-3`, which also records the published resources.
     """
     shared = _sharing(3)
     return (
-        DemoFile("damaged.journal", "made up, one byte of line 20 altered", 40, damaged(4, 40)),
-        DemoFile("forked.jsonl", "made up, two lines 4 that both follow line 3", 6, forked()),
+        DemoFile("damaged.journal", "synthetic, one byte of line 20 altered", 40, damaged(4, 40)),
+        DemoFile("forked.jsonl", "synthetic, two lines 4 that both follow line 3", 6, forked()),
         DemoFile("published-0.12.journal", "published July 2016, SHA-512", 4, published_12()),
         DemoFile(
             "published-0.9-corrected.journal", "its correction, a week later", 3, published(RIGHT_NUMBER_3)
@@ -79,11 +79,11 @@ def journals() -> tuple[DemoFile, ...]:
             3,
             published(PRINTED_NUMBER_3),
         ),
-        DemoFile("synthetic-1.journal", "made up, SHA-256", 1000, codec.render(author.synthetic(1, 1000))),
+        DemoFile("synthetic-1.journal", "synthetic, SHA-256", 1000, codec.render(author.synthetic(1, 1000))),
         DemoFile(
-            "synthetic-2.journal", "made up, SHA-512", 200, codec.render(author.synthetic(2, 200, "0.12"))
+            "synthetic-2.journal", "synthetic, SHA-512", 200, codec.render(author.synthetic(2, 200, "0.12"))
         ),
-        DemoFile("synthetic-3.journal", "made up, records the published resources", 3, shared),
+        DemoFile("synthetic-3.journal", "synthetic, records the published resources", 3, shared),
     )
 
 
@@ -101,7 +101,7 @@ def published_12() -> bytes:
 
 
 def damaged(i: int, n: int) -> bytes:
-    """Return J(i, n) with the last character of line 20 altered: the line after it no longer follows."""
+    """Return J(i, n) with the last character of line 20 changed, so that line 21 no longer follows it."""
     lines = list(author.synthetic(i, n))
     line = lines[_DAMAGED_AT - 1]
     lines[_DAMAGED_AT - 1] = line[:-1] + (b"0" if line[-1:] != b"0" else b"1")
@@ -109,7 +109,7 @@ def damaged(i: int, n: int) -> bytes:
 
 
 def forked() -> bytes:
-    """Return J(0, 5) and, in a frame of its own, another line 4: two histories under one name, each valid by itself."""
+    """Return J(0, 5) and a second line 4 in another frame: two histories of one node, each valid alone."""
     lines = list(author.synthetic(0, 5))
     node = lines[0].decode("ascii")
     pair = (author.synthetic_id("author", 0), author.synthetic_id("resource", 999))
@@ -121,6 +121,6 @@ def forked() -> bytes:
 
 
 def _sharing(i: int) -> bytes:
-    """Return a journal of node i that records the resources of the published 0.9 example."""
+    """Return a journal of synthetic node i that records the resources of the published 0.9 example."""
     first = author.synthetic_id("node", i).encode("ascii")
     return codec.render((first, *author.append(first, ((_AUTHOR, resource) for resource in _RESOURCES))))

@@ -1,11 +1,11 @@
-"""Node journals, described: tables, options, files. Nothing here imports Spark."""
+"""The description of node journals: tables, options and files. This module does not import Spark."""
 
 from typing import Final
 
 from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
 
 STRICT: Final = "strict"
-"""The option of a lake that refuses ids which are valid but not in canonical form."""
+"""The lake option that refuses ids that are valid but not in canonical form."""
 
 INFO: Final = DialectInfo(
     name="sdmp",
@@ -22,12 +22,12 @@ INFO: Final = DialectInfo(
     run_options=(
         RunOption(
             "nodes", ("ingest", "stream", "reduce", "sync"), "FILE",
-            "Your nodes and the peers that each one follows, a JSON file: their journals are written.",
+            "JSON file with your nodes and the peers each one follows. Strandline writes these nodes' journals.",
             is_file=True,
         ),
         RunOption(
             "restore", ("ingest",), "NODE",
-            "Accept lines of this node of yours that the lake does not hold; may be repeated.", is_list=True,
+            "Accept lines of this node of yours although the lake does not have them; may be repeated.", is_list=True,
         ),
         RunOption(
             "force-write", ("ingest", "sync"), "NODE",

@@ -1,4 +1,4 @@
-"""The values of node journals: lines, frames, announcements, what could not be opened, and own nodes."""
+"""The values of node journals: lines, frames, announcements, unreadable input, local nodes and requests."""
 
 import base64
 import hashlib
@@ -18,10 +18,10 @@ PROFILES: Final[tuple[Profile, ...]] = ("0.9", "0.12")
 
 
 def line_hash(line: bytes, profile: Profile = "0.9") -> str:
-    """Return H(line): the number that the next line must carry.
+    """Return H(line), the number of the next line.
 
-    `0.9`: SHA-256 (FIPS 180-4), 64 lower-case hex characters. `0.12`: SHA-512, base64url without padding
-    (RFC 4648, section 5), 86 characters. The newline is never hashed.
+    `0.9`: SHA-256 (FIPS 180-4), 64 lower-case hex characters. `0.12`: SHA-512, base64url without padding (RFC 4648,
+    section 5), 86 characters. The newline is not hashed.
     """
     return LINE_HASHES[profile](line)
 
@@ -39,15 +39,15 @@ LINE_HASHES: Final[Mapping[Profile, Callable[[bytes], str]]] = {"0.9": _sha256_h
 
 
 def record_id(line: bytes) -> bytes:
-    """Return SHA-256(line), 32 bytes: the record id in both profiles."""
+    """Return the record id of a line in both profiles: SHA-256(line), 32 bytes."""
     return hashlib.sha256(line).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One well-formed line. `number`, `author` and `resource`: the parts before `@`, up to `/`, after it.
+    """A well-formed line `number@author/resource`; `raw` is its bytes without newline, as they are hashed.
 
-    Line 1 is the node's fingerprint alone: all three are None. `raw` is what is hashed, without newline.
+    Line 1 is the node's fingerprint alone: its `number`, `author` and `resource` are None.
     """
 
     profile: Profile
@@ -58,12 +58,12 @@ class Line:
 
     @property
     def hash(self) -> str:
-        """The number that the next line must carry; computed at every call."""
+        """The number of the next line; computed at each access."""
         return line_hash(self.raw, self.profile)
 
     @property
     def record_id(self) -> bytes:
-        """SHA-256 of the line, 32 bytes; computed at every call."""
+        """SHA-256 of the line, 32 bytes; computed at each access."""
         return record_id(self.raw)
 
     @property
@@ -79,9 +79,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A claim about the order of lines of one node: a whole text journal, or a batch.
+    """Consecutive lines of one node: a whole text journal (`since` is None) or a batch.
 
-    `since` is None for a text journal. `elements` are untrusted bytes, exactly as delivered.
+    `since` is the number of the line before the first element. `elements` are untrusted bytes, exactly as delivered.
     """
 
     node: str
@@ -92,7 +92,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Resources that a node says it has got or created. `elements` are (author, resource), of any form."""
+    """Resources that a node announces as received or created. `elements` are (author, resource), not yet validated."""
 
     node: str
     profile: Profile
@@ -104,8 +104,8 @@ class Announcement:
 class Unreadable:
     """A file or a frame that cannot be opened: one rejected record.
 
-    `reasons` ascending; `offset` in the decompressed file; `node` is None where the journal is unknown:
-    always, but for the elements of a refused announcement.
+    `reasons` are sorted. `offset` is in bytes, in the decompressed file. `node` is set only for elements of a refused
+    announcement; otherwise the journal is unknown.
     """
 
     reasons: tuple[str, ...]
@@ -117,7 +117,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class SourceContent:
-    """What one decompressed file holds, in file order; each frame with its offset in bytes."""
+    """The content of one decompressed file, in file order; each frame comes with its offset in bytes."""
 
     frames: tuple[tuple[int, Frame | Announcement], ...]
     damages: tuple[Unreadable, ...]
@@ -125,17 +125,18 @@ class SourceContent:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A user that an own node is connected to. Its nodes are peers of the own node."""
+    """A user that a local node is connected to. The user's nodes are peers of the local node."""
 
     user: str
     nodes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class OwnNode:
-    """A node whose journal is written here. `user` is whose node it is; all ids are of `profile`.
+class LocalNode:
+    """A node whose journal this lake writes, owned by `user`. All ids are of `profile`.
 
-    `record`: from a peer's journal it takes `all` pairs, or those whose author it is connected with.
+    `record` selects the pairs that it takes from the journals of peers: `all`, or `connections`, those whose author
+    it is connected with.
     """
 
     node: str
@@ -146,15 +147,15 @@ class OwnNode:
 
     @property
     def peers(self) -> Mapping[str, str]:
-        """The user of each peer, by the peer's fingerprint, ascending."""
+        """The user of each peer, by the peer's fingerprint, sorted by fingerprint."""
         users = {peer: connection.user for connection in self.connections for peer in connection.nodes}
         return dict(sorted(users.items()))
 
     @property
     def authors(self) -> frozenset[str] | None:
-        """The authors whose pairs it takes from peers: itself, its user, users and nodes of its connections.
+        """The authors whose pairs it takes from peers, or None for any author.
 
-        None: those of any author.
+        With `record` = `connections`: the node itself, its user, and the users and nodes of its connections.
         """
         if self.record == "all":
             return None
@@ -164,10 +165,11 @@ class OwnNode:
 
 @dataclass(frozen=True, slots=True)
 class NodeResource:
-    """A row of `node_resource` (but its bucket): a resource that an own node holds, and when it said so.
+    """A row of `node_resource` without its bucket: a resource that a local node holds.
 
-    `ingest_no` counts the runs that landed some; `seq` is the frame's own, `frame_no` its line in its file, `pos`
-    the place in it, both from 0. Of a restored line: its place in the journal, and 0.
+    It has the resource's place in the writing order: `ingest_no` numbers the runs that added resources, `seq` is the
+    frame's own number, `frame_no` the number of the frame's line in its file, `pos` the place in the frame; the last
+    two count from 0. For a restored line, `frame_no` is its place in the journal and `pos` is 0.
     """
 
     namespace: str
@@ -187,7 +189,7 @@ class NodeResource:
 
     @property
     def order(self) -> tuple[int, bool, int, int, bytes, int]:
-        """What decides the order of writing: run, `seq` (none comes last), frame, its bytes, place in it."""
+        """The writing order: by run, `seq` (null last), frame, hash of the frame, place in the frame."""
         return self.ingest_no, self.seq is None, self.seq or 0, self.frame_no, self.frame_hash, self.pos
 
 
@@ -213,7 +215,7 @@ class ResourceRequest:
 
 @dataclass(frozen=True, slots=True)
 class MalformedRequest:
-    """A line of a request file that is none; `line` counts from 1."""
+    """A line of a request file that is not a valid request; `line` counts from 1."""
 
     line: int
     field: str

@@ -1,4 +1,4 @@
-"""Writing logs without Spark: identities, entries, snapshots, CARs, and `Log`, which does all of it."""
+"""Writing logs without Spark: identities, entries, snapshots, CARs, and the class `Log`."""
 
 from strandline.dialects.ipfslog.author.entries import sign_entry
 from strandline.dialects.ipfslog.author.gset import GSet

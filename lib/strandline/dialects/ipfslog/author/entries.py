@@ -1,4 +1,4 @@
-"""Signing one entry: the same key and fields give the same bytes, signature and content address everywhere."""
+"""Signing entries: the same key and fields give the same bytes, signature and content address everywhere."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,20 +37,21 @@ def sign_entry(
     refs: Sequence[str] = (),
     variant: Variant = "v2",
 ) -> Entry:
-    """Return the entry that `identity` signs. `next` and `refs` are content addresses, in that order.
+    """Return the entry signed by `identity`. `next` and `refs` are content addresses, in that order.
 
-    The payload is what JSON holds; core2 may also hold `bytes`. v0 is there to make test data: its signature covers
-    no payload, and `strict` accepts none of it.
+    The payload is a JSON value; in core2 it may also contain `bytes`. Use v0 only for test data: its signature does
+    not cover the payload, and `strict` accepts no v0 entry.
 
     Raises:
-        UsageError: `IDENTITY_TYPE_UNSUPPORTED`, the identity's type is not the variant's.
-        ValueError: the payload is none, `next` or `refs` holds no content address, or id or time is out of range.
+        UsageError: `IDENTITY_TYPE_UNSUPPORTED`, the identity's type does not fit the variant.
+        ValueError: the payload is not such a value, `next` or `refs` has something else than content addresses, or id
+            or time is out of range.
     """
     if variant != "v0" and not fits_variant(identity.record, variant):
         raise UsageError(
             "IDENTITY_TYPE_UNSUPPORTED",
             f"An identity of type {identity.record.type} cannot sign {variant}.",
-            "Make it with type publickey for core2, with orbitdb for v1 and v2.",
+            "Create it with type publickey for core2, or orbitdb for v1 and v2.",
         )
     if not 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES:
         raise ValueError(f"a log id has 1 to {MAX_ID_BYTES} bytes")
@@ -59,7 +60,7 @@ def sign_entry(
     links = {"next": [_cid(cid) for cid in next], "refs": [_cid(cid) for cid in refs]}
     value = js_value(payload)
     if variant != "core2" and json_fitness(value) == "beyond":
-        raise ValueError(f"a payload of {variant} holds no bytes")
+        raise ValueError(f"a payload of {variant} cannot contain bytes")
     fields: dict[str, Any] = {
         "v": {"v0": 0, "v1": 1}.get(variant, 2),
         "id": log_id,
@@ -97,7 +98,7 @@ def sign_entry(
 def _cid(text: str) -> Cid:
     cid = parse_cid(text)
     if isinstance(cid, str):
-        raise ValueError(f"{text!r} is no content address of an entry")
+        raise ValueError(f"{text!r} is not the content address of an entry")
     return cid
 
 

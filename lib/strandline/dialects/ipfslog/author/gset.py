@@ -1,4 +1,4 @@
-"""Grow-only sets: what merges by union alone."""
+"""Grow-only sets, which merge by union."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class GSet(Generic[T]):
     """
 
     def __init__(self, values: Iterable[T] = ()) -> None:
-        self._held: dict[Hashable, T] = {}
+        self._values: dict[Hashable, T] = {}
         for value in values:
             self._add(value)
 
     def _key(self, value: T) -> Hashable:
-        """Return what makes two values one."""
+        """Return the key that makes two values equal."""
         return value
 
     def _add(self, value: T) -> bool:
         key = self._key(value)
-        if key in self._held:
+        if key in self._values:
             return False
-        self._held[key] = value
+        self._values[key] = value
         return True
 
     def append(self, value: T, /) -> T:
@@ -42,30 +42,30 @@ class GSet(Generic[T]):
         return sum([self._add(value) for value in other])
 
     def get(self, value: T) -> T | None:
-        """Return the value that is held, or None."""
-        return self._held.get(self._key(value))
+        """Return the stored value that is equal to `value`, or None."""
+        return self._values.get(self._key(value))
 
     def has(self, value: T) -> bool:
-        """Return whether a value is held."""
-        return self._key(value) in self._held
+        """Return whether the set has an equal value."""
+        return self._key(value) in self._values
 
     @property
     def values(self) -> tuple[T, ...]:
         """All values."""
-        return tuple(self._held.values())
+        return tuple(self._values.values())
 
     @property
     def length(self) -> int:
-        """How many values are held."""
-        return len(self._held)
+        """The number of values."""
+        return len(self._values)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._values)
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.values)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GSet) and self._held.keys() == other._held.keys()
+        return isinstance(other, GSet) and self._values.keys() == other._values.keys()
 
     __hash__ = None  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Identities that can sign: an external key that vouches for a signing key."""
+"""Identities that can sign: an external key vouches for a signing key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IdentityType: TypeAlias = Literal["orbitdb", "publickey"]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Someone who writes: what others see of the identity, and the key that signs."""
+    """A writer: the public identity and the private key that signs."""
 
     record: IdentityRecord
     signing_key: SigningKey
@@ -23,10 +23,10 @@ class Identity:
     def from_keys(cls, id_key: bytes, signing_key: bytes, type: IdentityType) -> Identity:  # noqa: A002
         """Return the identity in which the external key `id_key` vouches for `signing_key`; both are 32 bytes.
 
-        `orbitdb` is the type that v0, v1 and v2 use, `publickey` that of core2.
+        `orbitdb` is the type for v0, v1 and v2, `publickey` the type for core2.
 
         Raises:
-            ValueError: a key is not 32 bytes, or no number of 1..n-1.
+            ValueError: a key is not 32 bytes, or not a number in 1..n-1.
         """
         external, signing = SigningKey(id_key), SigningKey(signing_key)
         id_ = external.public(compressed=True).hex()
@@ -43,15 +43,15 @@ class Identity:
 
     @property
     def id(self) -> str:
-        """The external key, hex: how write lists name the writer."""
+        """The external key, hex: the name of the writer in write lists."""
         return self.record.id
 
     @property
     def public_key(self) -> str:
-        """The signing key, hex: what entries carry as `key`."""
+        """The signing key, hex: the `key` of entries."""
         return self.record.public_key
 
     @property
     def cid(self) -> str:
-        """The content address of the identity, which entries of core2 carry."""
+        """The content address of the identity, which core2 entries carry."""
         return canonical_cid(self.record.digest)

@@ -1,4 +1,4 @@
-"""`Log`: a set of entries that merges, is read like a DAG, and is appended to. Plain Python."""
+"""`Log`: a set of entries that can be merged, read as a DAG and appended to, in plain Python."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from strandline.dialects.ipfslog.types import SATURATED_TIME, Entry, Variant, lo
 
 
 class ClockSaturated(UsageError):  # noqa: N818 - the product's own word
-    """A head has the greatest time there is; no honest append has room above it."""
+    """A head has the greatest clock time, so no append can have a greater one."""
 
     def __init__(self, head: str) -> None:
         super().__init__(
             "CLOCK_SATURATED",
             f"The head {head} has the greatest time that a clock can have.",
-            "Leave out the writer who saturated the clock, or begin a new log.",
+            "Exclude the writer who saturated the clock, or start a new log.",
         )
         self.head = head
 
@@ -59,8 +59,7 @@ class Log(GSet[Entry]):
     >>> ours == theirs.join(ours), ours.state_hash == theirs.join(ours).state_hash
     (True, True)
 
-    Entries are what `verify_block`, `open_logs` and `append` give: the log takes them as they are and checks the log
-    id alone.
+    Entries come from `verify_block`, `open_logs` and `append`: the log trusts them and checks only the log id.
 
     Raises:
         NamespaceMismatch: an entry is of another log.
@@ -108,7 +107,7 @@ class Log(GSet[Entry]):
 
     @property
     def dag(self) -> Dag:
-        """The log as a DAG of ids: order, tails, clocks; made anew after the log has grown."""
+        """The log as a DAG of ids: order, tails, clocks; built again after the log has grown."""
         if self._dag is None:
             self._dag = Dag(map(node_of, self._entries.values()))
         return self._dag
@@ -130,17 +129,17 @@ class Log(GSet[Entry]):
 
     @property
     def tails(self) -> tuple[Entry, ...]:
-        """Roots, and entries whose parents are not all here, oldest first."""
+        """Roots, and entries with a missing parent, oldest first."""
         return self._of(self.dag.tails)
 
     @property
     def tail_hashes(self) -> tuple[bytes, ...]:
-        """Digests of the entries that are named and not here, ascending: where reading would go on."""
+        """Digests of missing entries that entries of the log name, sorted: load these to read further back."""
         return self.dag.missing
 
     @property
     def state_hash(self) -> bytes:
-        """Hash of the state without store, everyone may write: equal for equal sets."""
+        """Hash of the state without a store and with everyone as writer: equal for equal sets."""
         return self.reduce().state_hash
 
     def reduce(self, configuration: LogConfiguration | None = None) -> LogState:
@@ -150,10 +149,10 @@ class Log(GSet[Entry]):
     def traverse(
         self, roots: Iterable[str] | None = None, amount: int | None = None, end: str | None = None
     ) -> Iterator[Entry]:
-        """Yield entries from `roots` (default: the heads) on, newest first; `end` is included.
+        """Yield the entries reachable from `roots` (default: the heads), newest first; `end` is included.
 
         Raises:
-            UnknownEntry: the log does not hold what a content address names.
+            UnknownEntry: a content address names no entry of the log.
         """
         yield from self._of(traverse(self.dag, roots, amount, end))
 
@@ -166,10 +165,10 @@ class Log(GSet[Entry]):
         lte: str | Iterable[str] | None = None,
         amount: int = -1,
     ) -> Iterator[Entry]:
-        """Yield the entries between two bounds, newest first: as `reduce.iterate`.
+        """Yield the entries between two bounds, newest first, as `reduce.iterate`.
 
         Raises:
-            UnknownEntry: the log does not hold what a content address names.
+            UnknownEntry: a content address names no entry of the log.
             UsageError: `gt` with `gte`, or `lt` with `lte`.
         """
         found = iterate(self.dag, gt=gt, gte=gte, lt=_several(lt), lte=_several(lte), amount=amount)
@@ -192,20 +191,23 @@ class Log(GSet[Entry]):
         return union if size < 0 else union.last(size)
 
     def append(self, payload: Any, /, pointer_count: int = 1, references_count: int = 0) -> Entry:
-        """Sign an entry over the heads, add it, and return it: it is the only head then.
+        """Sign an entry after the heads, add it and return it; it becomes the only head.
 
-        Its time is one above that of all heads. `pointer_count` says how far back the `refs` of v2 reach, at powers of
-        two, `references_count` how many those of core2 are: short cuts for loading, no part of the DAG.
+        Its time is one above the greatest time of the heads. `pointer_count` sets how far back the `refs` of v2
+        reach, at powers of two; `references_count` sets the number of `refs` in core2. Both are shortcuts for loading
+        and not part of the DAG.
 
         Raises:
             ClockSaturated: a head has the time 2^53-1 or more.
-            UsageError: `NO_IDENTITY`, the log was opened without one; `VARIANT_WEAK`, it is v0.
-            ValueError: the payload holds what none can.
+            UsageError: `NO_IDENTITY`, the log was opened without one; `VARIANT_WEAK`, the log writes v0.
+            ValueError: the payload has a value that the variant cannot store.
         """
         if self.identity is None:
-            raise UsageError("NO_IDENTITY", "The log has nobody to sign.", "Open it with an identity.")
+            raise UsageError(
+                "NO_IDENTITY", "The log has no identity to sign with.", "Open it with an identity."
+            )
         if self.variant == "v0":
-            raise UsageError("VARIANT_WEAK", "v0 signatures cover no payload.", "Write v2 or core2.")
+            raise UsageError("VARIANT_WEAK", "v0 signatures do not cover the payload.", "Write v2 or core2.")
         heads = self.heads
         newest = max(heads, key=lambda head: head.clock_time, default=None)
         if newest is not None and newest.clock_time >= SATURATED_TIME:
@@ -240,7 +242,7 @@ class Log(GSet[Entry]):
         return [cid for cid in dict.fromkeys(taken) if cid not in next_]
 
     def _walk(self, heads: tuple[Entry, ...], amount: int) -> list[str]:
-        # Not over the DAG: that would be made anew for each append.
+        # Not through `dag`, which would be built again for each append.
         found = walk(
             self._entries,
             [head.record_id for head in heads],

@@ -1,4 +1,4 @@
-"""Opening a log from a file: every record verified, the genuine ones of each log in a `Log`, the others listed."""
+"""Opening logs from files: every record is verified; accepted ones go into a `Log`, the others are listed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from strandline.dialects.ipfslog.verify import AcceptedRecords, Counts, Quaranti
 
 @dataclass(frozen=True, slots=True)
 class OpenedLogs:
-    """The logs of some files by id, what did not get in and why, and everything that was held or counted."""
+    """The logs of some files by id, the records in quarantine with their reasons, counts, and all accepted records."""
 
     logs: dict[str, Log]
     quarantine: tuple[QuarantineRow, ...]
     counts: Counts
-    held: AcceptedRecords
+    accepted: AcceptedRecords
 
 
 def open_logs(
     files: Iterable[tuple[bytes, DocumentFormat]],
     *,
     profile: Profile = "strict",
-    held: AcceptedRecords | None = None,
+    accepted: AcceptedRecords | None = None,
     identity: Identity | None = None,
     variant: Variant = "v2",
 ) -> OpenedLogs:
-    """Return the logs that decompressed files hold, each record verified; nothing raises, whatever the bytes.
+    """Return the logs in decompressed files, each record verified; never raises, whatever the bytes.
 
-    `identity` signs what is appended to them, in the form of `variant`. `held` is what an earlier call gave.
+    `identity` signs appended entries, in the form of `variant`. `accepted` is the result of an earlier call.
     """
     documents = [document for data, format_ in files for document in read_documents(data, format_)]
-    judgement = judge(documents, held, profile)
+    judgement = judge(documents, accepted, profile)
     by_id: dict[str, list[Entry]] = {}
-    for entry in judgement.held.entries.values():
+    for entry in judgement.accepted.entries.values():
         by_id.setdefault(entry.log_id, []).append(entry)
     logs = {log_id: Log(log_id, entries, identity, variant) for log_id, entries in by_id.items()}
-    return OpenedLogs(logs, judgement.quarantine, judgement.counts, judgement.held)
+    return OpenedLogs(logs, judgement.quarantine, judgement.counts, judgement.accepted)

@@ -1,4 +1,4 @@
-"""Entries to files: JSON, JSON lines, log snapshots, raw blocks, CARs. What is written reads back as it was."""
+"""Entries to files: JSON, JSON lines, log snapshots, raw blocks, CARs. Reading a file returns what was written."""
 
 import base64
 import json
@@ -28,8 +28,8 @@ def to_json(entry: Entry) -> str:
     """Return an entry as one compact JSON object, with its content address as `hash`.
 
     Raises:
-        ValueError: the payload holds a byte string, a link or an integer that is no double, so that JSON cannot hold
-            it: write blocks.
+        ValueError: JSON cannot store the payload: a byte string, a link, or an integer that is not a double; write
+            blocks instead.
     """
     if entry.variant == "v0":
         fields: dict[str, Any] = strict_json(dag_pb_data(entry.block) or b"", numbers="js", nesting=NESTING)
@@ -67,7 +67,7 @@ def to_snapshot(log: Log) -> bytes:
 
 
 def to_manifest(log: Log) -> bytes:
-    """Return the block of the manifest of a log: its id and links to its heads, newest first."""
+    """Return the block of a log's manifest: its id and links to its heads, newest first."""
     heads = [_cid(entry.cid).raw for entry in log.heads]
     return dag_cbor({"id": log.id, "heads": [link(raw) for raw in heads]})
 
@@ -75,7 +75,7 @@ def to_manifest(log: Log) -> bytes:
 def to_blocks(
     entries: Iterable[Entry], identities: Iterable[IdentityRecord] = (), manifests: Iterable[Manifest] = ()
 ) -> bytes:
-    """Return blocks as JSON lines `{"cid":..,"data":..}`: exact for every payload. Identities come first."""
+    """Return blocks as JSON lines `{"cid":..,"data":..}`, exact for every payload. Identities come first."""
     lines = []
     for cid, block in _blocks(entries, identities, manifests):
         data = base64.b64encode(block).decode("ascii")
@@ -104,5 +104,5 @@ def _blocks(
 def _cid(text: str) -> Cid:
     cid = parse_cid(text)
     if isinstance(cid, str):
-        raise ValueError("an entry has a canonical content address")
+        raise ValueError("the content address of an entry must be canonical")
     return cid

@@ -1,4 +1,4 @@
-"""Bytes to documents and back: content addresses, dag-cbor, JSON as JavaScript has it, CAR, snapshots."""
+"""Encoding and decoding of logs: content addresses, dag-cbor, JSON as in JavaScript, CAR, snapshots."""
 
 from strandline.dialects.ipfslog.codec.car import (
     MAX_HEADER_BYTES,
@@ -47,7 +47,7 @@ from strandline.dialects.ipfslog.codec.entries import (
     JSON_ORDER,
     StoredEntry,
     go_escaped,
-    log_id_told,
+    peek_log_id,
     signed_cbor,
     signed_digest_v0,
     signed_json,
@@ -106,7 +106,6 @@ __all__ = [
     "json_fitness",
     "line_documents",
     "link",
-    "log_id_told",
     "malformed",
     "manifest_kind",
     "manifest_of",
@@ -115,6 +114,7 @@ __all__ = [
     "parse_cid_bytes",
     "parse_dag_cbor",
     "parse_link",
+    "peek_log_id",
     "read_documents",
     "root_claims",
     "section",

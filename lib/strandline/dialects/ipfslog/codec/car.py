@@ -1,4 +1,4 @@
-"""CARv1: a header that names roots, then sections of a content address and its block."""
+"""CARv1: a header with roots, then sections of a content address and its block."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ CarCause: TypeAlias = Literal["header", "version", "varint", "empty", "cid"]
 
 MAX_HEADER_BYTES: Final = MAX_BLOCK_BYTES
 MAX_ROOTS_WRITTEN: Final = 50_000
-"""Roots of which a header stays below MAX_HEADER_BYTES: a link is 41 bytes."""
+"""The number of roots with which a header stays below MAX_HEADER_BYTES; a link takes 41 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarSection:
-    """One section: the bytes of its content address, and where its block lies in the file."""
+    """One section: the bytes of its content address, and the place of its block in the file."""
 
     cid: bytes
     start: int
@@ -32,16 +32,16 @@ class CarSection:
 
 @dataclass(frozen=True, slots=True)
 class CarHeader:
-    """The roots as bytes of content addresses, and where the sections begin."""
+    """The roots as bytes of content addresses, and the offset of the first section."""
 
     roots: tuple[bytes, ...]
     end: int
 
 
 def parse_car_header(data: bytes) -> CarHeader | Unreadable:
-    """Return the header of a CARv1, or the one record that the whole file is: `CAR_MALFORMED`.
+    """Return the header of a CARv1, or a `CAR_MALFORMED` record of the whole file.
 
-    These hold: a minimal varint, as many bytes of dag-cbor, a map of exactly `roots`, a list of links, and
+    A header is a minimal varint, then that many bytes of dag-cbor: a map of exactly `roots`, a list of links, and
     `version`, the integer 1.
     """
     length = parse_varint(data, 0)
@@ -67,7 +67,7 @@ def parse_car_header(data: bytes) -> CarHeader | Unreadable:
 
 
 def car_sections(data: bytes, at: int) -> Iterator[CarSection | Unreadable]:
-    """Yield the sections that begin at offset `at`; after a damaged one the rest of the file is one record."""
+    """Yield the sections from offset `at`; after a damaged one, the rest of the file is one record."""
     while at < len(data):
         section = car_section(data, at)
         yield section
@@ -77,10 +77,10 @@ def car_sections(data: bytes, at: int) -> Iterator[CarSection | Unreadable]:
 
 
 def car_section(data: bytes, at: int) -> CarSection | Unreadable:
-    """Return the section that begins at offset `at`, or the record that the rest of the file is.
+    """Return the section at offset `at`, or a record of the rest of the file.
 
-    - a section that ends beyond the file: `CAR_TRUNCATED`; nothing is allocated for what it claims;
-    - an empty section, a varint that is over 9 bytes or not minimal, no content address: `CAR_MALFORMED`.
+    - a section that ends beyond the file: `CAR_TRUNCATED`; no memory is allocated for its claimed length;
+    - an empty section, a varint that is not minimal or over 9 bytes, no content address: `CAR_MALFORMED`.
     """
     length = parse_varint(data, at)
     if isinstance(length, str):
@@ -97,12 +97,12 @@ def car_section(data: bytes, at: int) -> CarSection | Unreadable:
 
 
 def malformed(data: bytes, at: int, cause: CarCause) -> Unreadable:
-    """Return the record that the rest of a CAR is, from offset `at`."""
+    """Return the `CAR_MALFORMED` record of the rest of a CAR, from offset `at`."""
     return _rest(data, at, "CAR_MALFORMED", cause)
 
 
 def truncated(data: bytes, at: int) -> Unreadable:
-    """Return the record that a cut last section of a CAR is."""
+    """Return the `CAR_TRUNCATED` record of the last section of a CAR, from offset `at`."""
     return _rest(data, at, "CAR_TRUNCATED", "cut")
 
 
@@ -111,7 +111,7 @@ def _rest(data: bytes, at: int, reason: str, cause: str) -> Unreadable:
 
 
 def car_header(roots: Iterable[bytes]) -> bytes:
-    """Return how a CARv1 begins whose roots are these content addresses."""
+    """Return the header of a CARv1 with these content addresses as roots."""
     header = dag_cbor({"roots": [link(root) for root in roots], "version": 1})
     return varint(len(header)) + header
 

@@ -1,4 +1,4 @@
-"""dag-cbor as logs use it: links as the only tag, one float width throughout, numbers as JavaScript has them."""
+"""dag-cbor as logs use it: links are the only tag, all floats have one width, numbers are those of JavaScript."""
 
 import math
 from typing import Any, Final, Literal
@@ -9,13 +9,13 @@ from strandline.dialects.ipfslog.types import Floats
 
 PAYLOAD_NESTING: Final = 128
 NESTING: Final = PAYLOAD_NESTING + 1
-"""The map of the entry, then the payload; a link is a level more."""
+"""The levels of an entry: its map, then the payload; a link adds one more."""
 
 _TAGS: Final = frozenset({LINK_TAG})
 
 
 def parse_dag_cbor(raw: bytes) -> CborItem:
-    """Return the value of a dag-cbor block, wide floats tried first, then short ones.
+    """Return the value of a dag-cbor block; 64-bit floats are tried first, then shortest floats.
 
     Raises:
         CborRefused: as `strict_cbor`.
@@ -24,14 +24,12 @@ def parse_dag_cbor(raw: bytes) -> CborItem:
 
 
 def dag_cbor(value: Any, floats: Floats = "wide") -> bytes:
-    """Return the dag-cbor block of a value whose numbers are those of `js_value`."""
+    """Return the dag-cbor block of a value whose numbers come from `js_value`."""
     return encode_cbor(value, floats=floats)
 
 
 def has_unsafe_integer(value: Any) -> bool:
-    """Return whether an integer of the value is beyond 2^53-1 in magnitude, so that sorted JSON spells it like a
-    float.
-    """
+    """Return whether the value has an integer beyond 2^53-1 in magnitude, which sorted JSON writes like a float."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -45,10 +43,10 @@ def has_unsafe_integer(value: Any) -> bool:
 
 
 def json_fitness(value: Any) -> Literal["plain", "json", "beyond"]:
-    """Return how a value goes into JSON.
+    """Return how well JSON can represent a value.
 
-    `beyond`: it holds a byte string or a link, which JSON has no form for. `plain`: `json.dumps` prints it as
-    JavaScript does: no float, all names ASCII, all integers of at most 2^53-1 in magnitude. Else `json`.
+    `beyond`: it has a byte string or a link, for which JSON has no form. `plain`: `json.dumps` writes it as
+    JavaScript does: no float, all names ASCII, all integers at most 2^53-1 in magnitude. Otherwise `json`.
     """
     if type(value) is str:
         return "plain"
@@ -75,11 +73,11 @@ def json_fitness(value: Any) -> Literal["plain", "json", "beyond"]:
 
 
 def js_value(value: Any) -> Any:
-    """Return a value of Python as a JavaScript peer would hold it: integral doubles as integers, tuples as lists.
+    """Return a Python value as a JavaScript peer stores it: integral doubles become integers, tuples become lists.
 
     Raises:
-        ValueError: it holds a number that is not finite, an integer beyond 2^53-1, a name that is no text, a lone
-            surrogate, a type that no payload has, or more than 128 levels.
+        ValueError: it has a number that is not finite, an integer beyond 2^53-1, a name that is not a text, a lone
+            surrogate, an unsupported type, or more than 128 levels.
     """
     top: list[Any] = [value]
     waiting: list[tuple[Any, Any, int]] = [(top, 0, 0)]
@@ -88,7 +86,7 @@ def js_value(value: Any) -> Any:
         item = holder[place]
         if isinstance(item, dict | list | tuple):
             if depth >= PAYLOAD_NESTING:
-                raise ValueError(f"a payload has at most {PAYLOAD_NESTING} levels")
+                raise ValueError(f"a payload may have at most {PAYLOAD_NESTING} levels")
             copied: Any
             if isinstance(item, dict):
                 copied = {_text(name): each for name, each in item.items()}
@@ -109,17 +107,17 @@ def _scalar(item: Any) -> Any:
         return _text(item)
     if isinstance(item, int):
         if abs(item) > MAX_SAFE_INTEGER:
-            raise ValueError("an integer of a payload is at most 2^53-1 in magnitude")
+            raise ValueError("an integer in a payload must be at most 2^53-1 in magnitude")
         return item
     if isinstance(item, float):
         if not math.isfinite(item):
-            raise ValueError("a number of a payload is finite")
+            raise ValueError("a number in a payload must be finite")
         return int(item) if item.is_integer() and abs(item) <= MAX_SAFE_INTEGER else item
     raise ValueError(f"a payload cannot hold a {type(item).__name__}")
 
 
 def _text(text: Any) -> str:
     if not isinstance(text, str):
-        raise ValueError("a name in a payload is a text")
+        raise ValueError("a name in a payload must be a text")
     text.encode("utf-8")  # UnicodeEncodeError is a ValueError.
     return text

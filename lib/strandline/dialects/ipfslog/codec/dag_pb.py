@@ -1,4 +1,4 @@
-"""dag-pb blocks that hold nothing but data: how ipfs-log wrote entries as JSON until 2018."""
+"""dag-pb blocks with only data: the form in which ipfs-log wrote entries as JSON until 2018."""
 
 from typing import Final
 
@@ -9,15 +9,15 @@ _LINK_FIELD: Final = 0x12
 
 
 def is_dag_pb(block: bytes) -> bool:
-    """Return whether a block begins as dag-pb does and goes on, which no dag-cbor item does.
+    """Return whether a block starts as dag-pb and has more than one byte; no dag-cbor item does.
 
-    The bytes decide, never the content address that a block came with: equal digests mean equal bytes.
+    Only the bytes decide, not the delivered content address: equal digests mean equal bytes.
     """
     return len(block) > 1 and block[0] in (_DATA_FIELD, _LINK_FIELD)
 
 
 def dag_pb_data(block: bytes) -> bytes | None:
-    """Return the data of a block that is `0a uvarint(length) data` and nothing else, or None."""
+    """Return the data of a block that is exactly `0a uvarint(length) data`, or None."""
     if block[:1] != bytes([_DATA_FIELD]):
         return None
     length = parse_varint(block, 1)
@@ -28,5 +28,5 @@ def dag_pb_data(block: bytes) -> bytes | None:
 
 
 def dag_pb_block(data: bytes) -> bytes:
-    """Return the dag-pb block that holds `data` and no links."""
+    """Return the dag-pb block with `data` and no links."""
     return bytes([_DATA_FIELD]) + varint(len(data)) + data

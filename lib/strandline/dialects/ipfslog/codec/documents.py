@@ -1,4 +1,4 @@
-"""Files to documents: lines of JSON, one JSON document, a CAR. What cannot be opened becomes a `Unreadable`."""
+"""Files to documents: lines of JSON, one JSON document, a CAR. What cannot be opened becomes an `Unreadable`."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
@@ -25,17 +25,17 @@ MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 
 
 def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  # noqa: A002 - the option's name
-    """Yield what one decompressed file holds, in file order; nothing raises.
+    """Yield the documents of one decompressed file, in file order; never raises.
 
-    - `lines`: one JSON document a line, LF or CRLF; a mark at the start and blank lines are skipped. A line over
-      16 MiB is `LINE_TOO_LARGE`. `TRUNCATED` is added where the last line lacks its LF and is no JSON;
+    - `lines`: one JSON document per line, LF or CRLF; a byte order mark at the start and blank lines are skipped. A
+      line over 16 MiB is `LINE_TOO_LARGE`. `TRUNCATED` is added if the last line has no LF and is not JSON;
     - `json`: one JSON document; an array is a list of documents. Over 256 MiB: `FILE_TOO_LARGE`;
-    - `car`: CARv1. A damaged section ends it, the rest of the file is one record.
+    - `car`: CARv1. A damaged section ends it; the rest of the file is one record.
 
-    Of JSON objects the first of these shapes fits, else `NOT_AN_ENTRY`: texts `cid` and `data`, a block; an array
-    `values`, a log snapshot, whose elements are documents; members `payload` and `v`, an entry; exactly those of
-    an identity or manifest, and perhaps `hash`. A bad element costs itself alone; an array of more elements than a
-    document of its size may hold is `JSON_INVALID` (`values`), one record.
+    A JSON object is the first of these that fits, else `NOT_AN_ENTRY`: texts `cid` and `data`: a block; an array
+    `values`: a log snapshot, whose elements are documents; members `payload` and `v`: an entry; exactly the members
+    of an identity or manifest, optionally with `hash`. A bad element does not affect other elements; an array with
+    more elements than a document of its size may have is one `JSON_INVALID` (`values`) record.
     """
     if format == "car":
         yield from _car(data)
@@ -74,14 +74,14 @@ def _car(data: bytes) -> Iterator[Document]:
 
 
 def root_claims(header: CarHeader) -> Iterator[HeadClaim]:
-    """Yield the heads that a CAR claims."""
+    """Yield a head claim for each root of a CAR."""
     for root in header.roots:
         cid = parse_cid_bytes(root)
         yield HeadClaim(cid.digest if isinstance(cid, Cid) else None)
 
 
 def section_document(data: bytes, section: CarSection) -> BlockDocument | Unreadable:
-    """Return the block of a section, or that it is too large."""
+    """Return the block of a section, or a record that it is too large."""
     size = section.end - section.start
     if size > MAX_BLOCK_BYTES and isinstance(parse_cid_bytes(section.cid), Cid):
         evidence: Evidence = {"expected": MAX_BLOCK_BYTES, "actual": size}

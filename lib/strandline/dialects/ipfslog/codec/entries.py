@@ -1,4 +1,4 @@
-"""Blocks of entries and what is signed of them: every variant from its fields, every signed text from a block."""
+"""Blocks of entries and their signed bytes: each variant from its fields, each signed text from a block."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FIELDS: Final[Mapping[Variant, tuple[str, ...]]] = {
     "v2": ("v", "id", "key", "sig", "hash", "next", "refs", "clock", "payload", "identity"),
     "core2": ("v", "id", "key", "sig", "next", "refs", "clock", "payload", "identity"),
 }
-"""The members of each variant, in the order in which its block stores them."""
+"""The members of each variant, in the order of its block."""
 
 _ENTRY_STARTS: Final = (b"\xa9\x61v", b"\xaa\x61v")
 _ID_NAME: Final = b"\x62id"
@@ -33,7 +33,7 @@ _GO_ESCAPES: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class StoredEntry:
-    """An entry as its block stores it: the members, and the block itself."""
+    """An entry as stored: its members and its block."""
 
     fields: Mapping[str, Any]
     block: bytes
@@ -42,7 +42,7 @@ class StoredEntry:
 def stored_entry(
     variant: Variant, fields: Mapping[str, Any], links: Mapping[str, Sequence[bytes]], floats: Floats = "wide"
 ) -> StoredEntry:
-    """Return the block of an entry from its fields as JSON has them.
+    """Return an entry as stored, from its fields as in JSON.
 
     `links` are the bytes of the content addresses in `next` and `refs`, which v1 and v2 store as links.
     """
@@ -61,9 +61,9 @@ def stored_entry(
 def signed_json(
     fields: Mapping[str, Any], next_texts: Sequence[str], refs_texts: Sequence[str], *, plain: bool
 ) -> str:
-    """Return what v1 and v2 sign: sorted JSON of `clock, hash: null, id, next, payload, refs (v2), v`.
+    """Return the text that v1 and v2 sign: sorted JSON of `clock, hash: null, id, next, payload, refs (v2), v`.
 
-    `plain` says of the payload what `sorted_json` asks.
+    `plain`: the payload meets the condition for `plain` of `sorted_json`.
     """
     clock = fields["clock"]
     refs = '"refs":' + _texts(refs_texts) + "," if fields["v"] == 2 else ""
@@ -75,19 +75,19 @@ def signed_json(
 
 
 def _texts(texts: Sequence[str]) -> str:
-    # Texts of content addresses need no escape.
+    # Content addresses need no escape.
     return '["' + '","'.join(texts) + '"]' if texts else "[]"
 
 
 def go_escaped(text: str) -> str:
-    """Return signed JSON as Go's encoder spells it: `<`, `>`, `&`, U+2028 and U+2029 escaped."""
+    """Return signed JSON as Go's encoder writes it: `<`, `>`, `&`, U+2028 and U+2029 escaped."""
     return text.translate(_GO_ESCAPES)
 
 
 def signed_digest_v0(log_id: str) -> bytes:
     """Return the 32 bytes that a v0 signature covers.
 
-    v0 signs the JSON of `{hash, id, payload, next, v, clock}` without hashing it, and the curve keeps its leading
+    v0 signs the JSON of `{hash, id, payload, next, v, clock}` without hashing it, and the curve uses only the first
     256 bits: a constant and the beginning of the log id. Payload, clock and `next` are not covered.
     """
     text = f'{{"hash":null,"id":{quoted(log_id)},"payload":'
@@ -95,17 +95,17 @@ def signed_digest_v0(log_id: str) -> bytes:
 
 
 def signed_cbor(block: bytes, fields: Mapping[str, Any]) -> bytes:
-    """Return what core2 signs, cut out of its canonical block: all members but `key`, `sig` and `identity`."""
+    """Return the bytes that core2 signs, cut from its canonical block: all but `key`, `sig` and `identity`."""
     key_at = 1 + 3 + 3 + _size(fields["id"])
     next_at = key_at + 4 + _size(fields["key"]) + 4 + _size(fields["sig"])
     identity_at = len(block) - 9 - _size(fields["identity"])
     return b"\xa6" + block[1:key_at] + block[next_at:identity_at]
 
 
-def log_id_told(block: bytes) -> str | None:
-    """Return the log id of a block that is an entry, found without reading the rest; of others anything or None.
+def peek_log_id(block: bytes) -> str | None:
+    """Return the log id of an entry's block without reading the rest; for other blocks the result is arbitrary.
 
-    `v` and `id` are the first two members of a canonical map; of v0, JSON in dag-pb, the whole is read.
+    `v` and `id` are the first two members of a canonical map; v0, JSON in dag-pb, is read whole.
     """
     if is_dag_pb(block):
         return _log_id_v0(dag_pb_data(block))
@@ -133,6 +133,6 @@ def _log_id_v0(data: bytes | None) -> str | None:
 
 
 def _size(text: str) -> int:
-    """Return the bytes that a text takes in canonical CBOR."""
+    """Return the number of bytes of a text in canonical CBOR."""
     size = len(text.encode("utf-8"))
     return size + (1 if size < 24 else 2 if size < 256 else 3 if size < 65536 else 5)

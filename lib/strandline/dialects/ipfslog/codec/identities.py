@@ -1,4 +1,4 @@
-"""Identities as maps, as canonical blocks, and as JSON."""
+"""Identities as maps, canonical blocks and JSON."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,7 +12,7 @@ _EMBEDDED: Final = b"\x68identity"
 
 
 def is_identity_shape(value: Any) -> bool:
-    """Return whether a value is a map of exactly `id, publicKey, signatures, type`: texts and a map of two texts."""
+    """Return whether a value is a map of exactly `id, publicKey, signatures, type`: texts, and a map of two texts."""
     if type(value) is not dict or value.keys() != _MEMBERS:
         return False
     signatures = value["signatures"]
@@ -25,12 +25,12 @@ def is_identity_shape(value: Any) -> bool:
 
 
 def has_identity_members(value: Any) -> bool:
-    """Return whether a value is a map of exactly the members of an identity, of whatever types."""
+    """Return whether a value is a map of exactly the members of an identity, whatever their types."""
     return isinstance(value, dict) and value.keys() == _MEMBERS
 
 
 def identity_of(value: Mapping[str, Any], block: bytes | None = None) -> IdentityRecord:
-    """Return the identity that a map of its shape is; `block` is the block it came in, else it is built."""
+    """Return the identity in a map of that shape; `block` is the block it was delivered in, else it is built."""
     signatures = value["signatures"]
     return IdentityRecord(
         id=value["id"],
@@ -43,7 +43,7 @@ def identity_of(value: Mapping[str, Any], block: bytes | None = None) -> Identit
 
 
 def identity_map(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of an identity in the order in which dag-cbor stores them."""
+    """Return the members of an identity in the order of dag-cbor."""
     signatures = value["signatures"]
     return {
         "id": value["id"],
@@ -66,7 +66,7 @@ def identity_value(identity: IdentityRecord) -> dict[str, Any]:
 def embedded_block(block: bytes) -> bytes:
     """Return the canonical block of the identity at the end of a v1 or v2 block.
 
-    `identity` is the last name of the map. Neither its texts nor its name can hold these bytes: a1..bf continue no
-    ASCII character in UTF-8. So the last place that has them is the member itself.
+    `identity` is the last name of the map. No text in it can contain the searched bytes: a1..bf never follow an ASCII
+    character in UTF-8. So their last place is the member itself.
     """
     return block[block.rindex(_EMBEDDED + b"\xa4") + len(_EMBEDDED) :]

@@ -1,4 +1,4 @@
-"""JSON to documents: a line, a whole file, and the elements of snapshots, each of which costs itself alone."""
+"""JSON to documents: a line, a whole file, and the elements of snapshots. A bad element does not affect the others."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,26 +22,26 @@ from strandline.dialects.ipfslog.types import (
     Unreadable,
 )
 
-# A snapshot's id that is no text: no log has the empty id, so none of its entries can be right.
+# For a snapshot id that is not a text: no log has the empty id, so every entry gets LOG_ID_MISMATCH.
 _NO_LOG: Final = ""
 
 
 def line_documents(data: bytes, start: int, stop: int, *, ended: bool) -> Iterator[Document]:
-    """Yield what one line holds, which stands at `start` to `stop`; `ended` says that an LF follows."""
+    """Yield the documents of the line from `start` to `stop`; `ended`: an LF follows it."""
     piece = stripped(data, start, stop)
     if piece.start < piece.end:
         for document in _document(data, piece):
-            yield document if ended else _cut(document)
+            yield document if ended else _with_truncated(document)
 
 
-def _cut(document: Document) -> Document:
+def _with_truncated(document: Document) -> Document:
     if isinstance(document, Unreadable) and document.reasons == ("JSON_INVALID",):
         return Unreadable(("JSON_INVALID", "TRUNCATED"), document.raw, document.offset, document.evidence)
     return document
 
 
 def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
-    """Yield what one JSON document holds, or each element of an array; it begins at `start`, behind a mark."""
+    """Yield the content of the JSON document from `start` (after a byte order mark), or each element of an array."""
     whole = stripped(data, start, len(data))
     if data[whole.start : whole.start + 1] != b"[":
         if whole.start < whole.end:
@@ -66,7 +66,7 @@ def _elements_of(data: bytes, array: Slice, document: Slice) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a JSON object stands: by itself, or inside a snapshot, whose id may be absent."""
+    """Where a JSON object is: alone or in a snapshot, whose id may be missing."""
 
     in_snapshot: bool = False
     log_id: str | None = None
@@ -102,7 +102,7 @@ def _document(data: bytes, piece: Slice, place: _Place = _ALONE) -> Iterator[Doc
 
 
 def _members(data: bytes, piece: Slice) -> dict[str, Slice]:
-    """Return the members of an object, whatever they hold; none of what is no object, or has too many."""
+    """Return the members of an object, whatever their values; empty if it is not an object or has too many."""
     if data[piece.start : piece.start + 1] != b"{":
         return {}
     try:
@@ -119,7 +119,7 @@ def _has_a_shape(value: dict[str, Any]) -> bool:
 
 
 def without_hash(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a JSON identity or manifest without the content address that it may claim."""
+    """Return a JSON identity or manifest without its claimed content address."""
     return {name: member for name, member in value.items() if name != "hash"}
 
 
@@ -131,7 +131,7 @@ def _raw_block(value: dict[str, Any], raw: bytes, offset: int, place: _Place) ->
 
 
 def _snapshot(data: bytes, piece: Slice, members: dict[str, Slice]) -> Iterator[Document]:
-    """Yield the elements of a log snapshot; what is around them must be strict JSON on its own."""
+    """Yield the elements of a log snapshot; the rest of it must be strict JSON."""
     log_id = _snapshot_id(data, members["id"]) if "id" in members else None
     try:
         arrays: dict[str, Parts] = {
@@ -152,7 +152,7 @@ def _snapshot(data: bytes, piece: Slice, members: dict[str, Slice]) -> Iterator[
 
 
 def _envelope(data: bytes, piece: Slice, members: dict[str, Slice], arrays: Mapping[str, Parts]) -> bytes:
-    """Return what is around the elements of a snapshot, its arrays being empty."""
+    """Return a snapshot without its elements, with empty arrays."""
     kept: list[bytes] = []
     at = piece.start
     for name in sorted(arrays, key=lambda name: members[name].start):
@@ -191,5 +191,5 @@ def _no_json(data: bytes, piece: Slice, refused: JsonRefused) -> Unreadable:
 
 
 def unreadable(reasons: tuple[str, ...], raw: bytes, offset: int, evidence: Evidence) -> Unreadable:
-    """Return the record that bytes are which cannot be opened, for the first of the reasons."""
+    """Return the record of bytes that cannot be opened, with evidence for the first reason."""
     return Unreadable(reasons, raw, offset, evidence_of([Finding(reasons[0], evidence)]))

@@ -1,4 +1,4 @@
-"""JSON as JavaScript writes it: numbers with the shortest digits, sorted or in the order of insertion."""
+"""JSON as JavaScript writes it: numbers with the shortest digits, names sorted or in insertion order."""
 
 import base64
 import json
@@ -12,18 +12,18 @@ from strandline.dialects.ipfslog.codec.cids import link_text
 
 BytesAs: TypeAlias = Literal["members", "base64"]
 
-MAX_ARRAY_INDEX: Final = 2**32 - 2
+_MAX_ARRAY_INDEX: Final = 2**32 - 2
 _MAX_PLAIN_EXPONENT: Final = 21
 _MIN_PLAIN_EXPONENT: Final = -6
 
 _plain_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 quoted: Callable[[str], str] = encode_basestring
-"""A text as JSON: `"`, `\\` and characters below U+0020 escaped, in lower case; all others raw."""
+"""A text as JSON: `"`, `\\` and characters below U+0020 are escaped, in lower case; all others stay as they are."""
 
 
 def js_number(number: float) -> str:
-    """Return a finite number as JavaScript prints it (ECMA-262, Number::toString); integers keep all digits."""
+    """Return a finite number as JavaScript writes it (ECMA-262, Number::toString); integers keep all digits."""
     if isinstance(number, int):
         return str(number)
     if number == 0:
@@ -47,11 +47,11 @@ def js_number(number: float) -> str:
 
 
 def sorted_json(value: Any, *, bytes_as: BytesAs = "base64", plain: bool = False) -> str:
-    """Return sorted JSON: no spaces, names by UTF-16 code units at every level.
+    """Return sorted JSON: no spaces, names in the order of UTF-16 code units at every level.
 
-    A link is `{"/":"<cid>"}`. A byte string is `{"/":{"bytes":"<base64>"}}`, or with `members` what JavaScript's
-    typed array prints: a map from index to byte. `plain` says that nothing but texts, booleans, null, integers of at
-    most 2^53-1 and ASCII names is in it: then the standard library writes the same, faster.
+    A link is `{"/":"<cid>"}`. A byte string is `{"/":{"bytes":"<base64>"}}`, or with `members` what JavaScript writes
+    for a typed array: a map from index to byte. `plain`: the value has only texts, booleans, null, integers of at
+    most 2^53-1 and ASCII names; the standard library then writes the same text faster.
     """
     if plain:
         return _plain_encoder(value)
@@ -59,9 +59,7 @@ def sorted_json(value: Any, *, bytes_as: BytesAs = "base64", plain: bool = False
 
 
 def stringified(value: Any) -> str:
-    """Return what JSON.stringify prints of a value: names that are array indexes first, ascending, then the others
-    in the order of insertion.
-    """
+    """Return the JSON.stringify text of a value: array indexes first, ascending, then other names as inserted."""
     return _written(value, _as_inserted, "base64")
 
 
@@ -76,16 +74,16 @@ def _as_inserted(names: Iterable[str]) -> list[str]:
 
 
 def _is_array_index(name: str) -> bool:
-    return name.isascii() and name.isdigit() and str(int(name[:11])) == name and int(name) <= MAX_ARRAY_INDEX
+    return name.isascii() and name.isdigit() and str(int(name[:11])) == name and int(name) <= _MAX_ARRAY_INDEX
 
 
 def utf16(text: str) -> bytes:
-    """Return what orders texts as JavaScript does: UTF-16 code units, big-endian."""
+    """Return the key that sorts texts as JavaScript does: UTF-16 code units, big-endian."""
     return text.encode("utf-16-be")
 
 
 class _Text(str):
-    """A piece of output among values that still have to be written."""
+    """A piece of finished output between values that are not written yet."""
 
     __slots__ = ()
 
@@ -135,9 +133,9 @@ def _bytes(data: bytes, bytes_as: BytesAs) -> str:
 
 
 def _indexed(data: bytes) -> Iterator[str]:
-    """Yield the members of JavaScript's typed array in the order of their names, ten and more at a time.
+    """Yield the members of JavaScript's typed array in the order of their names, ten or more at a time.
 
-    Of the bytes of a block no list of names is held: that would take a hundred times their size.
+    No list of names is built: it would take a hundred times the size of the bytes.
     """
     size = len(data)
     waiting = list(range(min(size, 10) - 1, -1, -1))

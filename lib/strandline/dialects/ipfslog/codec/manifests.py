@@ -1,4 +1,4 @@
-"""Manifests and access lists of OrbitDB 0.x and core: which values are one, and what they say."""
+"""Manifests and access lists of OrbitDB 0.x and core."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,13 +17,13 @@ _DATABASE: Final = frozenset({"name", "type", "accessController"})
 
 
 def manifest_kind(value: Any) -> ManifestKind | None:
-    """Return which manifest a value is, or None: it must have exactly the members of its kind.
+    """Return the kind of manifest of a value, or None: a manifest has exactly the members of its kind.
 
     - `log`: text `id`, list `heads` (texts in JSON, links in dag-cbor);
-    - `database`: texts `name`, `type`, `accessController`, and perhaps `meta`;
+    - `database`: texts `name`, `type`, `accessController`, optionally `meta`;
     - `controller` (0.x): text `type`, map `params` with text `address`;
-    - `list`: text `type` and texts `write` (core); `write`, the JSON text of such a list (0.x); lists of texts `admin`,
-      `write`, `read` (legacy).
+    - `list`: text `type` and texts `write` (core); `write`, the JSON text of such a list (0.x); lists of texts
+      `admin`, `write`, `read` (legacy).
     """
     if not isinstance(value, dict):
         return None
@@ -63,7 +63,7 @@ def _texts(value: Any) -> list[str] | None:
 
 
 def manifest_of(kind: ManifestKind, value: Mapping[str, Any], block: bytes) -> Manifest:
-    """Return the manifest that a value of that kind is; `block` is the block it came in."""
+    """Return the manifest in a value of that kind; `block` is the block it was delivered in."""
     digest = record_id(block)
     cid = canonical_cid(digest, "v0" if is_dag_pb(block) else "core2")
     if kind == "log":

@@ -1,7 +1,7 @@
-"""Where the elements of a JSON array and the members of an object begin and end, found without reading them.
+"""The borders of the elements of a JSON array and of the members of an object, found without parsing them.
 
-A bad element must cost itself alone, and its exact bytes are kept: so texts and brackets are skipped over, and
-what is between two commas is handed to the JSON reader on its own.
+A bad element must not affect the others, and its exact bytes are kept: so texts and brackets are skipped, and the
+bytes between two commas go to the JSON parser one by one.
 """
 
 import re
@@ -12,15 +12,15 @@ from typing import Final
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 
-# All possessive, so that a text of any size is skipped in constant memory and no byte is looked at twice. Texts end at
-# their quote or where the bytes end.
+# All quantifiers are possessive: a text of any size is skipped in constant memory, and no byte is read twice. A text
+# ends at its quote or at the end of the bytes.
 _TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _FLAT: Final = rb'(?:[^"\[\]{}]++|' + _TEXT + rb")*+"
 _LEVELS: Final = 3
 
 
 def _nested(levels: int) -> bytes:
-    """Return the pattern of bytes in which brackets are balanced and at most `levels` deep."""
+    """Return the pattern for bytes with balanced brackets of at most `levels` levels."""
     pattern = _FLAT
     for _ in range(levels):
         pattern = _FLAT + rb"(?:[\[{]" + pattern + rb"[\]}]" + _FLAT + rb")*+"
@@ -28,9 +28,9 @@ def _nested(levels: int) -> bytes:
 
 
 _NESTED: Final = _nested(_LEVELS)
-# A whole element of the nesting that nearly all have; it stands before a comma, a bracket or the end.
+# A whole element with the usual nesting; a comma, a bracket or the end follows it.
 _ELEMENT: Final = re.compile(rb'(?:[^"\[\]{},]++|' + _TEXT + rb"|[\[{]" + _NESTED + rb"[\]}])*+", re.DOTALL)
-# In deeper ones: what is balanced, then all brackets of one direction up to one of the other.
+# For deeper elements: balanced bytes, then all brackets of one direction up to one of the other.
 _BRACKETS: Final = re.compile(
     _NESTED + rb"(?P<run>(?:[\[{]" + _FLAT + rb")++|(?:[\]}]" + _FLAT + rb")++)", re.DOTALL
 )
@@ -43,7 +43,7 @@ _BLANK: Final = b" \t\n\r"
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A piece of the bytes of a document, without blanks around it."""
+    """A range of bytes of a document, without blanks around it."""
 
     start: int
     end: int
@@ -51,19 +51,22 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The pieces of an array or object, in order; `end` is the offset after its bracket, None if that is missing."""
+    """The elements of an array or object, in order.
+
+    `end` is the offset after the closing bracket, None if it is missing.
+    """
 
     pieces: tuple[Slice, ...]
     end: int | None
 
 
 def parts_of(raw: bytes, start: int, stop: int, most: int) -> Parts:
-    """Return what stands between the commas of the array or object whose bracket is at `start`.
+    """Return the elements between the commas of the array or object whose bracket is at `start`.
 
-    An empty pair of brackets has no piece; an empty place between commas is one.
+    Empty brackets have no element; an empty place between commas is an element.
 
     Raises:
-        JsonRefused: there are more than `most` pieces (`values`); no more than that were held.
+        JsonRefused: there are more than `most` elements (`values`); no more than that are in memory.
     """
     pieces: list[Slice] = []
     at = piece_start = start + 1
@@ -82,7 +85,7 @@ def parts_of(raw: bytes, start: int, stop: int, most: int) -> Parts:
 
 
 def _after_element(raw: bytes, at: int, stop: int) -> int:
-    """Return where the element that begins at `at` ends: at its comma, the bracket around it, or `stop`."""
+    """Return the end of the element at `at`: its comma, the bracket around it, or `stop`."""
     while True:
         match = _ELEMENT.match(raw, at, stop)
         at = match.end() if match else stop
@@ -92,9 +95,9 @@ def _after_element(raw: bytes, at: int, stop: int) -> int:
 
 
 def _after_brackets(raw: bytes, at: int, stop: int) -> int:
-    """Return where the bracket that opens at `at` is closed, or `stop`.
+    """Return the offset after the bracket that closes the one at `at`, or `stop`.
 
-    Brackets of both kinds count alike: the JSON reader tells them apart. It takes a step a run, not a bracket.
+    Both kinds of brackets count alike: the JSON parser distinguishes them. Each step handles a run of brackets.
     """
     depth = 0
     while match := _BRACKETS.match(raw, at, stop):
@@ -115,7 +118,7 @@ def _after_brackets(raw: bytes, at: int, stop: int) -> int:
 
 
 def members_of(raw: bytes, piece: Slice, most: int) -> Iterator[tuple[str, Slice]]:
-    """Yield name and value of each member of the object that begins at `piece`; what is no member is left out.
+    """Yield name and value of each member of the object at `piece`; parts that are not members are skipped.
 
     Raises:
         JsonRefused: as `parts_of`.
@@ -131,7 +134,7 @@ def members_of(raw: bytes, piece: Slice, most: int) -> Iterator[tuple[str, Slice
 
 
 def stripped(raw: bytes, start: int, end: int) -> Slice:
-    """Return the bytes from `start` to `end` without the blanks of JSON around them."""
+    """Return the range from `start` to `end` without the JSON blanks around it."""
     match = _BLANKS.match(raw, start, end)
     start = match.end() if match else start
     if end > start and raw[end - 1] in _BLANK:

@@ -1,4 +1,4 @@
-"""Blocks as nodes keep them, in files and in key-value stores: which address each has, and its section of a CAR."""
+"""Blocks in the stores of nodes, files or key-value stores: the address of each, and its CAR section."""
 
 import re
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
 from strandline.dialects.ipfslog.types import DIALECT, MAX_BLOCK_BYTES
 
-DAG_PB_CODEC: Final = b"\x01\x70"
-DAG_CBOR_CODEC: Final = b"\x01\x71"
-RAW_CODEC: Final = b"\x01\x55"
-HEADS_KEY: Final = b"heads"
+_DAG_PB_CODEC: Final = b"\x01\x70"
+_DAG_CBOR_CODEC: Final = b"\x01\x71"
+_RAW_CODEC: Final = b"\x01\x55"
+_HEADS_KEY: Final = b"heads"
 
 _NAME: Final = re.compile(r"[A-Z2-7]+|[a-z2-7]+")
 _INDEXED: Final = b"true"
-"""The value of an index of @orbitdb/core: it says that the block is there, and is none."""
+"""The value of an index entry of @orbitdb/core: it marks that a block exists, and is not a block."""
 
 
 def multihash_of(name: str) -> bytes | None:
-    """Return the multihash that a name spells in base32 of one case, the multibase prefix before it or not, or None."""
+    """Return the multihash in a name of base32 digits in one case, with or without multibase prefix, or None."""
     if len(name) > MAX_CID_CHARS or not _NAME.fullmatch(name):
         return None
     spelled = name.lower()
@@ -46,19 +46,20 @@ def _is_multihash(raw: bytes) -> bool:
 
 
 def address_of(multihash: bytes, block: bytes) -> bytes:
-    """Return the content address of a block whose name has no codec; the digest is the name's.
+    """Return the content address of a block whose name has no codec; the digest is that of the name.
 
-    - bytes that begin as dag-pb does and go on, which no dag-cbor item does: dag-pb, over SHA-256 as CIDv0;
-    - bytes that begin with a map or a byte string of CBOR, however it is spelled: dag-cbor;
+    - bytes that start as dag-pb and have more than one byte, which no dag-cbor item does: dag-pb, for SHA-256 as
+      CIDv0;
+    - bytes that start with a map or a byte string of CBOR, canonical or not: dag-cbor;
     - else raw.
     """
     if is_dag_pb(block):
-        return multihash if _is_sha256(multihash) else DAG_PB_CODEC + multihash
+        return multihash if _is_sha256(multihash) else _DAG_PB_CODEC + multihash
     try:
         value: Any = begins_cbor(block, NESTING)
     except CborRefused:
-        return RAW_CODEC + multihash
-    return (DAG_CBOR_CODEC if isinstance(value, dict | bytes) else RAW_CODEC) + multihash
+        return _RAW_CODEC + multihash
+    return (_DAG_CBOR_CODEC if isinstance(value, dict | bytes) else _RAW_CODEC) + multihash
 
 
 def _is_sha256(multihash: bytes) -> bool:
@@ -66,16 +67,17 @@ def _is_sha256(multihash: bytes) -> bool:
 
 
 def section_of_file(name: str, block: bytes) -> bytes | None:
-    """Return the section of a block that lies in a file of this name, without its ending; None for another name."""
+    """Return the CAR section of a block in a file with this name, without its ending; None for another name."""
     multihash = multihash_of(name)
     return None if multihash is None else section(address_of(multihash, block), block)
 
 
 def section_of_entry(key: bytes, value: bytes) -> bytes | None:
-    """Return the section of a block that a key-value store holds, None for what is no block.
+    """Return the CAR section of a block in a key-value store, None for an entry that is not a block.
 
-    - `/` and a name as of a file (blockstore-level);
-    - the text of a content address, if the value is not that of an index (LevelStorage of @orbitdb/core).
+    The key is
+    - `/` and a name as for a file (blockstore-level), or
+    - the text of a content address, unless the value is that of an index (LevelStorage of @orbitdb/core).
     """
     try:
         text = key.decode("ascii")
@@ -88,10 +90,10 @@ def section_of_entry(key: bytes, value: bytes) -> bytes | None:
 
 
 def heads_of(value: bytes) -> list[bytes]:
-    """Return the content addresses that a `_heads` store names, `[{"hash":..,"next":..}]`; what is none is left out."""
+    """Return the content addresses in a `_heads` store, `[{"hash":..,"next":..}]`; other elements are skipped."""
     try:
         parsed = _lenient(value)
-        # Stored as JSON, a text is JSON once more.
+        # A text that was stored as JSON is encoded twice.
         parsed = _lenient(parsed.encode("utf-8", "surrogatepass")) if isinstance(parsed, str) else parsed
     except JsonRefused:
         return []
@@ -107,7 +109,7 @@ def _lenient(raw: bytes) -> Any:
 
 
 def heads(roots: Sequence[bytes]) -> list[bytes]:
-    """Return how CARs begin that have these roots between them, each once: one CAR unless a header has no room."""
+    """Return the headers of CARs for these distinct roots: one CAR unless its header would be too large."""
     distinct = list(dict.fromkeys(roots))
     starts = range(0, max(len(distinct), 1), MAX_ROOTS_WRITTEN)
     return [car_header(distinct[start : start + MAX_ROOTS_WRITTEN]) for start in starts]
@@ -116,5 +118,5 @@ def heads(roots: Sequence[bytes]) -> list[bytes]:
 UNPACKING: Final = Unpacking(
     dialect=DIALECT,
     ending=".car", stored_ending=".data", of_file=section_of_file, of_entry=section_of_entry,
-    roots_key=HEADS_KEY, roots=heads_of, heads=heads, most_bytes=MAX_BLOCK_BYTES,
+    roots_key=_HEADS_KEY, roots=heads_of, heads=heads, most_bytes=MAX_BLOCK_BYTES,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Batches in, batches out: files to documents, blocks to verdicts, links to orders, logs to state hashes. No JVM."""
+"""Functions from batches to batches without a JVM: files to documents, blocks to verdicts, links to orders."""
 
 from strandline.dialects.ipfslog.kernels.configurations import (
     CONFIGURATION_SCHEMA,

@@ -1,4 +1,4 @@
-"""A CAR of any size to its documents, in the memory of a few blocks."""
+"""A CAR of any size to its documents, with the memory of a few blocks."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, BlockDocument, Ci
 from strandline.kernels.lines import CappedBytes, CappedReader, RawLimits
 
 WINDOW_BYTES: Final = max(MAX_HEADER_BYTES, MAX_BLOCK_BYTES) + 4096
-"""What is at hand of a stream: a header, or a section that is not too large, with room for lengths and addresses."""
+"""Bytes of a stream in memory: a header, or a section within the limit, and its length and address."""
 
 
 def car_documents(blocks: Iterable[bytes], keep: RawLimits) -> Iterator[tuple[Document, CappedBytes]]:
-    """Yield what `read_documents` yields of a CAR, each with its bytes as far as they are kept.
+    """Yield the documents of a CAR as `read_documents` does, each with its bytes within the limits of kept bytes.
 
-    An `Unreadable` holds no bytes of its own. A section that is too large is passed over without being held, and so is
-    the rest of a damaged file.
+    An `Unreadable` has no bytes of its own. A section over the limit, and the rest of a damaged file, are skipped
+    without being in memory.
     """
     window = _Window(blocks)
     window.fill()
@@ -61,7 +61,7 @@ def car_documents(blocks: Iterable[bytes], keep: RawLimits) -> Iterator[tuple[Do
 
 
 def _beyond(window: _Window, keep: RawLimits) -> tuple[Document, CappedBytes]:
-    """Pass over the section that begins here and is larger than the window, and return what it is."""
+    """Skip the section at the window's place, which is larger than the window, and return its document."""
     offset, data = window.offset, window.data[window.at :]
     length = parse_varint(data, 0)
     size, start = (0, 0) if isinstance(length, str) else length
@@ -98,7 +98,7 @@ def _kept(raw: bytes, keep: RawLimits) -> CappedBytes:
 
 
 class _Window:
-    """The bytes of a stream from some place on: `data` from `at`, which is `offset` bytes from its start."""
+    """A moving window over a stream: `data` from index `at`, which is `offset` bytes from the start of the stream."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self._blocks = iter(blocks)
@@ -109,27 +109,27 @@ class _Window:
 
     @property
     def offset(self) -> int:
-        """Where `at` is in the stream."""
+        """The place of `at` in the stream."""
         return self._base + self.at
 
     def fill(self) -> bool:
-        """Have at least WINDOW_BYTES at hand, or all that is left; return whether anything is."""
+        """Read until WINDOW_BYTES are available or the stream ends; return whether any byte is left."""
         if not self.ended and len(self.data) - self.at < WINDOW_BYTES:
             parts = [self.data[self.at :]]
-            held = len(parts[0])
-            while held < 2 * WINDOW_BYTES:
+            size = len(parts[0])
+            while size < 2 * WINDOW_BYTES:
                 block = next(self._blocks, None)
                 if block is None:
                     self.ended = True
                     break
                 parts.append(block)
-                held += len(block)
+                size += len(block)
             self._base += self.at
             self.data, self.at = b"".join(parts), 0
         return self.at < len(self.data)
 
     def parts(self, size: int) -> Iterator[bytes]:
-        """Yield and pass over the next `size` bytes, or what is left of the stream."""
+        """Yield and skip the next `size` bytes, or the rest of the stream if it is shorter."""
         while size > 0 and self.fill():
             part = self.data[self.at : self.at + size]
             self.at += len(part)
@@ -137,7 +137,7 @@ class _Window:
             yield part
 
     def rest(self, keep: RawLimits, keeper: CappedReader | None = None) -> CappedBytes:
-        """Pass over all that is left; return what is kept of it, behind what `keeper` has."""
+        """Skip the rest of the stream; return what is kept of it, after what `keeper` has."""
         keeper = keeper or CappedReader(keep)
         while self.fill():
             keeper.add(self.data[self.at :])

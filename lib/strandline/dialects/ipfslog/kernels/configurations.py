@@ -1,4 +1,4 @@
-"""What logs are reduced as, row by row: from the operator's file, or from the manifests a log's id commits to."""
+"""The configuration of each log, row by row: from the operator's file, or from the manifests that its id commits to."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def configurations(
 ) -> Iterator[pa.RecordBatch]:
     """Yield store and write list of each log.
 
-    Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: those of the chain that are held), carry (of
-    a log with pruned entries, else null); `operator_config` is the operator's file.
-    Gives: CONFIGURATION_SCHEMA, `depends_on` in the order in which the manifests were followed; `is_refused`: the
-    file says of a log with pruned entries what their snapshot does not.
+    Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: the stored ones of the chain), carry (for a
+            log with pruned entries, else null); `operator_config` is the operator's file.
+    Gives: CONFIGURATION_SCHEMA: `depends_on` in the order in which the manifests were followed; `is_refused`: entries
+            of the log are pruned, and the file differs from the configuration of their snapshot.
     """
     for batch in batches:
         rows = []
@@ -49,7 +49,7 @@ def configurations(
         for namespace, log_id, manifests, raw in zip(*columns, strict=True):
             found = configuration_of(log_id, operator_config, [_manifest(each) for each in manifests])
             carry = None if raw is None else decode_carry(raw)
-            is_refused = carry is not None and found.whence == "config" and not carry.holds(found)
+            is_refused = carry is not None and found.whence == "config" and not carry.agrees(found)
             found = found if carry is None else carry.configuration_of(found)
             rows.append(
                 (
@@ -70,10 +70,10 @@ def _manifest(row: Mapping[str, Any]) -> Manifest:
 
 
 def database_digests(log_ids: pd.Series) -> pd.Series:
-    """Return the digest of the database manifest that each log id commits to, None where it commits to none."""
+    """Return the digest of the database manifest that each log id commits to, or None."""
     return pd.Series([database_digest(log_id) for log_id in log_ids], dtype=object)
 
 
 def access_digests(addresses: pd.Series) -> pd.Series:
-    """Return the digest of what each access address names, None where it names nothing."""
+    """Return the digest in each access address, or None."""
     return pd.Series([access_digest(address) for address in addresses], dtype=object)

@@ -1,4 +1,4 @@
-"""Files to documents: blocks with the address that they claim, heads that are claimed, and what does not open."""
+"""Files to documents: blocks with their claims, head claims, and unreadable input."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from strandline.dialects.ipfslog.codec import (
     MAX_LINE_BYTES,
     json_documents,
     line_documents,
-    log_id_told,
     parse_cid_bytes,
+    peek_log_id,
 )
 from strandline.dialects.ipfslog.kernels.cars import car_documents
 from strandline.dialects.ipfslog.kernels.claims import (
-    as_text,
-    claimed_digest,
+    claimed_text,
+    is_address_of,
     is_log_id,
     judge_id,
-    names,
 )
 from strandline.dialects.ipfslog.types import (
     MAX_BLOCK_BYTES,
@@ -35,7 +34,7 @@ from strandline.dialects.ipfslog.types import (
     log_namespace,
     record_id,
 )
-from strandline.dialects.ipfslog.verify import Refused, as_block
+from strandline.dialects.ipfslog.verify import Refused, as_block, claimed_digest
 from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces, read_lines
 from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps
 from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, StreamLine
@@ -45,9 +44,9 @@ from strandline.kernels.reading import Content, ReadOptions, Source
 DOCUMENT_FIELDS = (*BLOCK_FIELDS, pa.field("claimed", pa.string()), pa.field("snapshot_id", pa.string()))
 """What a document of a log adds to a piece.
 
-`shared` are blocks of CARs, `claim` heads that are claimed. `judge_id` is the record id where block and claims agree.
-Else `claimed` holds the content address, or `snapshot_id` the id of the snapshot, that is not the block's own, and the
-verdict is on both.
+Kind `shared` is a block of a CAR, `claim` a head claim. `judge_id` is the record id if block and claims match.
+Otherwise `claimed` is the content address, or `snapshot_id` the id of the snapshot, that does not match the block,
+and the verdict is about block and claim together.
 """
 
 
@@ -69,7 +68,7 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
 
 
 def _read_car(content: Content, adder: DocumentPieces) -> Iterator[None]:
-    # What a reader of text takes for a mark is a part of a CAR.
+    # Bytes that a text reader skips as a byte order mark are part of a CAR.
     mark = [BYTE_ORDER_MARK] if content.offset else []
     for document, kept in car_documents(chain(mark, content), adder.options.keep):
         adder.add(document, kept, 0)
@@ -108,17 +107,17 @@ def _read_json(content: Content, adder: DocumentPieces) -> Iterator[None]:
 
 
 class DocumentPieces(BlockPieces):
-    """Turns the documents of one file to pieces, numbered in their order."""
+    """Turns the documents of one file into pieces, numbered in file order."""
 
     def add_line(self, line: StreamLine) -> Iterator[None]:
-        """Add the documents that one line holds, yielding after each so that full batches leave."""
+        """Add the documents of one line; yields after each document so that full batches can leave."""
         raw = line.kept.raw
         for document in line_documents(raw, 0, len(raw), ended=line.ended):
             self.add(document, None, line.offset)
             yield
 
     def add(self, document: Document, kept: CappedBytes | None, offset: int) -> None:
-        """Add a document that stands `offset` bytes behind where it says; `kept` are its bytes if it has none."""
+        """Add a document; `offset` is added to its own offset, `kept` are its bytes if it has none itself."""
         if isinstance(document, HeadClaim):
             self._claim(document.digest)
         elif isinstance(document, Unreadable):
@@ -131,8 +130,8 @@ class DocumentPieces(BlockPieces):
         at = document.offset + offset
         block = as_block(document) if isinstance(document, JsonDocument) else document
         if document.is_head:
-            own = block.record_id if isinstance(block, Refused) else record_id(block.block)
-            self._claim(claimed_digest(document) or own)
+            computed = block.record_id if isinstance(block, Refused) else record_id(block.block)
+            self._claim(claimed_digest(document) or computed)
         if isinstance(block, Refused):
             raw = self.kept(block.raw)
             self.refuse(
@@ -148,8 +147,8 @@ class DocumentPieces(BlockPieces):
             evidence = {"BLOCK_TOO_LARGE": {"expected": MAX_BLOCK_BYTES, "actual": len(block.block)}}
             self.refuse(("BLOCK_TOO_LARGE",), evidence, self.kept(block.block), at, record_id=digest)
             return
-        log_id = log_id_told(block.block)
-        wrong_cid = None if names(claimed, digest) else as_text(claimed)
+        log_id = peek_log_id(block.block)
+        wrong_cid = None if is_address_of(claimed, digest) else claimed_text(claimed)
         wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
         self.put(
             "shared" if isinstance(claimed, bytes) else "block",

@@ -1,4 +1,4 @@
-"""Blocks to facts: every check of an entry but those that its identity decides, row by row."""
+"""Blocks to facts: every check of an entry except the validity of its identity, row by row."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ ENTRY_FACTS: Final = (
     "record_id", "namespace", "reasons", "evidence", "flags", "identity_digest", "identity_block", "cid", "variant",
     "log_id", "key", "sig", "clock_time", "clock_id", "writer", "next", "refs", "payload_json", "value_json", "ops",
 )  # fmt: skip
-"""Facts of one block. `reasons` ascending, with `evidence` as it is stored, None without any; from `cid` on None if
-there is a reason. `identity_digest` names the identity that decides the rest, `identity_block` is it where the entry
-embeds it: v1 and v2 are then accepted if it is valid, core2 if it is held, valid, of type publickey and its signing key
-is `key`. `writer` is None for core2, whose identity tells it."""
+"""The facts of one block.
+
+- `reasons` are sorted, with `evidence` as it is stored (None without reasons); the columns from `cid` on are None if
+  there is a reason.
+- `identity_digest` names the identity that decides the rest; `identity_block` is its block if the entry embeds it. v1
+  and v2 are then accepted if the identity is valid; core2 if it is stored, valid, of type publickey and its signing
+  key is `key`.
+- `writer` is None for core2: it is a member of the identity.
+"""
 
 
 def entry_facts(batches: Iterable[BlockColumns], *, profile: Profile) -> Iterator[pd.DataFrame]:
-    """Yield the facts of ENTRY_FACTS for (block, claimed, snapshot_id), in order; nothing raises.
+    """Yield the facts of ENTRY_FACTS for (block, claimed, snapshot_id), in order; never raises.
 
-    `claimed` is the content address as bytes or text, or None. Checks 1 to 17 and 19 of v1 and v2, 1 to 16 of core2 and
-    v0; of v1 and v2 with a type that fits, check 18 is open.
+    `claimed` is the content address as bytes or text, or None. This runs checks 1 to 17 and 19 of v1 and v2, and 1 to
+    16 of core2 and v0; check 18 is left for v1 and v2 entries whose identity has a fitting type.
     """
     for block, claimed, snapshot_id in batches:
         rows = zip(block.to_numpy(), claimed.to_numpy(), snapshot_id.to_numpy(), strict=True)

@@ -1,4 +1,4 @@
-"""Forks of clocks, row by row: what entries sign, and the rows that two of them prove."""
+"""Clock forks, row by row: the signed digests of entries, and the evidence of two of them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ PROOF_SCHEMA: Final = pa.schema(
 
 
 def signed_digests(blocks: pd.Series) -> pd.Series:
-    """Return what the signature of each accepted v1, v2 or core2 block is over, 32 bytes; None where there is none."""
+    """Return the signed digest, 32 bytes, of each accepted v1, v2 or core2 block; None for null."""
     return pd.Series(
         [None if block is None else signed_digest_of_block(block) for block in blocks], dtype=object
     )
 
 
 def proofs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield id and evidence of each fork.  Reads: PROOF_COLUMNS.  Gives: PROOF_SCHEMA."""
+    """Yield id and evidence of each fork.
+
+    Reads: PROOF_COLUMNS.  Gives: PROOF_SCHEMA.
+    """
     for batch in batches:
         rows = []
         for row in batch.select(PROOF_COLUMNS).to_pylist():

@@ -1,4 +1,4 @@
-"""Identities to verdicts, and what they say of entries that name them."""
+"""Identities to verdicts, and the reasons for which they refute entries."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ IDENTITY: Final = pa.schema(
         pa.field("valid", pa.bool_(), nullable=False),
     ]
 )  # fmt: skip
-"""An identity as `ipfs_log_identity` has it."""
+"""An identity with the columns of `ipfs_log_identity`."""
 
 
 def identities(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield identities with their verdicts: each is verified here, and nowhere else.
+    """Yield identities with their verdicts; identities are verified only here.
 
-    Reads: record_id, block.  Gives: IDENTITY, a row each.
+    Reads: record_id, block.  Gives: IDENTITY, one row per row.
     """
     for batch in batches:
         rows = zip(batch.column("record_id").to_pylist(), batch.column("block").to_pylist(), strict=True)
@@ -52,7 +52,7 @@ def _identity(digest: bytes, block: bytes) -> dict[str, Any]:
 def _opened(block: bytes) -> IdentityRecord:
     element = read_element(BlockDocument(block, None, 0), "strict")
     if not isinstance(element, IdentityRecord):
-        raise TypeError("the block must be that of an identity")
+        raise TypeError("the block must be the block of an identity")
     return element
 
 
@@ -66,11 +66,11 @@ REFUTED: Final = pa.schema(
 
 
 def refuted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the reasons of entries whose identity refutes them, those of their own block among them.
+    """Yield the reasons of entries that their identity refutes, together with the reasons of their own block.
 
-    Reads: judge_id, variant, key, reasons, evidence, identity_row (the identity's block), valid. Without a variant it
-    is an entry that its own block refutes too: what is left of its identity is whether it is valid.
-    Gives: REFUTED, a row each.
+    Reads: judge_id, variant, key, reasons, evidence, identity_row (the identity's block), valid. `variant` is null
+            for an entry that its own block refutes too: only the validity of its identity is then left to report.
+    Gives: REFUTED, one row per row.
     """
     names = ("judge_id", "variant", "key", "reasons", "evidence", "identity_row", "valid")
     for batch in batches:

@@ -1,4 +1,4 @@
-"""A block to what it is: an entry with facts, an identity, a manifest, a block of others."""
+"""A block to its element: an entry with facts, an identity, a manifest or a foreign block."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ JUDGED: Final = pa.schema(
         *(pa.field(name, kind) for name, kind in _MANIFEST.items()),
     ]
 )
-"""What a block is.
+"""The element in a block.
 
 - `kind`: `record` (an entry), `identity` or `manifest`; `foreign` and `stray` as in JUDGED_FIELDS.
-- Of an entry ENTRY_FACTS; of core2 without reasons `evidence` is what goes with it while its identity is not held.
-- Of a manifest cid, log_id and its members, `heads` the digests that it claims.
-- Of an identity `identity_block` is the block, and `identity_digest` its digest.
+- For an entry: ENTRY_FACTS. For core2 without reasons, `evidence` is that of IDENTITY_MISSING.
+- For a manifest: cid, log_id and its members; `heads` are the digests that it claims.
+- For an identity: `identity_block` is the block and `identity_digest` its digest.
 """
 
 
 def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:
-    """Return what a block is, with all that decides the verdict on it but other identities: columns of JUDGED."""
+    """Return the element in a block, judged except for what other identities decide: columns of JUDGED."""
     chosen = options.lake_options[PROFILE]
     profile = next(profile for profile in PROFILES if profile == chosen)
     return _element(block, claims["claimed"], claims["snapshot_id"], profile)

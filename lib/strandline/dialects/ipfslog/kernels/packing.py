@@ -1,4 +1,4 @@
-"""Stored blocks to files of JSON lines, as many blocks in one as a task may hold."""
+"""Stored blocks to files of JSON lines of limited size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_FILE_BYTES = 2 * 1024 * 1024
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield files that hold the blocks, a line each, in their order.
+    """Yield files with the blocks, one per line, in order.
 
     Reads: block (BINARY).  Gives: FILE_SCHEMA.  The address of a block is computed from it.
     """
@@ -37,12 +37,12 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _document(block: bytes) -> bytes:
-    """Return the line of a block. One that no log can hold gets no address: as a document of no shape it is refused."""
+    """Return the line of a block. A foreign block gets no address, so it is refused as NOT_AN_ENTRY."""
     document = {"data": b64encode(block).decode("ascii")}
-    if not _is_nobodys(block):
+    if not _is_foreign(block):
         document["cid"] = canonical_cid(record_id(block), "v0" if is_dag_pb(block) else "core2")
     return json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii") + b"\n"
 
 
-def _is_nobodys(block: bytes) -> bool:
+def _is_foreign(block: bytes) -> bool:
     return is_dag_pb(block) and isinstance(read_element(BlockDocument(block, None, 0), "compat"), Foreign)

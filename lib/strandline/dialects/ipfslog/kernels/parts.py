@@ -1,4 +1,4 @@
-"""Parts of logs as table functions: rows of `ipfs_log_dag` in, ids in the order asked for out, log by log."""
+"""Parts of logs as table functions: rows of `ipfs_log_dag` in, ids in the requested order out, log by log."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _SCHEMA: Final = pa.schema(
 NODE_COLUMNS: Final = (
     "namespace", "record_id", "cid", "variant", "clock_time", "clock_id", "position", "next",
 )  # fmt: skip
-"""What of `ipfs_log_dag` is read."""
+"""The columns of `ipfs_log_dag` that are read."""
 
 Read = Callable[[Dag], list[bytes]]
 
 
 def part(log: pa.Table, read: Read) -> pa.Table:
-    """Return the ids that `read` takes of a log, with their place in what it gives.
+    """Return the ids that `read` selects from a log, with their places in its result.
 
-    Reads: NODE_COLUMNS of one log, whole, in any order.
-    Gives: PART_DDL, `step` from 1; of a pruned entry too, of which no more is left.
+    Reads: NODE_COLUMNS of one whole log, in any order.
+    Gives: PART_DDL, `step` from 1. The ids of pruned entries are included.
 
     Raises:
-        UnknownEntry: the log does not hold what a content address names.
+        UnknownEntry: a content address names no entry of the log.
         UsageError: `LOG_NOT_WHOLE`, the rows are of several logs, or some are missing; `BOUNDS_CONFLICT`.
     """
     columns = log.select(NODE_COLUMNS).to_pydict()
@@ -65,7 +65,7 @@ def _node(
 
 
 class _Part:
-    """Gathers the rows of one log and reads them when all are there; Spark makes one of each log."""
+    """Collects the rows of one log and reads them when all are there; Spark creates one object per log."""
 
     def __init__(self) -> None:
         self._batches: list[pa.RecordBatch] = []
@@ -76,7 +76,7 @@ class _Part:
         self._read = read
 
     def terminate(self) -> Iterator[pa.Table]:
-        """Yield what was asked for of the log."""
+        """Yield the requested part of the log."""
         if self._read is not None:
             yield part(pa.Table.from_batches(self._batches), self._read)
 
@@ -91,9 +91,9 @@ class Traverse(_Part):
         amount: pa.Array | None = None,
         end: pa.Array | None = None,
     ) -> None:
-        """Take rows of a log; `roots` are content addresses, a comma between."""
-        asked = (_several(roots), _value(amount), _value(end))
-        self._take(dag, lambda log: traverse(log, *asked))
+        """Take rows of a log; `roots` are content addresses, separated by commas."""
+        arguments = (_several(roots), _value(amount), _value(end))
+        self._take(dag, lambda log: traverse(log, *arguments))
 
 
 class Iterate(_Part):
@@ -108,14 +108,14 @@ class Iterate(_Part):
         lte: pa.Array | None = None,
         amount: pa.Array | None = None,
     ) -> None:
-        """Take rows of a log; `lt` and `lte` are content addresses, a comma between."""
-        asked = {"gt": _value(gt), "gte": _value(gte), "lt": _several(lt), "lte": _several(lte)}
+        """Take rows of a log; `lt` and `lte` are content addresses, separated by commas."""
+        bounds = {"gt": _value(gt), "gte": _value(gte), "lt": _several(lt), "lte": _several(lte)}
         limit = _value(amount)
-        self._take(dag, lambda log: iterate(log, **asked, amount=-1 if limit is None else limit))
+        self._take(dag, lambda log: iterate(log, **bounds, amount=-1 if limit is None else limit))
 
 
 def _value(argument: pa.Array | None) -> Any:
-    """Return the value of an argument, which comes once with each row; None for null and where there is none."""
+    """Return the value of an argument, which is repeated in each row; None for null and for a missing argument."""
     return None if argument is None else argument[0].as_py()
 
 

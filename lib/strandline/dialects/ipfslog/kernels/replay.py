@@ -1,4 +1,4 @@
-"""A row of the quarantine that is judged again to documents, as it was delivered."""
+"""A row of the quarantine that is judged again, to its documents as delivered."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from strandline.kernels.guard import INTERNAL_ERROR
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, read_one
 
-_OF_A_FILE = frozenset({"BLOCK_TOO_LARGE", "CAR_MALFORMED", "CAR_TRUNCATED"})
-"""Reasons of a place in a CAR that does not open by itself, or whose size decided: it keeps them."""
+_FILE_REASONS = frozenset({"BLOCK_TOO_LARGE", "CAR_MALFORMED", "CAR_TRUNCATED"})
+"""Reasons that depend on the whole CAR or on the size of a block; they stay as they are."""
 
 
 def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iterator[None]:
-    """Add the documents of a row as they were delivered, with what they claimed, yielding often."""
+    """Add the documents of a row as delivered, with their claims; yields often."""
     raw, codes = row["raw"], row["reasons"].split(",")
     adder = DocumentPieces(row["file_no"], 0, pieces, options)
     evidence: dict[str, Any] = json.loads(row["evidence"] or "{}")
     snapshot_id = evidence.get("LOG_ID_MISMATCH", {}).get("expected")
-    if not _OF_A_FILE.isdisjoint(codes):
+    if not _FILE_REASONS.isdisjoint(codes):
         keep_rejected(row, pieces, options)
         return
     fault = evidence.get(INTERNAL_ERROR, {})
     if "format" in fault:
-        # A whole file met a fault of ours.
+        # An internal fault occurred in a whole file.
         yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
         return
     if row["record_id"] is not None:
         adder.add(BlockDocument(raw, _claimed(evidence), 0, snapshot_id), None, 0)
         return
     ended = "TRUNCATED" not in codes
-    # Read twice rather than held: of one line there may be 65,536.
+    # Parsed twice instead of kept in memory: a line can have 65,536 documents.
     found = line_documents(raw, 0, len(raw), ended=ended)
     if all(isinstance(each, Unreadable) and each.reasons == tuple(codes) for each in found):
-        # What stood around it is gone: it keeps the evidence that tells of that.
+        # The file around it is not stored, so it keeps its evidence.
         keep_rejected(row, pieces, options)
         return
     for document in line_documents(raw, 0, len(raw), ended=ended):

@@ -12,14 +12,14 @@ from strandline.dialects.ipfslog.types import Cid
 from strandline.kernels.batches import as_batch
 
 SECTION_SCHEMA: Final = pa.schema([pa.field("content", pa.binary()), pa.field("records", pa.int64())])
-PIECE_BYTES: Final = 1024 * 1024
+_PIECE_BYTES: Final = 1024 * 1024
 
 
 def sections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield blocks as sections of a CAR, about PIECE_BYTES of them a row, in the order given.
+    """Yield blocks as sections of a CAR, about PIECE_BYTES per row, in the order given.
 
-    Reads: cid (the content address, in its canonical text), block.
-    Gives: SECTION_SCHEMA; `records` counts the sections of a row.
+    Reads: cid (the canonical text of the content address), block.
+    Gives: SECTION_SCHEMA; `records` is the number of sections in a row.
     """
     for batch in batches:
         piece, records = bytearray(), 0
@@ -28,10 +28,10 @@ def sections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         ):
             cid = parse_cid(text)
             if not isinstance(cid, Cid):
-                raise ValueError("what is held has a content address")
+                raise ValueError("a stored record must have a content address")
             piece += section(cid.raw, block)
             records += 1
-            if len(piece) >= PIECE_BYTES:
+            if len(piece) >= _PIECE_BYTES:
                 yield as_batch([(bytes(piece), records)], SECTION_SCHEMA)
                 piece, records = bytearray(), 0
         if records:

@@ -25,7 +25,10 @@ SKELETON_SCHEMA: Final = pa.schema(
 
 
 def skeletons(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the node that each skeleton stands for.  Reads: SKELETON_COLUMNS.  Gives: SKELETON_SCHEMA."""
+    """Yield the node of each skeleton.
+
+    Reads: SKELETON_COLUMNS.  Gives: SKELETON_SCHEMA.
+    """
     for batch in batches:
         rows = []
         for row in batch.select(SKELETON_COLUMNS).to_pylist():

@@ -34,9 +34,9 @@ def state_hashes(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the state hash of each log, and the joined hashes that its next reduction starts from.
 
     Reads: STATE_COLUMNS: entries BIGINT; heads, missing ARRAY<BINARY>; kept_blocks, kept_groups BINARY (joined hashes
-    that stay as they were, or null); blocks, groups ARRAY<STRUCT<place INT, digest BINARY>> (the others; null as
-    empty); has_documents, whether the store has rows.
-    Gives: STATE_SCHEMA; order_blocks and document_groups null while one block holds the order.
+            that do not change, or null); blocks, groups ARRAY<STRUCT<place INT, digest BINARY>> (the other hashes;
+            null is empty); has_documents: the store has rows.
+    Gives: STATE_SCHEMA; order_blocks and document_groups are null while the order has one block.
     """
     for batch in batches:
         rows = [_row(row) for row in batch.select(STATE_COLUMNS).to_pylist()]
@@ -58,9 +58,9 @@ def _row(row: Mapping[str, Any]) -> tuple[str, bytes, bytes | None, bytes | None
     )
 
 
-def _groups(kept: bytes | None, news: Sequence[_Part]) -> list[bytes]:
+def _groups(kept: bytes | None, changed: Sequence[_Part]) -> list[bytes]:
     groups = _split(kept) or [_EMPTY] * _GROUPS
-    for part in news:
+    for part in changed:
         groups[part["place"]] = part["digest"]
     return groups
 

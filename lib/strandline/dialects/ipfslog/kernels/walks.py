@@ -17,11 +17,11 @@ WALK_COLUMNS: Final = ("namespace", "rank", "is_core", "parents")
 
 
 def walk_positions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the place of each entry in the values of its log, from 1, oldest first.
+    """Yield the position of each entry in its log, from 1, oldest first.
 
-    Reads: WALK_COLUMNS, sorted by namespace and rank: rank INT is the place by k from 0, is_core whether the whole log
-    is of core, parents ARRAY<INT> the ranks of the parents that are held.
-    Gives: namespace, rank, position. Every entry has a row: each leads up to a head.
+    Reads: WALK_COLUMNS, sorted by namespace and rank: rank INT, the place by k from 0; is_core: the whole log is
+            core2; parents ARRAY<INT>, the ranks of the stored parents.
+    Gives: namespace, rank, position. Every entry has a row, since every entry is reachable from a head.
     Memory: a few numbers per entry and link of one log. Work: O((entries + links) log entries), no recursion.
     """
     log: _Log | None = None
@@ -41,7 +41,7 @@ def walk_positions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 class _Log:
-    """The entries of one log in the order of their ranks, each with the ranks of its parents."""
+    """The entries of one log in rank order, each with the ranks of its parents."""
 
     def __init__(self, namespace: str, is_core: bool) -> None:
         self.namespace = namespace
@@ -70,7 +70,7 @@ class _Log:
 
 
 def _walked(starts: list[int], ends: list[int], parents: list[int], looks_further: bool) -> list[int]:
-    """Return the ranks in the order of the walk from the heads, newest first: `reduce.walk` over ranks."""
+    """Return the ranks in the order of the walk from the heads, newest first, as `reduce.walk`."""
     size = len(starts)
     is_named = bytearray(size)
     for parent in parents:

@@ -1,4 +1,4 @@
-"""The state of one log as a pure function of its accepted entries: order, stores, state hash, forks, partial reads."""
+"""The state of one log as a pure function of its accepted entries: order, stores, state hash, forks, parts."""
 
 from strandline.dialects.ipfslog.reduce.configuration import (
     LogConfiguration,
@@ -10,7 +10,7 @@ from strandline.dialects.ipfslog.reduce.configuration import (
 from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
 from strandline.dialects.ipfslog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.ipfslog.reduce.forks import forks
-from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, held, iterate, last, traverse
+from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, entry_id, iterate, last, traverse
 from strandline.dialects.ipfslog.reduce.skeletons import (
     Carry,
     decode_carry,
@@ -69,9 +69,9 @@ __all__ = [
     "document_rows",
     "encode_carry",
     "encode_skeleton",
+    "entry_id",
     "feed",
     "forks",
-    "held",
     "iterate",
     "last",
     "node_of",

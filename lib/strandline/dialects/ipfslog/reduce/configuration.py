@@ -1,4 +1,4 @@
-"""What a log is reduced as: its store and its write list, as the operator says or as its own id commits to."""
+"""The configuration of a log, its store and its write list: from the operator's file or from its manifests."""
 
 import hashlib
 import json
@@ -24,11 +24,11 @@ _OTHER_CONTROLLERS: Final = "/orbitdb/"
 
 @dataclass(frozen=True, slots=True)
 class LogConfiguration:
-    """Store and write list of a log: a parameter of its reduction.
+    """Store and write list of a log, a parameter of its reduction.
 
-    `write` holds ids of identities, `key:<hex>` or `*`, ascending and distinct. `depends_on` are the digests of the
-    manifests that were followed, that of the first absent one too. `whence` is `snapshot` where entries were pruned
-    and file or manifests say something else since: that changes nothing any more.
+    `write` has ids of identities, `key:<hex>` or `*`, sorted and distinct. `depends_on` are the digests of the
+    manifests that were followed, with that of the first missing one. `whence` is `snapshot` for a log with pruned
+    entries whose file or manifests now differ from the snapshot: these have no effect.
     """
 
     store: Store = "none"
@@ -38,25 +38,25 @@ class LogConfiguration:
 
     @property
     def reducer_version(self) -> str:
-        """Names the reducer and its configuration: equal versions reduce equal sets to equal states."""
+        """The version of reducer and configuration: with equal versions, equal sets have equal states."""
         encoded = dag_cbor({"store": self.store, "write": sorted(set(self.write))})
         return f"ipfslog-1:{hashlib.sha256(encoded).hexdigest()[:16]}"
 
     @property
     def as_json(self) -> str:
-        """The configuration as it is stored with the state: JSON with sorted keys, compact, ASCII."""
+        """The configuration as stored with the state: compact JSON with sorted keys, ASCII."""
         members = {"store": self.store, "whence": self.whence, "write": sorted(set(self.write))}
         return json.dumps(members, sort_keys=True, separators=(",", ":"))
 
     def may_write(self, entry: Entry) -> bool:
-        """Return whether the entry's writer, or its key, is listed."""
+        """Return whether the write list has the entry's writer or its key."""
         return ANYONE in self.write or entry.writer in self.write or KEY_PREFIX + entry.key in self.write
 
 
 def parse_log_config(raw: bytes, name: str) -> Mapping[str, LogConfiguration]:
-    """Return the configurations that an operator's file gives, by log id; `name` is how errors call the file.
+    """Return the configurations in an operator's file, by log id; `name` is the file name for messages.
 
-    `{"logs": [{"id": .., "store": .., "write": [..]}]}`; `write` may be left out, then everyone may.
+    Form: `{"logs": [{"id": .., "store": .., "write": [..]}]}`; without `write` everyone may write.
 
     Raises:
         UsageError: `LOG_CONFIG_INVALID`, naming file and member.
@@ -70,7 +70,7 @@ def parse_log_config(raw: bytes, name: str) -> Mapping[str, LogConfiguration]:
         or document.keys() != {"logs"}
         or not isinstance(document["logs"], list)
     ):
-        raise _invalid(name, "must be an object with the one member logs, a list")
+        raise _invalid(name, "must be an object with exactly one member: logs, a list")
     found: dict[str, LogConfiguration] = {}
     for position, each in enumerate(document["logs"]):
         log_id, configuration = _configured(name, f"logs[{position}]", each)
@@ -82,15 +82,15 @@ def parse_log_config(raw: bytes, name: str) -> Mapping[str, LogConfiguration]:
 
 def _configured(name: str, member: str, each: Any) -> tuple[str, LogConfiguration]:
     if not isinstance(each, dict) or not {"id", "store"} <= each.keys() <= {"id", "store", "write"}:
-        raise _invalid(name, f"must have id, store and perhaps write in {member}, and nothing else")
+        raise _invalid(name, f"must have id, store and optionally write in {member}, and no other member")
     if not isinstance(each["id"], str) or not each["id"]:
-        raise _invalid(name, f"needs a text that is not empty in {member}.id")
+        raise _invalid(name, f"must have a text that is not empty in {member}.id")
     store = STORES.get(each["store"]) if isinstance(each["store"], str) else None
     if store is None:
-        raise _invalid(name, f"names a store in {member}.store that does not exist")
+        raise _invalid(name, f"names an unknown store in {member}.store")
     write = each.get("write", [ANYONE])
     if not isinstance(write, list) or not all(isinstance(item, str) for item in write):
-        raise _invalid(name, f"needs a list of texts in {member}.write")
+        raise _invalid(name, f"must have a list of texts in {member}.write")
     return each["id"], LogConfiguration(store, tuple(sorted(set(write))), "config")
 
 
@@ -106,38 +106,39 @@ def _invalid(name: str, problem: str) -> UsageError:
 def configuration_of(
     log_id: str, config: Mapping[str, LogConfiguration], manifests: Iterable[Manifest]
 ) -> LogConfiguration:
-    """Return store and write list of a log: those of `config`, else of the manifests to which its id commits.
+    """Return store and write list of a log: from `config`, else from the manifests that its id commits to.
 
-    `/orbitdb/<CID>` and `/orbitdb/<CID>/<name>` name a database manifest; its access address (a content address,
-    `/ipfs/` before it or not) a list, or a controller of type `ipfs` or `legacy-ipfs` that names one. Rights that
-    change are no list: everyone. A chain that is not held, or another id: store `none`, everyone.
+    `/orbitdb/<CID>` and `/orbitdb/<CID>/<name>` name a database manifest. Its access address (a content address, with
+    or without `/ipfs/` before it) names a list, or a controller of type `ipfs` or `legacy-ipfs` that names a list.
+    Access controllers with changing rights give: everyone may write. If a manifest of the chain is not stored, or for
+    another form of id: store `none`, everyone.
     """
     if log_id in config:
         return config[log_id]
-    held = {manifest.record_id: manifest for manifest in manifests}
+    by_id = {manifest.record_id: manifest for manifest in manifests}
     digest = database_digest(log_id)
     if digest is None:
         return LogConfiguration()
-    database = held.get(digest)
+    database = by_id.get(digest)
     if database is None or database.kind != "database":
         return LogConfiguration(depends_on=(digest,))
-    return _by_manifests(database, held)
+    return _by_manifests(database, by_id)
 
 
 def database_digest(log_id: str) -> bytes | None:
-    """Return the digest of the database manifest to which a log's id commits, None for an id that commits to none."""
+    """Return the digest of the database manifest that a log id commits to, or None if it commits to none."""
     address = _ADDRESS.fullmatch(log_id)
     cid = parse_cid(address.group(1)) if address else None
     return cid.digest if isinstance(cid, Cid) else None
 
 
 def access_digest(access: str | None) -> bytes | None:
-    """Return the digest of what an access address names (a content address, `/ipfs/` before it or not), or None."""
+    """Return the digest in an access address (a content address, with or without `/ipfs/` before it), or None."""
     cid = parse_cid((access or "").removeprefix(_IPFS))
     return cid.digest if isinstance(cid, Cid) else None
 
 
-def _by_manifests(database: Manifest, held: Mapping[bytes, Manifest]) -> LogConfiguration:
+def _by_manifests(database: Manifest, by_id: Mapping[bytes, Manifest]) -> LogConfiguration:
     followed = [database.record_id]
     store = STORES.get(database.type or "", "none")
     access = database.access or ""
@@ -149,7 +150,7 @@ def _by_manifests(database: Manifest, held: Mapping[bytes, Manifest]) -> LogConf
         if digest is None:
             break
         followed.append(digest)
-        manifest = held.get(digest)
+        manifest = by_id.get(digest)
         if manifest is None:
             break
         if manifest.kind == "list":

@@ -1,4 +1,4 @@
-"""A log as a DAG: heads, tails, what is missing, and the order of its values."""
+"""A log as a DAG: heads, tails, missing entries, and the order of its entries."""
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +15,10 @@ OrderKey: TypeAlias = tuple[int, bytes, str]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What of an entry makes the DAG and its order. `variant` is None for a skeleton, which stands for a pruned one."""
+    """The parts of an entry that determine the DAG and its order.
+
+    `variant` is None for a skeleton, which remains of a pruned entry.
+    """
 
     record_id: bytes
     clock_time: int
@@ -26,7 +29,7 @@ class Node:
 
     @property
     def is_skeleton(self) -> bool:
-        """True if the entry itself is gone."""
+        """True if the entry was pruned."""
         return self.variant is None
 
 
@@ -40,12 +43,12 @@ def node_of(entry: Entry) -> Node:
 
 
 def order_key(node: Walkable) -> OrderKey:
-    """Return k: time, clock id by UTF-16 code units, canonical content address. A total order."""
+    """Return k, a total order: time, clock id by UTF-16 code units, canonical content address."""
     return node.clock_time, utf16(node.clock_id), node.cid
 
 
 class Dag:
-    """The DAG of a set of nodes of one log; links to others are missing. Every part is a function of the set."""
+    """The DAG of a set of nodes of one log. Every part is a function of the set; links out of the set are missing."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self.nodes: Mapping[bytes, Node] = {node.record_id: node for node in nodes}
@@ -58,7 +61,7 @@ class Dag:
 
     @cached_property
     def rank(self) -> Mapping[bytes, int]:
-        """Place of each id in `by_key`, from 0."""
+        """The place of each id in `by_key`, from 0."""
         return {record_id: place for place, record_id in enumerate(self.by_key)}
 
     @cached_property
@@ -72,7 +75,7 @@ class Dag:
 
     @cached_property
     def missing(self) -> tuple[bytes, ...]:
-        """Digests that `next` names and the set lacks, ascending: where reading would go on."""
+        """Digests in `next` that are not in the set, sorted: load these to read further back."""
         return tuple(sorted(self._named - self.nodes.keys()))
 
     @cached_property
@@ -86,17 +89,17 @@ class Dag:
 
     def missing_of(self, record_id: bytes) -> tuple[bytes, ...]:
         """Return the missing parents of a node, ascending."""
-        # No difference of sets: that would look at all nodes.
+        # A difference of sets would iterate over all nodes.
         return tuple(sorted({parent for parent in self.nodes[record_id].next if parent not in self.nodes}))
 
     @cached_property
     def is_core(self) -> bool:
-        """True if all entries are core2; skeletons do not tell."""
+        """True if all entries are core2; skeletons do not count, since they do not have a variant."""
         variants = {node.variant for node in self.nodes.values()} - {None}
         return variants == {"core2"}
 
     def inverted(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the edges (child, parent) whose parent does not come before its child by k."""
+        """Yield the edges (child, parent) in which the parent is not before the child by k."""
         rank = self.rank
         for node in self.nodes.values():
             for parent in dict.fromkeys(node.next):
@@ -105,7 +108,7 @@ class Dag:
 
     @cached_property
     def mode(self) -> Mode:
-        """`walk` if an edge is inverted; a log with pruned entries stays `sort`, since a walk could reorder them."""
+        """`walk` if an edge is inverted, but always `sort` with pruned entries, since a walk could reorder these."""
         if any(node.is_skeleton for node in self.nodes.values()):
             return "sort"
         return "walk" if next(self.inverted(), None) else "sort"
@@ -119,13 +122,13 @@ class Dag:
 
     @cached_property
     def position(self) -> Mapping[bytes, int]:
-        """Place of each id in `values`, from 1."""
+        """The place of each id in `values`, from 1."""
         return {record_id: place for place, record_id in enumerate(self.values, start=1)}
 
     def walk(
         self, roots: Iterable[bytes], amount: int | None = None, end: bytes | None = None
     ) -> list[bytes]:
-        """Return up to `amount` ids that `roots` lead to, newest first, ending with `end`: as `walk`."""
+        """Return up to `amount` ids reachable from `roots`, newest first, as the function `walk`."""
         rank, by_key = self.rank, self.by_key
         return walk(
             self.nodes,
@@ -138,7 +141,7 @@ class Dag:
         )
 
     def reachable(self, roots: Iterable[bytes]) -> set[bytes]:
-        """Return all ids that `roots` lead to over `next`, them included."""
+        """Return all ids reachable from `roots` through `next`, including `roots`."""
         found = set(roots)
         waiting = list(found)
         while waiting:
@@ -149,7 +152,7 @@ class Dag:
         return found
 
     def tied(self) -> frozenset[bytes]:
-        """Return the ids whose time and clock id another node has too."""
+        """Return the ids of nodes that share time and clock id with another node."""
         by_clock: dict[tuple[int, str], list[bytes]] = {}
         for node in self.nodes.values():
             by_clock.setdefault((node.clock_time, node.clock_id), []).append(node.record_id)
@@ -158,14 +161,14 @@ class Dag:
         )
 
     def is_clock_ok(self, record_id: bytes) -> bool:
-        """Return whether the time of a node is above that of each of its parents that are held."""
+        """Return whether the time of a node is greater than that of each of its parents in the set."""
         node = self.nodes[record_id]
         parents = (self.nodes.get(parent) for parent in node.next)
         return all(parent is None or parent.clock_time < node.clock_time for parent in parents)
 
 
 class Newest:
-    """Sorts a node before those of lesser k, as a heap wants it."""
+    """A heap item that sorts nodes of greater k first."""
 
     __slots__ = ("key", "record_id")
 
@@ -187,11 +190,11 @@ def walk(
     amount: int | None = None,
     end: bytes | None = None,
 ) -> list[bytes]:
-    """Return up to `amount` ids that `roots` lead to, newest first, ending with `end` if it is met.
+    """Return up to `amount` ids reachable from `roots`, newest first; stops after `end`.
 
-    Each step takes the greatest by k of what is known and learns its parents; if it `looks_further`, as the library of
-    core2 does, also those of what the step before learnt. `item_of` gives what stands for an id in the heap, greatest
-    k least, and `id_of` gives it back. Work: O((nodes + edges) log nodes), no recursion.
+    Each step takes the node with the greatest k of those found and adds its parents. With `looks_further`, as in the
+    library of core2, it also adds the parents of the nodes that the step before added. `item_of` gives the heap item
+    of an id, least for the greatest k; `id_of` gives the id back. Work: O((nodes + edges) log nodes), no recursion.
     """
     heap: list[Any] = [item_of(root) for root in roots]
     heapq.heapify(heap)

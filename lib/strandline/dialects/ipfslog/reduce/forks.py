@@ -1,4 +1,4 @@
-"""Forks of a clock: one key that appended twice at one time, which no honest history holds."""
+"""Clock forks: one key appended two entries with one time, which an honest writer never does."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -11,11 +11,11 @@ KIND: Final = "IPFSLOG_CLOCK_FORK"
 
 
 def forks(entries: Iterable[Entry]) -> tuple[Equivocation, ...]:
-    """Return a row per (key, time) of one log with entries of different signed bytes, by key, then time.
+    """Return a row per (key, time) of one log that has entries with different signed bytes, by key, then time.
 
-    An append takes a time above all it has seen, so two devices with one key, or a lie. v0 entries never count, and
-    of twins, entries with equal key and signed bytes, only that of least id: with them a stranger could accuse the
-    key.
+    An append takes a time greater than all it has seen, so either two devices share the key or the writer is
+    dishonest. v0 entries never count. Of twins, entries with equal key and signed bytes, only the one with the least
+    id counts: everyone can make a twin, and could otherwise accuse the key.
     """
     by_clock: dict[tuple[str, int], dict[bytes, Entry]] = {}
     for entry in entries:
@@ -31,7 +31,7 @@ def forks(entries: Iterable[Entry]) -> tuple[Equivocation, ...]:
 
 
 def without_twins(entries: Iterable[Entry]) -> list[Entry]:
-    """Return of entries with equal signed bytes that of least id, by id."""
+    """Return the entries without twins, by id: of entries with equal signed bytes, the one with the least id."""
     claims: dict[bytes, Entry] = {}
     for entry in sorted(entries, key=lambda entry: entry.record_id):
         claims.setdefault(signed_digest_of(entry), entry)
@@ -39,7 +39,7 @@ def without_twins(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def fork(key: str, time: int, entries: Iterable[Entry]) -> Equivocation:
-    """Return the row of entries of one log with one key and time."""
+    """Return the row for entries of one log with one key and time."""
     members = {entry.record_id: entry for entry in entries}
     namespace = members[min(members)].namespace
     records = {record_id: entry.block for record_id, entry in members.items()}

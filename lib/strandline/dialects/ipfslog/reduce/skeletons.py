@@ -1,6 +1,7 @@
-"""What stays of pruned entries, so that order, heads, tails, count and state hash stay what they were.
+"""What remains of pruned entries, so that order, heads, tails, counts and state hash do not change.
 
-Of each entry a skeleton; of all of a log together a carry, which also holds what the log is reduced as from then on.
+Each pruned entry leaves a skeleton; all pruned entries of a log together leave a carry, which also fixes the log's
+configuration from then on.
 """
 
 from dataclasses import dataclass
@@ -17,33 +18,35 @@ _MEMBERS: Final = {"v", "mode", "store", "write", "count", "blocks", "documents"
 
 
 def encode_skeleton(node: Walkable) -> bytes:
-    """Return the skeleton of an entry as it is stored: dag-cbor of time, clock id, digests of `next`, address."""
+    """Return the stored skeleton of an entry: dag-cbor of time, clock id, digests of `next`, address."""
     return dag_cbor([node.clock_time, node.clock_id, list(node.next), node.cid])
 
 
 def decode_skeleton(raw: bytes) -> Node:
-    """Return the node that stands for a pruned entry.
+    """Return the node in a stored skeleton.
 
     Raises:
-        ValueError: the bytes are no skeleton.
+        ValueError: the bytes are not a skeleton.
     """
     try:
         value: Any = parse_dag_cbor(raw).value
     except CborRefused:
-        raise ValueError("a skeleton is canonical dag-cbor") from None
+        raise ValueError("a skeleton must be canonical dag-cbor") from None
     if not isinstance(value, list) or [type(part) for part in value] != [int, str, list, str]:
-        raise ValueError("a skeleton is a list of time, clock id, digests and address")
+        raise ValueError("a skeleton must be a list of time, clock id, digests and address")
     time, clock_id, next_, text = value
     cid = parse_cid(text)
     if isinstance(cid, str) or not all(isinstance(digest, bytes) for digest in next_):
-        raise ValueError("a skeleton names entries by their digests and addresses")
+        raise ValueError("a skeleton must name entries by their digests and addresses")
     return Node(cid.digest, time, clock_id, tuple(next_), text, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """What the pruned entries of a log add up to: `count` of them, hashes of the complete blocks of the order, and of
-    the documents or None. Store and write list are those of the log from then on; its mode is `sort`.
+    """The sum of a log's pruned entries, and the log's configuration from then on; its mode is `sort`.
+
+    `count` is their number, `blocks` the hashes of the complete blocks of the order, `documents` the hash of the
+    documents or None.
     """
 
     store: str
@@ -52,19 +55,19 @@ class Carry:
     blocks: tuple[bytes, ...] = ()
     documents: bytes | None = None
 
-    def holds(self, configuration: LogConfiguration) -> bool:
-        """Return whether a configuration says what the carry says."""
+    def agrees(self, configuration: LogConfiguration) -> bool:
+        """Return whether a configuration has the store and the write list of the carry."""
         return self.store == configuration.store and self.write == tuple(sorted(set(configuration.write)))
 
     def configuration_of(self, found: LogConfiguration) -> LogConfiguration:
-        """Return what the log is reduced as, whatever its manifests say since: `found` if it says the same."""
-        if self.holds(found):
+        """Return the configuration of the log, `found` if it agrees, else that of the carry."""
+        if self.agrees(found):
             return found
         return LogConfiguration(STORES[self.store], self.write, "snapshot")
 
 
 def encode_carry(carry: Carry) -> bytes:
-    """Return a carry as it is stored: dag-cbor of a map."""
+    """Return a carry as stored: dag-cbor of a map."""
     return dag_cbor(
         {
             "v": _VERSION,
@@ -79,17 +82,17 @@ def encode_carry(carry: Carry) -> bytes:
 
 
 def decode_carry(raw: bytes) -> Carry:
-    """Return the carry that bytes are.
+    """Return the carry in stored bytes.
 
     Raises:
-        ValueError: the bytes are no carry.
+        ValueError: the bytes are not a carry.
     """
     try:
         value: Any = parse_dag_cbor(raw).value
     except CborRefused:
-        raise ValueError("a carry is canonical dag-cbor") from None
+        raise ValueError("a carry must be canonical dag-cbor") from None
     if not isinstance(value, dict) or value.keys() != _MEMBERS or value["v"] != _VERSION:
-        raise ValueError("a carry is a map of version 1")
+        raise ValueError("a carry must be a map of version 1")
     if value["mode"] != "sort" or value["store"] not in STORES:
         raise ValueError("only logs in mode sort, of a known store, are pruned")
     return Carry(

@@ -1,4 +1,4 @@
-"""The state of a log: its reduced rows, and the bytes whose hash says that two states are equal."""
+"""The state of a log: its reduced rows, and the bytes whose hash is equal for equal states."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from strandline.dialects.ipfslog.reduce.stores import (
 from strandline.dialects.ipfslog.types import DIALECT, Entry
 
 ORDER_BLOCK: Final = 65_536
-"""Positions that one hash of the order covers: blocks without news keep theirs."""
+"""Positions covered by one hash of the order; the hashes of blocks without changes are reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class HeadRow:
 
 @dataclass(frozen=True, slots=True)
 class TailRow:
-    """A row of `ipfs_log_tail`: a root, or an entry whose parents `missing` are not held."""
+    """A row of `ipfs_log_tail`: a root, or an entry whose parents `missing` are not stored."""
 
     record_id: bytes
     kind: Literal["root", "partial"]
@@ -39,7 +39,7 @@ class TailRow:
 
 @dataclass(frozen=True, slots=True)
 class ViewRow:
-    """A row of `ipfs_log_view`: an entry, or the skeleton of one, at its position from 1."""
+    """A row of `ipfs_log_view`: an entry or a skeleton at its position, from 1."""
 
     record_id: bytes
     position: int
@@ -51,8 +51,9 @@ class ViewRow:
 class LogState:
     """The state of one log under one configuration; `documents` is None for stores without rows.
 
-    `order_blocks` and `document_groups` are the joined hashes of which the state holds one; None while the log has
-    one block. `record_count` counts all entries, `count` those whose writer is listed, and skeletons.
+    `order_blocks` and `document_groups` are the joined hashes from which the state hash is computed; None while the
+    order has one block. `record_count` counts all entries and skeletons, `count` those whose writer is on the write
+    list, and skeletons.
     """
 
     mode: Mode
@@ -80,16 +81,16 @@ def reduce_log(
     configuration: LogConfiguration | None = None,
     skeletons: Iterable[Node] = (),
 ) -> LogState:
-    """Return the state of a log from the set of its accepted entries: their order of arrival plays no part.
+    """Return the state of a log from the set of its accepted entries; their order of arrival does not matter.
 
-    S holds the entries whose writer is listed, and skeletons, which stand for pruned entries: an entry that comes back
-    does not count.
+    The state has the entries whose writer is on the write list, and skeletons of pruned entries. An entry that is
+    delivered again after it was pruned does not count.
     """
     config = configuration or LogConfiguration()
-    bones = {node.record_id: node for node in skeletons}
-    held = {entry.record_id: entry for entry in entries if entry.record_id not in bones}
-    listed = {record_id: entry for record_id, entry in held.items() if config.may_write(entry)}
-    dag = Dag([*map(node_of, listed.values()), *bones.values()])
+    pruned = {node.record_id: node for node in skeletons}
+    stored = {entry.record_id: entry for entry in entries if entry.record_id not in pruned}
+    listed = {record_id: entry for record_id, entry in stored.items() if config.may_write(entry)}
+    dag = Dag([*map(node_of, listed.values()), *pruned.values()])
     documents = None
     if config.store in STORES_WITH_ROWS:
         in_order = (listed[record_id] for record_id in dag.values if record_id in listed)
@@ -104,9 +105,9 @@ def reduce_log(
         view=_view(dag),
         documents=None if documents is None else tuple(documents[key] for key in sorted(documents)),
         missing=dag.missing,
-        denied=tuple(sorted(held.keys() - listed.keys())),
+        denied=tuple(sorted(stored.keys() - listed.keys())),
         count=len(dag.nodes),
-        record_count=len(held) + len(bones),
+        record_count=len(stored) + len(pruned),
         reducer_version=config.reducer_version,
         state_hash=state_hash(len(dag.nodes), dag.mode, dag.heads, dag.missing, blocks, groups),
         order_blocks=None if has_one_block else b"".join(blocks),
@@ -131,7 +132,7 @@ def _view(dag: Dag) -> tuple[ViewRow, ...]:
 
 
 def order_blocks(values: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return the hashes of the digests in order, `ORDER_BLOCK` positions each."""
+    """Return the hashes of the digests in order, one per `ORDER_BLOCK` positions."""
     return tuple(
         hashlib.sha256(b"".join(values[start : start + ORDER_BLOCK])).digest()
         for start in range(0, len(values), ORDER_BLOCK)

@@ -1,4 +1,4 @@
-"""Stores: what the payloads of a log say to a key-value store, a document store, a feed or a counter."""
+"""Stores: the effects of payloads on a key-value store, a document store, a feed or a counter."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ STORES: Final[Mapping[str, Store]] = {
     "docstore": "documents",
     "counter": "counter",
 }
-"""Every name of a store, also those that core uses, and the store it names."""
+"""The store of every store name; OrbitDB core has other names."""
 
 STORES_WITH_ROWS: Final[frozenset[Store]] = frozenset({"keyvalue", "documents", "counter"})
 _ABSENT: Final = object()
@@ -29,10 +29,9 @@ _ABSENT: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One effect that a payload may have. `value_json` is the document, count or value, None where it is absent.
+    """One possible effect of a payload. `value_json` is the document, count or value; None if it is absent.
 
-    `target` is the canonical content address that a `DEL` of a feed names. `item` tells the documents of one entry
-    apart.
+    `target` is the canonical content address in a `DEL` of a feed. `item` numbers the documents of one entry.
     """
 
     op: str
@@ -59,7 +58,7 @@ def payload_json(entry: Entry) -> str:
 
 
 def value_json(entry: Entry) -> str | None:
-    """Return the `value` of the payload as sorted JSON, None where there is none."""
+    """Return the `value` of the payload as sorted JSON, None if it has none."""
     payload = entry.payload
     return _json_or_absent(payload.get("value", _ABSENT)) if isinstance(payload, dict) else None
 
@@ -73,7 +72,7 @@ def _json_or_absent(value: Any) -> str | None:
 
 
 def ops_of(entry: Entry) -> tuple[Op, ...]:
-    """Return the effects that an entry may have on a store, whichever it is; an op that does not fit has none."""
+    """Return the possible effects of an entry on a store of any kind; an op with unsuitable members has none."""
     payload = entry.payload
     if not isinstance(payload, dict):
         return ()
@@ -81,18 +80,18 @@ def ops_of(entry: Entry) -> tuple[Op, ...]:
     if op == "ADD":
         return (Op(op, None, _json_or_absent(value), 0, None),)
     if op == "PUT":
-        key = property_name(payload.get("key", _ABSENT))
+        key = _property_name(payload.get("key", _ABSENT))
         return () if key is None else (Op(op, key, _json_or_absent(value), 0, None),)
     if op == "DEL":
-        key, target = property_name(payload.get("key", _ABSENT)), _target(value)
+        key, target = _property_name(payload.get("key", _ABSENT)), _target(value)
         return () if key is None and target is None else (Op(op, key, _json_or_absent(value), 0, target),)
     if op == "PUTALL" and entry.variant != "core2":
         return tuple(_documents(payload.get("docs")))
     return tuple(_counts(value)) if op == "COUNTER" else ()
 
 
-def property_name(key: Any) -> str | None:
-    """Return the name of the property that JavaScript would set for a key, None for what all share one name of."""
+def _property_name(key: Any) -> str | None:
+    """Return the property name that JavaScript uses for a key, None for objects and arrays, which share one name."""
     if isinstance(key, str):
         return key
     if key is _ABSENT:
@@ -112,7 +111,7 @@ def _target(value: Any) -> str | None:
 def _documents(docs: Any) -> Iterator[Op]:
     for item, document in enumerate(docs if isinstance(docs, list) else ()):
         if isinstance(document, dict):
-            key = property_name(document.get("key", _ABSENT))
+            key = _property_name(document.get("key", _ABSENT))
             if key is not None:
                 yield Op("PUTALL", key, _json_or_absent(document.get("value", _ABSENT)), item, None)
 
@@ -121,7 +120,7 @@ def _counts(value: Any) -> Iterator[Op]:
     counters = value.get("counters") if isinstance(value, dict) else None
     for name, count in (counters if isinstance(counters, dict) else {}).items():
         is_number = isinstance(count, int | float) and not isinstance(count, bool)
-        # Core cannot compare integers beyond 2^53-1, no double is one.
+        # Core cannot compare integers beyond 2^53-1, which are not exact doubles.
         if is_number and not (isinstance(count, int) and abs(count) > MAX_SAFE_INTEGER):
             yield Op("COUNTER", name, js_number(count), 0, None)
 
@@ -129,9 +128,9 @@ def _counts(value: Any) -> Iterator[Op]:
 def document_rows(store: Store, values: Iterable[Entry]) -> dict[str, DocumentRow]:
     """Return the rows of a store by key, from its entries in the order of their positions.
 
-    - `keyvalue`: of `PUT` and `DEL` of a key that of greatest position;
-    - `documents`: likewise, `PUTALL` too; of equal keys in one entry the first;
-    - `counter`: the greatest count of each id, 0 if below; of equal ones that of greatest position.
+    - `keyvalue`: of the `PUT` and `DEL` with a key, the one with the greatest position;
+    - `documents`: the same, with `PUTALL`; of equal keys in one entry the first;
+    - `counter`: the greatest count of each id, at least 0; of equal ones the one with the greatest position.
     """
     rows: dict[str, DocumentRow] = {}
     taken = {"keyvalue": ("PUT", "DEL"), "documents": ("PUT", "DEL", "PUTALL"), "counter": ("COUNTER",)}.get(
@@ -166,7 +165,7 @@ def _count(row: Op | DocumentRow) -> float:
 
 
 def feed(values: Iterable[Entry]) -> list[bytes]:
-    """Return the ids of the `ADD` entries that no `DEL` of greater position names, in order."""
+    """Return the ids of the `ADD` entries that no `DEL` with a greater position names, in order."""
     added: dict[str, bytes] = {}
     for entry in values:
         for op in ops_of(entry):
@@ -183,7 +182,7 @@ def counter(rows: Iterable[DocumentRow]) -> float:
 
 
 def document_groups(rows: Iterable[DocumentRow]) -> tuple[bytes, ...]:
-    """Return the 256 hashes of the rows by the first byte of their encoding, each group ascending."""
+    """Return the 256 hashes of the rows, grouped by the first byte of their encoding, each group sorted."""
     groups: list[list[bytes]] = [[] for _ in range(256)]
     for row in rows:
         encoded = _encoded(row)

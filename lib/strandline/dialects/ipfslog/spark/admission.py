@@ -1,7 +1,7 @@
-"""What logs fill in of the stages of admission: entries are judged by their own bytes and by their identity.
+"""The stages of admission that are specific to logs: entries are judged by their block and by their identity.
 
-Parents are not waited for, so nothing here follows links.
-Source: ipfs-log's `Entry.verify`, `Identities.verifyIdentity` and `Log.join`.
+An entry does not wait for its parents, so no links are followed here. Source: `Entry.verify`,
+`Identities.verifyIdentity` and `Log.join` of ipfs-log.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from strandline.dialect_api.records import RecordDialect
 from strandline.dialect_api.stages import Batch, Resolution, SideRows
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.info import INFO
-from strandline.dialects.ipfslog.spark import identities, pruned
-from strandline.dialects.ipfslog.spark.claims import head_claims
-from strandline.dialects.ipfslog.spark.identities import IdentityBook
-from strandline.dialects.ipfslog.spark.tables import IDENTITIES, MANIFESTS
+from strandline.dialects.ipfslog.spark import identities
+from strandline.dialects.ipfslog.spark.identities import BatchIdentities
+from strandline.dialects.ipfslog.spark.retained import skeletons
+from strandline.dialects.ipfslog.spark.tables import ENTRIES, IDENTITIES, MANIFESTS
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE
+from strandline.frames.blocks import is_block
 from strandline.frames.buckets import bucket_of
 from strandline.frames.verdicts import VERDICT, is_fault, waits_for
 from strandline.kernels.guard import NEXT_RULES
 
 
 class LogAdmission(RecordDialect):
-    """Admission of logs: entries, and beside them identities and manifests."""
+    """Admission of logs: entries, identities and manifests."""
 
     info = INFO
     document_fields = kernels.DOCUMENT_FIELDS
@@ -42,36 +43,36 @@ class LogAdmission(RecordDialect):
     judge = staticmethod(kernels.judge)
     replay = staticmethod(kernels.replay)
 
-    def told_claims(self) -> Mapping[str, Column]:
-        """Return the address that a rejected block came with, as its evidence tells; null where that was its own."""
-        told = [F.get_json_object("evidence", "$.HASH_MISMATCH.claimed")]
+    def claims_in_evidence(self) -> Mapping[str, Column]:
+        """Return the address that a rejected block was delivered with, from its evidence; null if it was right."""
+        found = [F.get_json_object("evidence", "$.HASH_MISMATCH.claimed")]
         for code in ("CID_MALFORMED", "CID_UNSUPPORTED"):
             is_of_block = F.get_json_object("evidence", f"$.{code}.field") == "cid"
-            told.append(F.when(is_of_block, F.get_json_object("evidence", f"$.{code}.actual")))
-        return {"claimed": F.coalesce(*told)}
+            found.append(F.when(is_of_block, F.get_json_object("evidence", f"$.{code}.actual")))
+        return {"claimed": F.coalesce(*found)}
 
     def gather(
         self, judged: DataFrame, waiting: DataFrame | None, tables: Tables, jobs: Jobs
-    ) -> IdentityBook:
-        """Return the identities that the batch needs, those that are new verified."""
+    ) -> BatchIdentities:
+        """Return the identities that the batch needs; the new ones are verified."""
         return identities.gathered(judged, waiting, _shared_bucket(tables), tables, jobs)
 
-    def recall(self, waiting: DataFrame, gathered: IdentityBook) -> DataFrame:
-        """Return the waiting entries whose identity is held now."""
-        known = gathered.book.where("is_row").select("identity_digest")
+    def recall(self, waiting: DataFrame, gathered: BatchIdentities) -> DataFrame:
+        """Return the waiting entries whose identity is known now."""
+        known = gathered.known.where("is_row").select("identity_digest")
         named = waiting.withColumn("identity_digest", identities.waited_for())
         return named.join(known, "identity_digest", "left_semi").select(*waiting.columns)
 
-    def resolve(self, judged: DataFrame, gathered: IdentityBook) -> Resolution:
-        """Decide what the identities of entries say of them."""
-        concluded = identities.concluded(judged, gathered.book)
+    def resolve(self, judged: DataFrame, gathered: BatchIdentities) -> Resolution:
+        """Decide each block, with the checks of its identity."""
+        concluded = identities.concluded(judged, gathered.known)
         identity = F.concat(F.lit(identities.WAITS), F.lower(F.hex("identity_digest")))
         missing = (F.col("outcome") == "deferred") & ~is_fault()
         is_refuted = F.col("outcome") == "refuted"
-        thing = F.when(missing, identity).when(is_fault(), F.lit(NEXT_RULES))
+        awaited = F.when(missing, identity).when(is_fault(), F.lit(NEXT_RULES))
         found = concluded.withColumns(
             {
-                "waits_for": waits_for(thing),
+                "waits_for": waits_for(awaited),
                 "outcome": F.when(is_refuted, F.lit("rejected")).otherwise(F.col("outcome")),
                 "reasons": F.when(missing, F.array(F.lit("IDENTITY_MISSING"))).otherwise(F.col("reasons")),
             }
@@ -81,16 +82,17 @@ class LogAdmission(RecordDialect):
         return Resolution(concluded, found)
 
     def measures(self) -> Mapping[str, Column]:
-        """Return the number of manifests."""
+        """Return the number of manifests, as `manifests`."""
         return {"manifests": F.count_if(F.col("kind") == "manifest")}
 
     def side_rows(self, batch: Batch, found: Row) -> SideRows:
-        """Return new identities, then manifests, and what heads are claimed.
+        """Return new identities, then manifests, and the counts of head claims.
 
-        Identities come before the entries that need them: after a kill between the two the next run finds them known.
+        Identities are written before the entries that need them: after a kill between the two, the next run knows
+        them.
         """
-        book: IdentityBook = batch.gathered
-        verified, shared, jobs = book.verified, _shared_bucket(book.tables), book.jobs
+        gathered: BatchIdentities = batch.gathered
+        verified, shared, jobs = gathered.verified, _shared_bucket(gathered.tables), gathered.jobs
         new = jobs.row(
             verified.where("is_row").agg(
                 F.count(F.lit(1)).alias("rows"), F.count_if(~F.col("is_record")).alias("embedded")
@@ -108,7 +110,7 @@ class LogAdmission(RecordDialect):
         if found["manifests"]:
             manifests = _as_ipfs_log_manifest(batch.concluded, shared)
             inserts.append(TableInsert(MANIFESTS, manifests, (shared,)))
-        claims_known, claims_missing = head_claims(batch, self.pruned(book.tables))
+        claims_known, claims_missing = _head_claims(batch, self.pruned(gathered.tables))
         counts = {
             "identities_embedded": 0, "identity_verifications": new["rows"], "claims_known": claims_known,
             "claims_missing": claims_missing,
@@ -125,17 +127,45 @@ class LogAdmission(RecordDialect):
         )  # fmt: skip
 
     def skeletons(self, pruned_rows: DataFrame) -> DataFrame | None:
-        """Return the nodes that stand for pruned entries."""
-        return pruned.skeletons(pruned_rows)
+        """Return the nodes of pruned entries."""
+        return skeletons(pruned_rows)
+
+
+def _head_claims(batch: Batch, pruned: DataFrame) -> tuple[int, int]:
+    """Return how many head claims name an entry that is stored after this run or was pruned, and how many do not."""
+    tables, jobs = batch.gathered.tables, batch.gathered.jobs
+    of_files = batch.documents.where("kind = 'claim'").select("record_id")
+    of_manifests = (
+        batch.documents.where(is_block())
+        .join(batch.judged.where("heads IS NOT NULL").select("judge_id", "heads"), "judge_id")
+        .select(F.explode("heads").alias("record_id"))
+    )
+    claims = of_files.unionByName(of_manifests).groupBy("record_id").agg(F.count(F.lit(1)).alias("claims"))
+    accepted = batch.verdicts.where("kind = 'record' AND outcome = 'accepted'").select("record_id").distinct()
+    marked = jobs.checkpoint(
+        claims.join(accepted.withColumn("is_accepted", F.lit(True)), "record_id", "left"), "claims"
+    )
+    counted = marked.groupBy().agg(
+        F.coalesce(F.sum("claims"), F.lit(0)).alias("all"),
+        F.coalesce(F.sum(F.when(F.col("is_accepted"), F.col("claims"))), F.lit(0)).alias("known"),
+    )
+    found = jobs.row(counted)
+    known = found["known"]
+    if known < found["all"]:
+        rest = marked.where("is_accepted IS NULL AND record_id IS NOT NULL")
+        ids = tables.read(ENTRIES).select("record_id").unionByName(pruned.select("record_id")).distinct()
+        older = rest.join(ids, "record_id", "left_semi")
+        known += jobs.row(older.agg(F.coalesce(F.sum("claims"), F.lit(0)).alias("claims")))["claims"]
+    return known, found["all"] - known
 
 
 def _shared_bucket(tables: Tables) -> int:
-    """Return the bucket of what belongs to no log."""
+    """Return the bucket of identities and manifests, which belong to no log."""
     return bucket_of_namespace(SHARED_NAMESPACE, tables.buckets)
 
 
 def _as_ipfs_log_identity(verified: DataFrame, bucket: int) -> DataFrame:
-    """Shape identities to the contract of `ipfs_log_identity`.  Rows: one per identity that is a row."""
+    """Shape identities to the contract of `ipfs_log_identity`.  Rows: one per identity that becomes a row."""
     return verified.where("is_row").select(
         F.lit(SHARED_NAMESPACE).alias("namespace"), F.lit(bucket).cast("int").alias("bucket"), "record_id", "block",
         "cid", "id", "public_key", "sig_id", "sig_public_key", "type", "valid",

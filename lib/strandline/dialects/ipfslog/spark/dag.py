@@ -1,4 +1,4 @@
-"""Logs as DAGs: which entries nothing follows, which lack a parent, which come no later than one."""
+"""Logs as DAGs: heads, links to missing parents, and links that contradict the clocks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pyspark.sql.window import Window
 from strandline.dialects.ipfslog.spark.logs import key_of, order_of
 
 NODE = ("namespace", "bucket", "record_id", "cid", "clock_time", "clock_id", "writer")
-"""What of an entry goes into heads, tails and order; its links stand in `next`."""
+"""The columns of an entry in heads, tails and order; its links are in `next`."""
 
 HEAD, MISSING, LATE, INVERTED = "head", "missing", "late", "inverted"
-"""What a bond says: the entry is named by none; it names one that is not held; one whose time is not below its own;
-of these one that does not come before it by k."""
+"""Kinds of edges: an entry that no entry names; a link to an entry that is not stored; a link to an entry whose time
+is not less; of these, one to an entry that is not before it by k.
+"""
 
 
 def links(nodes: DataFrame) -> DataFrame:
@@ -24,27 +25,27 @@ def links(nodes: DataFrame) -> DataFrame:
     return nodes.select(*NODE, F.explode(F.array_distinct("next")).alias("parent"))
 
 
-def bonds(nodes: DataFrame) -> DataFrame:
-    """Tell what is remarkable about entries and links; of an honest, whole log that is its heads alone.
+def edges(nodes: DataFrame) -> DataFrame:
+    """Find heads and irregular links: for an honest, complete log, its heads alone.
 
     Reads:  NODE, next.
     Gives:  NODE, parent (null for a head), kind: HEAD, MISSING, LATE or INVERTED.
-    Rows:   one per head and per remarkable link. One join: each entry meets the links that name it.
+    Rows:   one per head and per irregular link. One join of entries with the links that name them.
     """
-    return _bonds(links(nodes), nodes, "full_outer")
+    return _edges(links(nodes), nodes, "full_outer")
 
 
-def link_bonds(named: DataFrame, nodes: DataFrame) -> DataFrame:
-    """Tell what is remarkable about links.
+def link_edges(named: DataFrame, nodes: DataFrame) -> DataFrame:
+    """Find irregular links.
 
-    Reads:  named: NODE, parent; nodes: NODE, all that the links may name.
-    Gives:  as `bonds`, without heads.
+    Reads:  named: NODE, parent; nodes: NODE, all entries that the links may name.
+    Gives:  as `edges`, without heads.
     Rows:   at most one per link.
     """
-    return _bonds(named, nodes, "right_outer")
+    return _edges(named, nodes, "right_outer")
 
 
-def _bonds(named: DataFrame, nodes: DataFrame, how: str) -> DataFrame:
+def _edges(named: DataFrame, nodes: DataFrame, how: str) -> DataFrame:
     by, of = named.alias("by"), nodes.select(*NODE).alias("of")
     same = (F.col("of.namespace") == F.col("by.namespace")) & (F.col("of.record_id") == F.col("by.parent"))
     kind = (
@@ -62,20 +63,26 @@ def _bonds(named: DataFrame, nodes: DataFrame, how: str) -> DataFrame:
 
 
 def walked(found: DataFrame) -> DataFrame:
-    """Name the logs with an inverted link.  Reads: bonds.  Gives: namespace.  Rows: one per such log."""
+    """Give the logs with an inverted link.
+
+    Reads:  `edges`.  Gives: namespace.  Rows: one per such log.
+    """
     return found.where(F.col("kind") == INVERTED).select("namespace").distinct()
 
 
 def not_ok(found: DataFrame) -> DataFrame:
-    """Name the entries whose time is not above that of all their held parents.
+    """Give the entries whose time is not greater than that of all their stored parents.
 
-    Reads:  bonds.  Gives: namespace, record_id.  Rows: one per such entry.
+    Reads:  `edges`.  Gives: namespace, record_id.  Rows: one per such entry.
     """
     return found.where(F.col("kind").isin(LATE, INVERTED)).select("namespace", "record_id").distinct()
 
 
 def as_head(heads: DataFrame) -> DataFrame:
-    """Shape all heads of logs to the contract of `ipfs_log_head`.  Reads: NODE.  Rows: one per row."""
+    """Shape all heads of logs to the contract of `ipfs_log_head`.
+
+    Reads:  NODE.  Rows: one per row.
+    """
     newest = Window.partitionBy("namespace").orderBy(*(column.desc() for column in order_of()))
     return heads.withColumn("rank", F.row_number().over(newest)).select(
         "namespace", "bucket", "record_id", "rank", "cid", "writer", "clock_id", "clock_time"
@@ -94,17 +101,20 @@ def roots(nodes: DataFrame) -> DataFrame:
 
 
 def partial(lacking: DataFrame) -> DataFrame:
-    """Gather what entries lack.
+    """Collect the missing parents of entries.
 
     Reads:  namespace, bucket, record_id, cid, parent (distinct).
     Gives:  namespace, bucket, record_id, cid, missing (ascending).
-    Rows:   one per entry that lacks a parent.
+    Rows:   one per entry with a missing parent.
     """
-    lacked = F.array_sort(F.collect_list("parent"))
-    return lacking.groupBy("namespace", "bucket", "record_id", "cid").agg(lacked.alias("missing"))
+    parents = F.array_sort(F.collect_list("parent"))
+    return lacking.groupBy("namespace", "bucket", "record_id", "cid").agg(parents.alias("missing"))
 
 
 def as_tail(tails: DataFrame) -> DataFrame:
-    """Shape tails to the contract of `ipfs_log_tail`.  Reads: what `roots` and `partial` give.  Rows: one per row."""
+    """Shape tails to the contract of `ipfs_log_tail`.
+
+    Reads:  `roots` and `partial`.  Rows: one per row.
+    """
     kind = F.when(F.size("missing") > 0, F.lit("partial")).otherwise(F.lit("root"))
     return tails.select("namespace", "bucket", "record_id", "cid", kind.alias("kind"), "missing")

@@ -34,16 +34,19 @@ class Logs(LogAdmission):
     }
 
     def parse_reducer_options(self, files: Mapping[str, GivenOption]) -> Mapping[str, LogConfiguration]:
-        """Return store and writers by log, from the file of `--log-config`. Raises: UsageError LOG_CONFIG_INVALID."""
+        """Return store and writers by log, from the file of `--log-config`.
+
+        Raises: UsageError LOG_CONFIG_INVALID.
+        """
         file = files.get(LOG_CONFIG)
         return {} if file is None else parse_log_config(file.content or b"", file.text)
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
-        """Return how a plain file may be split: a file of lines anywhere, others not."""
+        """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
         return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
-        """Return how many records a file of that format holds, bad ones too: what it adds to `read`."""
+        """Return the number of records in a file of that format, with bad ones, as counted in `read`."""
         [name] = [each for each in DOCUMENT_FORMATS if each == format]
         documents = (each for each in read_documents(content, name) if not isinstance(each, HeadClaim))
         return sum(not isinstance(read_element(each, "strict"), Foreign) for each in documents)
@@ -57,11 +60,11 @@ class Logs(LogAdmission):
         return export_files.export(lake, jobs, namespaces)
 
     def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
-        """Write blocks as CARs."""
+        """Write blocks as lines of JSON."""
         return export_files.to_files(rows, there, jobs)
 
     def demo(self) -> Demo:
-        """Return the entries of the OrbitDB field manual, and a shop of which one entry is forged."""
+        """Return the entries of the OrbitDB field manual, and a small log of which one entry is forged."""
         return demo_files.demo()
 
 

@@ -1,4 +1,4 @@
-"""What the entries of logs leave in their stores: the newest value of each key, the greatest count of each id."""
+"""The stores of logs as rows: the newest value of each key, the greatest count of each id."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ DOCUMENT = (
 
 
 def effects(entries: DataFrame, logs: DataFrame) -> DataFrame:
-    """Give what entries do to the store of their log.
+    """Give the effects of entries on the store of their log.
 
-    Reads:  entries: namespace, bucket, record_id, ops; logs: namespace, store, of stores with rows alone.
-    Gives:  DOCUMENT; `value_json` of a count is what the counter shows, 0 if below.
-    Rows:   one per effect that fits the store.
+    Reads:  entries: namespace, bucket, record_id, ops; logs: namespace, store, of logs whose store has rows.
+    Gives:  DOCUMENT; `value_json` of a count is at least 0.
+    Rows:   one per effect that the store applies.
     """
     stores = F.broadcast(logs.select("namespace", "store"))
     each = entries.join(stores, "namespace").select(
@@ -39,7 +39,7 @@ def effects(entries: DataFrame, logs: DataFrame) -> DataFrame:
 
 
 def winners(candidates: DataFrame) -> DataFrame:
-    """Keep of each key the effect that counts: of counters the greatest, else, and of equal ones, the newest.
+    """Keep the effect that sets each key: the greatest count of a counter; else, and of equal counts, the newest.
 
     Reads:  DOCUMENT, position of the entry.
     Gives:  DOCUMENT.
@@ -55,14 +55,14 @@ def winners(candidates: DataFrame) -> DataFrame:
 
 
 def group_of(document_key: Column) -> Column:
-    """The group of a key: the first byte of its SHA-256."""
+    """Return the group of a key: the first byte of its SHA-256."""
     return F.conv(F.substring(F.sha2(document_key, 256), 1, 2), 16, 10).cast("int")
 
 
 def group_digests(documents: DataFrame) -> DataFrame:
     """Hash rows of `ipfs_log_document` by group.
 
-    Reads:  DOCUMENT: all rows of each group that one is of.
+    Reads:  DOCUMENT: all rows of each group that has a row.
     Gives:  namespace, groups (ARRAY<STRUCT<place INT, digest>>).
     Rows:   one per log.
     """

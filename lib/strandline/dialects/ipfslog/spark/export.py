@@ -1,4 +1,4 @@
-"""Logs as CARs: as a file that other lakes and nodes read, and as what `sync --from` brings."""
+"""Logs as a CAR, which other lakes and nodes read, and as lines of JSON for `sync --from`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ PLACE: Final = ("place", "namespace", *ORDER)
 COLUMNS: Final = (*dag.NODE, "next", "identity_digest", "block")
 
 
-def export(held: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
-    """Return a CAR of logs: the identities of their writers, the manifests that their ids commit to, their entries.
+def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+    """Return a CAR of logs: identities of writers, manifests that log ids commit to, and entries.
 
-    The roots are the heads, the newest of each log first.
+    The roots are the heads, for each log the newest first.
     """
-    entries = only_namespaces(held.read(ENTRIES).select(*COLUMNS), namespaces, held.buckets)
-    identities = jobs.persist(_only_named(held.read(IDENTITIES), entries), "identities")
-    chains = logs.chains(logs.counted(entries), held.read(MANIFESTS))
-    manifests = jobs.persist(_only_followed(held.read(MANIFESTS), chains), "manifests")
+    entries = only_namespaces(lake.read(ENTRIES).select(*COLUMNS), namespaces, lake.buckets)
+    identities = jobs.persist(_only_named(lake.read(IDENTITIES), entries), "identities")
+    chains = logs.chains(logs.counted(entries), lake.read(MANIFESTS))
+    manifests = jobs.persist(_only_followed(lake.read(MANIFESTS), chains), "manifests")
     heads = jobs.checkpoint(dag.as_head(_heads(entries)), "heads")
     placed = _blocks(identities, manifests, entries)
     found = jobs.row(
@@ -58,7 +58,7 @@ def export(held: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportF
 
 
 def _roots(heads: DataFrame, jobs: Jobs) -> list[bytes]:
-    """Return the content addresses of heads, as many as a header holds."""
+    """Return the content addresses of the first heads, at most as many as a header may have."""
     order = ("namespace", "rank")
     first = heads.orderBy(*order).limit(MAX_ROOTS_WRITTEN)
     listed = F.array_sort(F.collect_list(F.struct(*order, "cid")))
@@ -67,11 +67,11 @@ def _roots(heads: DataFrame, jobs: Jobs) -> list[bytes]:
 
 
 def to_files(rows: Mapping[str, DataFrame], _there: LakeSnapshot, _jobs: Jobs) -> DataFrame:
-    """Write blocks as lines of JSON, a document each: a bad block costs itself.
+    """Write blocks as lines of JSON, a document each, so that a bad block does not affect the others.
 
     Reads:  block, of each frame.
     Gives:  format, content (BINARY).
-    Rows:   as few as hold all blocks; each block is in one.
+    Rows:   one per file of about 2 MiB; each block is in one.
     """
     blocks = reduce(DataFrame.unionByName, (each.select("block") for each in rows.values()))
     packed = map_batches(blocks, kernels.packed, kernels.FILE_SCHEMA)
@@ -92,8 +92,9 @@ def _heads(entries: DataFrame) -> DataFrame:
 def _only_named(identities: DataFrame, entries: DataFrame) -> DataFrame:
     """Keep the identities of entries.
 
-    Reads:  identities: record_id; entries: identity_digest.  Gives: the columns of `identities`.  Rows: at most one per
-    row.
+    Reads:  identities: record_id; entries: identity_digest.
+    Gives:  the columns of `identities`.
+    Rows:   at most one per row.
     """
     named = entries.select(F.col("identity_digest").alias("record_id")).distinct()
     return identities.join(named, "record_id", "left_semi")
@@ -102,7 +103,7 @@ def _only_named(identities: DataFrame, entries: DataFrame) -> DataFrame:
 def _only_followed(manifests: DataFrame, chains: DataFrame) -> DataFrame:
     """Keep the manifests that logs commit to.
 
-    Reads:  manifests: record_id; chains: what `logs.chains` gives.
+    Reads:  manifests: record_id; chains: `logs.chains`.
     Gives:  the columns of `manifests`.
     Rows:   at most one per row.
     """
@@ -112,7 +113,7 @@ def _only_followed(manifests: DataFrame, chains: DataFrame) -> DataFrame:
 
 
 def _blocks(identities: DataFrame, manifests: DataFrame, entries: DataFrame) -> DataFrame:
-    """Shape what goes into a CAR: identities first, so that no entry waits, then manifests, then entries by k.
+    """Give the blocks of a CAR: identities first, so that no entry has to wait, then manifests, then entries by k.
 
     Reads:  namespace, cid, block of each; clock_time, clock_id of entries.
     Gives:  PLACE, block.
@@ -130,9 +131,9 @@ def _blocks(identities: DataFrame, manifests: DataFrame, entries: DataFrame) -> 
 
 
 def _sections(placed: DataFrame, size: int) -> DataFrame:
-    """Write blocks as sections of a CAR, in the order of the file, so many to a partition that one is little to hold.
+    """Write blocks as sections of a CAR in file order, in partitions small enough for the memory of a task.
 
-    Reads:  PLACE, block; `size` is about how many bytes the blocks have.
+    Reads:  PLACE, block; `size` is the approximate number of bytes of all blocks.
     Gives:  content BINARY, records.
     Rows:   one per MiB or so.
     """

@@ -1,4 +1,4 @@
-"""Forks of clocks: one key that appended twice at one time."""
+"""Clock forks: one key that appended two entries with one time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from strandline.frames.lift import map_batches, series_udf
 from strandline.frames.states import as_equivocation
 
 CLOCK = ("namespace", "key", "clock_time")
-"""What no honest history has twice."""
+"""The columns of a clock: an honest writer uses each value once."""
 
 
-def suspects(entries: DataFrame) -> DataFrame:
-    """Name the clocks that several entries carry.
+def repeated_clocks(entries: DataFrame) -> DataFrame:
+    """Give the clocks that several entries carry.
 
     Reads:  CLOCK, variant.  Gives: CLOCK.  Rows: one per clock with two entries or more; v0 never counts.
     """
@@ -26,10 +26,10 @@ def suspects(entries: DataFrame) -> DataFrame:
     return counted.where("entries > 1").select(*CLOCK)
 
 
-def claims(entries: DataFrame, clocks: DataFrame) -> DataFrame:
-    """Keep of the entries at these clocks, of twins (equal signed bytes) that of least id.
+def without_twins(entries: DataFrame, clocks: DataFrame) -> DataFrame:
+    """Keep the entries at these clocks; of twins (equal signed bytes) only the one with the least id.
 
-    Reads:  entries: CLOCK, bucket, variant, record_id, block (null: nobody's twin); clocks: CLOCK.
+    Reads:  entries: CLOCK, bucket, variant, record_id, block (null: it has no twin); clocks: CLOCK.
     Gives:  CLOCK, bucket, record_id.
     Rows:   one per clock and signed bytes.
     """
@@ -41,16 +41,16 @@ def claims(entries: DataFrame, clocks: DataFrame) -> DataFrame:
     )
 
 
-def forks(claimed: DataFrame, entries: DataFrame) -> DataFrame:
-    """Shape clocks with several claims to the contract of `equivocation`.
+def forks(members: DataFrame, entries: DataFrame) -> DataFrame:
+    """Shape clocks with several different entries to the contract of `equivocation`.
 
-    Reads:  what `claims` gives; entries: namespace, record_id, block.
+    Reads:  members: `without_twins`; entries: namespace, record_id, block.
     Gives:  the columns of `equivocation`.
     Rows:   one per such clock.
     """
-    members = F.array_sort(F.collect_list("record_id"))
+    ids = F.array_sort(F.collect_list("record_id"))
     found = (
-        claimed.groupBy(*CLOCK, "bucket").agg(members.alias("ids")).where(F.size("ids") > 1)
+        members.groupBy(*CLOCK, "bucket").agg(ids.alias("ids")).where(F.size("ids") > 1)
         .select("namespace", "bucket", "key", F.col("clock_time").cast("string").alias("position"),
                 F.slice("ids", 1, MAX_MEMBERS).alias("members"),
                 F.size("ids").cast("bigint").alias("member_count"))

@@ -1,4 +1,4 @@
-"""Identities: which ones a run meets, and what they say of the entries that name them."""
+"""Identities: those that a run needs, their verdicts, and what these decide for entries."""
 
 from __future__ import annotations
 
@@ -14,42 +14,51 @@ from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark.tables import IDENTITIES
 from strandline.frames.lift import map_batches
 
-BOOK = ("identity_digest", "identity_row", "writer_id", "public_key", "identity_type", "valid", "is_row")
-"""An identity with its verdict. `identity_row` is its block; `is_row`: it is in `ipfs_log_identity`, or comes there by
-this run."""
+KNOWN_IDENTITY = (
+    "identity_digest",
+    "identity_row",
+    "writer_id",
+    "public_key",
+    "identity_type",
+    "valid",
+    "is_row",
+)
+"""An identity with its verdict. `identity_row` is its block; `is_row`: it is in `ipfs_log_identity`, or this run adds
+it.
+"""
 
 
 WAITS: Final = "identity:"
-"""How the name of an identity begins that an entry waits for."""
+"""The prefix of an identity's name in `waits_for`."""
 
 
 @dataclass(frozen=True, slots=True)
-class IdentityBook(Gathered):
-    """Identities that a batch needs: `book` has BOOK, `verified` those that this run verified (`new_rows`)."""
+class BatchIdentities(Gathered):
+    """The identities that a batch needs: `known` has KNOWN_IDENTITY; `verified` has `_new_rows`, of this run."""
 
-    book: DataFrame
+    known: DataFrame
     verified: DataFrame
 
 
 def waited_for() -> Column:
-    """The digest of the identity that a row of `quarantine` waits for."""
+    """Return the digest of the identity that a row of `quarantine` waits for."""
     return F.unhex(F.substring_index(F.col("waits_for")[0], ":", -1))
 
 
 def gathered(
     judged: DataFrame, waiting: DataFrame | None, bucket: int, tables: Tables, jobs: Jobs
-) -> IdentityBook:
-    """Return the identities that blocks and waiting rows name, the new ones among them verified."""
+) -> BatchIdentities:
+    """Return the identities that blocks and waiting rows name; the new ones are verified."""
     stored = _stored(judged, waiting, bucket, tables, jobs)
-    new = met(judged)
+    new = _delivered_identities(judged)
     if stored is not None:
         new = new.join(stored.select("record_id"), "record_id", "left_anti")
     new = jobs.checkpoint(new, "identities")
-    verdicts = jobs.checkpoint(new_rows(verified(new), new), "verified identities")
-    every = book(verdicts, F.col("is_row"))
+    verdicts = jobs.checkpoint(_new_rows(verified(new), new), "verified identities")
+    every = _as_known_identity(verdicts, F.col("is_row"))
     if stored is not None:
-        every = every.unionByName(book(stored, F.lit(True)))
-    return IdentityBook(judged, tables, jobs, jobs.checkpoint(every, "identities"), verdicts)
+        every = every.unionByName(_as_known_identity(stored, F.lit(True)))
+    return BatchIdentities(judged, tables, jobs, jobs.checkpoint(every, "identities"), verdicts)
 
 
 def _stored(
@@ -66,33 +75,35 @@ def _stored(
     return jobs.checkpoint(rows.join(named, "record_id", "left_semi"), "known identities")
 
 
-def has_no_reason() -> Column:
-    """True for a block that nothing in its own bytes refutes."""
+def _has_no_reason() -> Column:
+    """True for a block without a reason from its own bytes."""
     return F.size("reasons") == 0
 
 
-def met(judged: DataFrame) -> DataFrame:
-    """Give the distinct identities that were read, alone or inside of entries that they may decide.
+def _delivered_identities(judged: DataFrame) -> DataFrame:
+    """Give the distinct identities of a batch: delivered alone, or embedded in entries that they may decide.
 
     Reads:  kind, reasons, identity_digest, identity_block.
-    Gives:  record_id (the identity's digest), block, is_record (delivered by itself), is_used (an entry that nothing
-            else refutes embeds it).
+    Gives:  record_id (the identity's digest), block, is_record (delivered alone), is_used (embedded in an entry
+            without a reason of its own).
     Rows:   one per identity.
     """
-    decides = F.col("identity_block").isNotNull() & ~F.array_contains("reasons", "IDENTITY_TYPE_UNSUPPORTED")
+    is_needed = F.col("identity_block").isNotNull() & ~F.array_contains(
+        "reasons", "IDENTITY_TYPE_UNSUPPORTED"
+    )
     return (
-        judged.where(decides)
+        judged.where(is_needed)
         .groupBy(F.col("identity_digest").alias("record_id"))
         .agg(
             F.first("identity_block").alias("block"),
             F.max(F.col("kind") == "identity").alias("is_record"),
-            F.max((F.col("kind") == "record") & has_no_reason()).alias("is_used"),
+            F.max((F.col("kind") == "record") & _has_no_reason()).alias("is_used"),
         )
     )
 
 
 def verified(identities: DataFrame) -> DataFrame:
-    """Verify identities: the only place that does.
+    """Verify identities; they are verified nowhere else in Spark.
 
     Reads:  record_id, block.
     Gives:  the columns of `kernels.IDENTITY`.
@@ -101,18 +112,24 @@ def verified(identities: DataFrame) -> DataFrame:
     return map_batches(identities.select("record_id", "block"), kernels.identities, kernels.IDENTITY)
 
 
-def new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
-    """Add is_record and is_row to verdicts: an identity becomes a row if it was delivered, or an accepted entry has it.
+def _new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
+    """Add is_record and is_row to verdicts.
 
-    Reads:  verdicts: what `verified` gives; identities: what `met` gives.
+    An identity becomes a row if it was delivered alone or an accepted entry embeds it.
+
+    Reads:  verdicts: `verified`; identities: `_delivered_identities`.
+    Gives:  the columns of `verdicts`, is_record, is_used, is_row.
     Rows:   one per verdict.
     """
     joined = verdicts.join(identities.select("record_id", "is_record", "is_used"), "record_id")
     return joined.withColumn("is_row", F.col("is_record") | (F.col("is_used") & F.col("valid")))
 
 
-def book(verdicts: DataFrame, is_row: Column) -> DataFrame:
-    """Shape identities to BOOK.  Reads: the columns of `ipfs_log_identity`.  Rows: one per row."""
+def _as_known_identity(verdicts: DataFrame, is_row: Column) -> DataFrame:
+    """Shape identities to KNOWN_IDENTITY.
+
+    Reads:  the columns of `ipfs_log_identity`.  Rows: one per row.
+    """
     return verdicts.select(
         F.col("record_id").alias("identity_digest"), F.col("block").alias("identity_row"),
         F.col("id").alias("writer_id"), "public_key", F.col("type").alias("identity_type"), "valid",
@@ -121,15 +138,15 @@ def book(verdicts: DataFrame, is_row: Column) -> DataFrame:
 
 
 def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
-    """Say what becomes of each block, its identity included.
+    """Decide each block, with its identity.
 
-    Reads:  the columns of `kernels.JUDGED`; identities: BOOK.
-    Gives:  those columns and BOOK; outcome: accepted; rejected; refuted (rejected for what its identity says, beside
-            its own reasons); deferred; foreign; stray.
+    Reads:  judged: the columns of `kernels.JUDGED`; identities: KNOWN_IDENTITY.
+    Gives:  those columns, KNOWN_IDENTITY and outcome: accepted; rejected; refuted (rejected because of its identity,
+            perhaps with reasons of its own); deferred; foreign; stray.
     Rows:   one per row.
     """
     joined = judged.join(identities, "identity_digest", "left")
-    is_held = F.coalesce("is_row", F.lit(False))
+    is_known = F.coalesce("is_row", F.lit(False))
     is_embedded = F.col("identity_block").isNotNull()
     is_invalid = is_embedded & ~F.array_contains("reasons", "IDENTITY_TYPE_UNSUPPORTED") & ~F.col("valid")
     fits = F.col("valid") & (F.col("identity_type") == "publickey") & (F.col("public_key") == F.col("key"))
@@ -138,10 +155,10 @@ def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
         .when(F.col("kind") != "record", F.lit("accepted"))
         .when(F.array_contains("reasons", "INTERNAL_ERROR"), F.lit("deferred"))
         .when(is_invalid, F.lit("refuted"))
-        .when(~has_no_reason(), F.lit("rejected"))
+        .when(~_has_no_reason(), F.lit("rejected"))
         .when(F.col("identity_digest").isNull(), F.lit("accepted"))
         .when(is_embedded & F.col("valid"), F.lit("accepted"))
-        .when(~is_embedded & ~is_held, F.lit("deferred"))
+        .when(~is_embedded & ~is_known, F.lit("deferred"))
         .when(~is_embedded & fits, F.lit("accepted"))
         .otherwise(F.lit("refuted"))
     )
@@ -151,20 +168,20 @@ def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
 def refuted(concluded_entries: DataFrame) -> DataFrame:
     """Give all reasons of entries that their identity refutes.
 
-    Reads:  what `concluded` gives.
+    Reads:  `concluded`.
     Gives:  judge_id, reasons, evidence.
     Rows:   one per refuted entry.
     """
-    asked = concluded_entries.where("outcome = 'refuted'").select(
+    entries = concluded_entries.where("outcome = 'refuted'").select(
         "judge_id", "variant", "key", "reasons", "evidence", "identity_row", "valid"
     )
-    return map_batches(asked, kernels.refuted, kernels.REFUTED)
+    return map_batches(entries, kernels.refuted, kernels.REFUTED)
 
 
 def with_refutations(found: DataFrame, more: DataFrame) -> DataFrame:
-    """Put all reasons of refuted entries in the place of those of their own bytes.
+    """Replace the reasons of refuted entries by all their reasons.
 
-    Reads:  found: judge_id, reasons, evidence, ..; more: what `refuted` gives.
+    Reads:  found: judge_id, reasons, evidence, ..; more: `refuted`.
     Gives:  the columns of `found`.
     Rows:   one per row.
     """

@@ -1,4 +1,4 @@
-"""Logs and what each is reduced as; entries whose writer may write."""
+"""Logs and their configuration; entries whose writer is on the write list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strandline.dialects.ipfslog.reduce import STORES_WITH_ROWS, LogConfiguratio
 from strandline.frames.lift import map_batches, series_udf
 
 ORDER = ("clock_time", "clock_id", "cid")
-"""What k, the order of entries, is made of."""
+"""The columns of k, the order of entries."""
 
 
 def counted(entries: DataFrame) -> DataFrame:
@@ -31,12 +31,12 @@ def configured(
     carries: DataFrame | None,
     operator_config: Mapping[str, LogConfiguration],
 ) -> DataFrame:
-    """Add what each log is reduced as: by the operator's file, else by the manifests that its id commits to.
+    """Add the configuration of each log: from the operator's file, else from the manifests that its id commits to.
 
-    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`; carries: namespace, carry of logs with pruned
-            entries: what that says holds.
+    Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`; carries: namespace, carry, of logs with pruned
+            entries; a carry takes precedence.
     Gives:  the columns of `logs`, store, write, whence, depends_on (ARRAY<BINARY>), reducer_version, configuration,
-            is_refused (the file says otherwise than the carry).
+            is_refused (the file differs from the carry).
     Rows:   one per row.
     """
     found = chains(logs, manifests)
@@ -51,35 +51,35 @@ def configured(
 
 
 def chains(logs: DataFrame, manifests: DataFrame) -> DataFrame:
-    """Follow the manifests that logs commit to: database, controller, list; no chain has more than three.
+    """Follow the manifests that logs commit to: database, controller, list; a chain has at most three.
 
     Reads:  logs: namespace; manifests: rows of `ipfs_log_manifest`.
-    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>, those that are held).
+    Gives:  namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>, the stored ones).
     Rows:   one per row of `logs`.
     """
     access = series_udf(kernels.access_digests, pa.binary())
-    held = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
+    stored = manifests.select(*kernels.MANIFEST_COLUMNS).withColumn("leads_to", access("access"))
     log_id = F.url_decode(F.substring_index("namespace", ":", -1))
     chain = logs.select("namespace", log_id.alias("log_id")).withColumn(
         "leads_to_0", series_udf(kernels.database_digests, pa.binary())("log_id")
     )
     for step in range(3):
-        named = held.select(
+        named = stored.select(
             F.col("record_id").alias(f"leads_to_{step}"),
             F.struct(*kernels.MANIFEST_COLUMNS).alias(f"manifest_{step}"),
             F.col("leads_to").alias(f"leads_to_{step + 1}"),
         )
         chain = chain.join(named, f"leads_to_{step}", "left")
-    manifests_held = F.filter(
+    followed = F.filter(
         F.array(*(F.col(f"manifest_{step}") for step in range(3))), lambda manifest: manifest.isNotNull()
     )
-    return chain.select("namespace", "log_id", manifests_held.alias("manifests"))
+    return chain.select("namespace", "log_id", followed.alias("manifests"))
 
 
 def listed(entries: DataFrame, logs: DataFrame) -> DataFrame:
-    """Keep the entries of the logs whose writer, or key, is on the write list.
+    """Keep the entries whose writer, or key, is on the write list of their log.
 
-    Reads:  entries: namespace, writer, key, ..; logs: namespace, write: small enough to be on every machine.
+    Reads:  entries: namespace, writer, key, ..; logs: namespace, write: small enough for a broadcast.
     Gives:  the columns of `entries`.
     Rows:   at most one per row.
     """
@@ -99,7 +99,7 @@ def has_documents() -> Column:
 
 
 def order_of(side: str = "") -> list[Column]:
-    """The columns by which entries are ordered: time, clock id by UTF-16 code units, address."""
+    """Return the columns that order entries: time, clock id by UTF-16 code units, address."""
     prefix = f"{side}." if side else ""
     return [
         F.col(f"{prefix}clock_time"),
@@ -109,6 +109,6 @@ def order_of(side: str = "") -> list[Column]:
 
 
 def key_of(side: str = "") -> Column:
-    """The order of an entry as one value that compares."""
+    """Return the order of an entry, k, as one comparable value."""
     time, clock, cid = order_of(side)
     return F.struct(time.alias("time"), clock.alias("clock"), cid.alias("cid"))

@@ -1,4 +1,4 @@
-"""Logs in their order: places by k, places of a walk, hashes of the order."""
+"""The order of logs: ranks by k, positions of a walk, hashes of the order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ RANKED = ("namespace", "bucket", "record_id", "rank", "clock_time", "clock_id", 
 
 
 def ranked(nodes: DataFrame) -> DataFrame:
-    """Add the place of each entry by k.
+    """Add the rank of each entry by k.
 
     Reads:  namespace, record_id, clock_time, clock_id, cid, ..
-    Gives:  the columns of `nodes`, rank (INT from 1) and tied, whether another one has its time and clock id.
+    Gives:  the columns of `nodes`, rank (INT from 1) and tied: another entry has the same time and clock id.
     Rows:   one per row.
     """
     by_key = Window.partitionBy("namespace").orderBy(*order_of())
@@ -30,11 +30,11 @@ def ranked(nodes: DataFrame) -> DataFrame:
 
 
 def walk_positions(nodes: DataFrame, places: DataFrame) -> DataFrame:
-    """Walk logs from their heads.
+    """Compute the positions of a walk from the heads.
 
-    Reads:  nodes: namespace, record_id, variant, next; places: namespace, record_id, rank: of the same entries.
+    Reads:  nodes: namespace, record_id, variant, next; places: namespace, record_id, rank, of the same entries.
     Gives:  namespace, rank, position.
-    Rows:   one per entry. Two joins make links integers; one task walks one log over them.
+    Rows:   one per entry. Two joins turn links into integers; one task walks a log over these.
     """
     child = nodes.join(places.select("namespace", "record_id", "rank"), ["namespace", "record_id"])
     named = child.select("namespace", "rank", F.explode(F.array_distinct("next")).alias("record_id"))
@@ -46,18 +46,18 @@ def walk_positions(nodes: DataFrame, places: DataFrame) -> DataFrame:
     )
     core = nodes.groupBy("namespace").agg(F.bool_and(F.col("variant") == "core2").alias("is_core"))
     none = F.array().cast("array<int>")
-    folded = (
+    grouped = (
         child.select("namespace", "rank").join(parents, ["namespace", "rank"], "left").join(core, "namespace")
         .select("namespace", (F.col("rank") - 1).alias("rank"), "is_core",
                 F.coalesce("parents", none).alias("parents"))
         .repartition("namespace").sortWithinPartitions("namespace", "rank")
     )  # fmt: skip
-    walked = map_batches(folded.select(*kernels.WALK_COLUMNS), kernels.walk_positions, kernels.WALK_SCHEMA)
+    walked = map_batches(grouped.select(*kernels.WALK_COLUMNS), kernels.walk_positions, kernels.WALK_SCHEMA)
     return walked.select("namespace", (F.col("rank") + 1).alias("rank"), "position")
 
 
 def as_view(places: DataFrame) -> DataFrame:
-    """Shape placed entries to the contract of `ipfs_log_view`.
+    """Shape entries with positions to the contract of `ipfs_log_view`.
 
     Reads:  RANKED, position, mode, clock_ok.  Rows: one per row.
     """
@@ -68,11 +68,11 @@ def as_view(places: DataFrame) -> DataFrame:
 
 
 def block_digests(places: DataFrame) -> DataFrame:
-    """Hash the order, ORDER_BLOCK positions each.
+    """Hash the order, ORDER_BLOCK positions per hash.
 
-    Reads:  namespace, position, record_id: all of each block that one is of.
+    Reads:  namespace, position, record_id: all positions of each block that has a row.
     Gives:  namespace, blocks (ARRAY<STRUCT<place INT from 0, digest>>).
-    Rows:   one per log. A task holds no more than one hash.
+    Rows:   one per log. A task keeps only one hash in memory.
     """
     block = F.floor((F.col("position") - 1) / ORDER_BLOCK).cast("int")
     runs = places.select("namespace", block.alias("place"), "position", F.col("record_id").alias("value"))

@@ -1,4 +1,4 @@
-"""What is held of logs: their entries, and of those that were pruned what stands for them."""
+"""The entries of logs that are stored, and the skeletons and carries of pruned ones."""
 
 from __future__ import annotations
 
@@ -8,68 +8,75 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.ipfslog.spark import dag, logs, pruned
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.spark import dag, logs
 from strandline.dialects.ipfslog.spark.tables import ENTRIES, EQUIVOCATIONS, PRUNED, SNAPSHOTS
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.known import KEY, pruned_records
+from strandline.frames.lift import map_batches
 
 NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Of logs with pruned entries: their rows of `pruned_record`, and the carries of their applied snapshots."""
+    """The rows of `pruned_record` of logs with pruned entries, and the carries of their applied snapshots."""
 
     rows: DataFrame
     carries: DataFrame
 
     @property
     def ids(self) -> DataFrame:
-        """The ids of what was pruned: namespace, record_id."""
+        """The ids of pruned entries: namespace, record_id."""
         return self.rows.select(*KEY)
 
     def skeletons(self, columns: tuple[str, ...]) -> DataFrame:
-        """Return the nodes that stand for what was pruned; null where nothing tells."""
-        return pruned.skeletons(self.rows).select(*columns)
+        """Return the nodes of pruned entries; columns that a skeleton does not have are null."""
+        return skeletons(self.rows).select(*columns)
 
     def of(self, namespaces: DataFrame) -> Pruned:
-        """Return what was pruned of these logs."""
+        """Return the pruned entries of these logs."""
         named = F.broadcast(namespaces.select("namespace"))
         return Pruned(self.rows.join(named, "namespace", "left_semi"), self.carries)
 
 
 @dataclass(frozen=True, slots=True)
 class RetainedEntries:
-    """Entries of logs without what is pruned; `pruned` is None where no log of the lake has pruned entries.
+    """The entries of logs without pruned ones; `pruned` is None if no log of the lake has pruned entries.
 
-    An entry that comes in while it is pruned is in both tables: its skeleton counts.
+    An entry that is delivered again after it was pruned is in both tables; then its skeleton counts.
     """
 
     entries: DataFrame
     pruned: Pruned | None
 
     def of(self, namespaces: DataFrame) -> RetainedEntries:
-        """Return what is held of these logs."""
+        """Return the entries of these logs."""
         entries = self.entries.join(F.broadcast(namespaces.select("namespace")), "namespace", "left_semi")
         return RetainedEntries(entries, None if self.pruned is None else self.pruned.of(namespaces))
 
     def within(self, buckets: tuple[int, ...]) -> RetainedEntries:
-        """Return what is held of the logs of these buckets."""
+        """Return the entries of the logs in these buckets."""
         is_within = F.col("bucket").isin(*buckets)
         rest = None if self.pruned is None else Pruned(self.pruned.rows.where(is_within), self.pruned.carries)
         return RetainedEntries(self.entries.where(is_within), rest)
 
     def counted(self) -> DataFrame:
-        """Count the records of each log, pruned ones too.  Gives: namespace, bucket, record_count."""
+        """Count the records of each log, with pruned ones.
+
+        Gives:  namespace, bucket, record_count.  Rows: one per log.
+        """
         if self.pruned is None:
             return logs.counted(self.entries)
         place = ("namespace", "bucket")
         return logs.counted(self.entries.select(*place).unionByName(self.pruned.rows.select(*place)))
 
     def nodes(self, configured: DataFrame, columns: tuple[str, ...] = NODE_COLUMNS) -> DataFrame:
-        """Give S of logs: entries whose writer may write, and skeletons.
+        """Return the entries whose writer is on the write list, and skeletons.
 
-        Reads: configured: namespace, write.  Gives: `columns` of NODE_COLUMNS, of skeletons null where nothing tells.
+        Reads:  configured: namespace, write.
+        Gives:  `columns` of NODE_COLUMNS; null where a skeleton does not have them.
+        Rows:   one per entry or skeleton.
         """
         listed = logs.listed(self.entries.select(*columns), configured)
         if self.pruned is None:
@@ -77,13 +84,13 @@ class RetainedEntries:
         return listed.unionByName(self.pruned.of(configured).skeletons(columns))
 
     def may_walk(self, namespaces: DataFrame) -> DataFrame:
-        """Keep of these logs those that nothing was pruned of: the order of others stays that of k."""
+        """Keep the logs without pruned entries; the order of other logs is always that of k."""
         if self.pruned is None:
             return namespaces
         return namespaces.join(self.pruned.carries.select("namespace"), "namespace", "left_anti")
 
-    def witnesses(self, tables: Tables) -> DataFrame:
-        """Give the entries that forks are found in: all, and pruned ones that a fork had shown before they went.
+    def fork_candidates(self, tables: Tables) -> DataFrame:
+        """Return the entries in which forks are searched: all, and pruned ones that are members of a stored fork.
 
         Gives: namespace, bucket, key, clock_time, variant, record_id, block.
         """
@@ -92,14 +99,57 @@ class RetainedEntries:
         if self.pruned is None:
             return entries
         stored = tables.read(EQUIVOCATIONS).where(F.col("dialect") == DIALECT)
-        return entries.unionByName(pruned.members(stored, self.pruned.ids))
+        return entries.unionByName(_forked_members(stored, self.pruned.ids))
 
 
-def held(tables: Tables, jobs: Jobs, version: int) -> RetainedEntries:
-    """Return what is held as of a version of the entries: what is pruned and the snapshots are read after them."""
+def retained_entries(tables: Tables, jobs: Jobs, version: int) -> RetainedEntries:
+    """Return the entries as of a version of their table.
+
+    Pruned records and snapshots are read afterwards, in their newest version.
+    """
     entries = tables.read_version(ENTRIES, version)
     rows = pruned_records(tables.read(PRUNED), ("log",))
     if not jobs.has_rows(rows):
         return RetainedEntries(entries, None)
-    carries = jobs.checkpoint(pruned.carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
+    carries = jobs.checkpoint(_carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
     return RetainedEntries(entries.join(rows.select(*KEY), list(KEY), "left_anti"), Pruned(rows, carries))
+
+
+def skeletons(pruned: DataFrame) -> DataFrame:
+    """Give the nodes of pruned entries.
+
+    Reads:  kernels.SKELETON_COLUMNS.
+    Gives:  dag.NODE, key, variant, next; writer, key and variant are null.
+    Rows:   one per row.
+    """
+    nodes = map_batches(pruned.select(*kernels.SKELETON_COLUMNS), kernels.skeletons, kernels.SKELETON_SCHEMA)
+    missing = [F.lit(None).cast("string").alias(name) for name in ("writer", "key", "variant")]
+    return nodes.select("*", *missing).select(*dag.NODE, "key", "variant", "next")
+
+
+def _carries(pruned: DataFrame, snapshots: DataFrame) -> DataFrame:
+    """Give the carry of the applied snapshot of each log with pruned entries.
+
+    Reads:  pruned: namespace, snapshot_id, gc_number; snapshots: namespace, snapshot_id, carry.
+    Gives:  namespace, carry.
+    Rows:   one per such log.
+    """
+    applied = pruned.groupBy("namespace").agg(F.max_by("snapshot_id", "gc_number").alias("snapshot_id"))
+    return applied.join(snapshots, ["namespace", "snapshot_id"]).select("namespace", "carry")
+
+
+def _forked_members(stored: DataFrame, pruned: DataFrame) -> DataFrame:
+    """Give the pruned entries that stored rows of `equivocation` name.
+
+    Reads:  stored: the columns of `equivocation`, of clock forks; pruned: namespace, record_id.
+    Gives:  namespace, bucket, key, clock_time, variant, record_id, block (null if no row contains it).
+    Rows:   one per such entry.
+    """
+    place = F.posexplode("members").alias("place", "record_id")
+    each = stored.select("namespace", "bucket", "key", "position", "bytes_a", "bytes_b", place)
+    block = F.when(F.col("place") == 0, F.col("bytes_a")).when(F.col("place") == 1, F.col("bytes_b"))
+    named = each.select(
+        "namespace", "bucket", "key", F.col("position").cast("bigint").alias("clock_time"),
+        F.lit("any").alias("variant"), "record_id", block.alias("block"),
+    )  # fmt: skip
+    return named.join(pruned.select(*KEY), list(KEY), "left_semi")

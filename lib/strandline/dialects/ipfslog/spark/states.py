@@ -14,24 +14,28 @@ LOG = (
     "namespace", "bucket", "record_count", "store", "write", "whence", "depends_on", "reducer_version",
     "configuration",
 )  # fmt: skip
-"""A log and what it is reduced as."""
-
-CONFIGURED = ("depends_on", "reducer_version", "configuration")
+"""A log and its configuration."""
 
 
 def head_digests(heads: DataFrame) -> DataFrame:
-    """Gather the heads of logs.  Reads: namespace, record_id.  Gives: namespace, heads.  Rows: one per log."""
+    """Collect the heads of logs.
+
+    Reads:  namespace, record_id.  Gives: namespace, heads.  Rows: one per log.
+    """
     return heads.groupBy("namespace").agg(F.collect_list("record_id").alias("heads"))
 
 
 def missing_digests(tails: DataFrame) -> DataFrame:
-    """Gather what logs miss.  Reads: namespace, missing.  Gives: namespace, missing.  Rows: one per partial log."""
+    """Collect the missing parents of logs.
+
+    Reads:  namespace, missing.  Gives: namespace, missing.  Rows: one per partial log.
+    """
     each = tails.select("namespace", F.explode("missing").alias("digest"))
     return each.groupBy("namespace").agg(F.collect_set("digest").alias("missing"))
 
 
 def depends_on(digests: Column) -> Column:
-    """The manifests that a configuration was read from, as `namespace_state` has them: null for none."""
+    """Return the manifests of a configuration in the form of `namespace_state`; null for none."""
     found = F.transform(
         F.array_sort(F.array_distinct(digests)),
         lambda digest: F.struct(F.lit(SHARED_NAMESPACE).alias("namespace"), digest.alias("commitment")),
@@ -43,7 +47,7 @@ def hashed(logs: DataFrame) -> DataFrame:
     """Hash the states of logs.
 
     Reads:  LOG, entries, mode, heads, missing, kept_blocks, blocks, kept_groups, groups (`kernels.state_hashes`).
-    Gives:  LOG (`depends_on` as `namespace_state` has it), state_hash, order_blocks, document_groups.
+    Gives:  LOG (`depends_on` in the form of `namespace_state`), state_hash, order_blocks, document_groups.
     Rows:   one per row.
     """
     parts = logs.withColumn("has_documents", has_documents()).select(*kernels.STATE_COLUMNS)

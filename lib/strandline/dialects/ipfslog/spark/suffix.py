@@ -1,4 +1,4 @@
-"""The end of a log behind the first of its news: places anew, all before them as they were."""
+"""The end of a log from its first new entry on: new positions there, and unchanged ones before."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from strandline.dialects.ipfslog.spark.logs import order_of
 DIGEST_BYTES = 32
 
 
-def first_news(fresh: DataFrame) -> DataFrame:
-    """Find the least (time, clock id) of the news of each log.
+def first_new(new_entries: DataFrame) -> DataFrame:
+    """Find the least (time, clock id) of the new entries of each log.
 
-    Reads:  namespace, clock_time, clock_id, cid.  Gives: namespace, least (STRUCT<time, clock>).  Rows: one per log.
+    Reads:  namespace, clock_time, clock_id, cid.
+    Gives:  namespace, least (STRUCT<time, clock>).
+    Rows:   one per log.
     """
-    return fresh.groupBy("namespace").agg(F.min(_clock()).alias("least"))
+    return new_entries.groupBy("namespace").agg(F.min(_clock()).alias("least"))
 
 
 def _clock() -> Column:
@@ -25,19 +27,19 @@ def _clock() -> Column:
     return F.struct(time.alias("time"), clock.alias("clock"))
 
 
-def borders(held: DataFrame, configured: DataFrame, least: DataFrame) -> DataFrame:
-    """Count the entries of logs, and those before the first news.
+def borders(entries: DataFrame, configured: DataFrame, least: DataFrame) -> DataFrame:
+    """Count the entries of logs, and those before the first new entry.
 
-    Reads:  held: namespace, clock_time, clock_id, cid: all entries whose writer may write; configured: namespace,
-            bucket, old_blocks, old_groups; least: what `first_news` gives.
-    Gives:  namespace, bucket, least, entries, before (entries that keep their place), kept_blocks, kept_groups (hashes
-            that stay as they are, or null), first_block (place of the first block that is hashed anew).
+    Reads:  entries: namespace, clock_time, clock_id, cid: all entries whose writer is on the write list; configured:
+            namespace, bucket, old_blocks, old_groups; least: `first_new`.
+    Gives:  namespace, bucket, least, entries, before (entries that keep their position), kept_blocks, kept_groups
+            (unchanged hashes, or null), first_block (place of the first block that is hashed again).
     Rows:   one per row of `configured`.
     """
     clocks = configured.select("namespace").join(least, "namespace", "left")
     is_before = F.col("least").isNull() | (_clock() < F.col("least"))
     counted = (
-        held.join(F.broadcast(clocks), "namespace")
+        entries.join(F.broadcast(clocks), "namespace")
         .groupBy("namespace")
         .agg(F.count(F.lit(1)).alias("entries"), F.count_if(is_before).alias("before"))
     )
@@ -56,20 +58,22 @@ def borders(held: DataFrame, configured: DataFrame, least: DataFrame) -> DataFra
     )  # fmt: skip
 
 
-def from_borders(held: DataFrame, found: DataFrame) -> DataFrame:
-    """Keep the entries that are not before the first news of their log.
+def from_borders(entries: DataFrame, found: DataFrame) -> DataFrame:
+    """Keep the entries that are not before the first new entry of their log.
 
-    Reads:  namespace, clock_time, clock_id, cid, ..; borders.  Gives: the columns of `held`.
+    Reads:  entries: namespace, clock_time, clock_id, cid, ..; found: `borders`.
+    Gives:  the columns of `entries`.
+    Rows:   at most one per row.
     """
     least = found.where("least IS NOT NULL").select("namespace", "least")
-    return held.join(F.broadcast(least), "namespace").where(_clock() >= F.col("least")).drop("least")
+    return entries.join(F.broadcast(least), "namespace").where(_clock() >= F.col("least")).drop("least")
 
 
 def placed(behind: DataFrame, found: DataFrame, stored: DataFrame, late: DataFrame) -> DataFrame:
     """Shape the ends of logs to rows of `ipfs_log_view`.
 
-    Reads:  behind: what `from_borders` gives, with dag.NODE; borders; stored: rows of `ipfs_log_view`; late: namespace,
-            record_id of entries that news make not ok.
+    Reads:  behind: `from_borders`, with dag.NODE; found: `borders`; stored: rows of `ipfs_log_view`; late: namespace,
+            record_id of entries that are no longer ok because of new entries.
     Gives:  the columns of `ipfs_log_view`.
     Rows:   one per row of `behind`.
     """
@@ -93,9 +97,11 @@ def placed(behind: DataFrame, found: DataFrame, stored: DataFrame, late: DataFra
 
 
 def first_block(stored: DataFrame, found: DataFrame) -> DataFrame:
-    """Keep the stored places before the news in the blocks that are hashed anew.
+    """Keep the stored positions before the new entries in the blocks that are hashed again.
 
-    Reads:  stored: rows of `ipfs_log_view`; borders.  Gives: namespace, position, record_id.
+    Reads:  stored: rows of `ipfs_log_view`; found: `borders`.
+    Gives:  namespace, position, record_id.
+    Rows:   at most one per row.
     """
     start = F.col("first_block") * F.lit(ORDER_BLOCK)
     columns = F.broadcast(found.select("namespace", "before", start.alias("start")))

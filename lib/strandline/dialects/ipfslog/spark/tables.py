@@ -1,4 +1,4 @@
-"""The tables that logs are in."""
+"""The names of the tables of logs."""
 
 from typing import Final
 

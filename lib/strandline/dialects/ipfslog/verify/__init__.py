@@ -1,4 +1,4 @@
-"""Judging entries, identities and manifests: pure functions of bytes, profile and known identities."""
+"""Verification of entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
 from strandline.dialects.ipfslog.verify.checks import (
     Checked,
@@ -7,7 +7,14 @@ from strandline.dialects.ipfslog.verify.checks import (
     signed_digest_of,
     signed_digest_of_block,
 )
-from strandline.dialects.ipfslog.verify.documents import Element, Foreign, Refused, as_block, read_element
+from strandline.dialects.ipfslog.verify.documents import (
+    Element,
+    Foreign,
+    Refused,
+    as_block,
+    claimed_digest,
+    read_element,
+)
 from strandline.dialects.ipfslog.verify.entries import (
     Status,
     Verdict,
@@ -21,8 +28,8 @@ from strandline.dialects.ipfslog.verify.entries import (
     without_identity_signatures,
 )
 from strandline.dialects.ipfslog.verify.identities import (
-    IdentityBook,
     KnownIdentity,
+    VerifiedIdentities,
     fits_variant,
     verify_identity,
 )
@@ -40,16 +47,17 @@ __all__ = [
     "Counts",
     "Element",
     "Foreign",
-    "IdentityBook",
     "Judgement",
     "KnownIdentity",
     "QuarantineRow",
     "Refused",
     "Status",
     "Verdict",
+    "VerifiedIdentities",
     "as_block",
     "check_block",
     "check_json",
+    "claimed_digest",
     "conclude",
     "entry_of",
     "fits_variant",

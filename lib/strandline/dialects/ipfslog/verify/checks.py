@@ -1,4 +1,4 @@
-"""Checks 1 to 16 of an entry: what its block alone decides."""
+"""Checks 1 to 16 of an entry: those that need only its block."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -41,9 +41,9 @@ _MIN_NEGATIVE_TIME: Final = -SATURATED_TIME
 
 @dataclass(slots=True)
 class Checked:
-    """An entry after checks 1 to 16, with 17 to 19 still to come; `shaped` is None where the judgement ended.
+    """An entry after checks 1 to 16, before 17 to 19; `shaped` is None if a check ended the judgement.
 
-    `identity_digest` names the identity that decides the rest, `identity` is it where the entry embeds it.
+    `identity_digest` names the identity that decides the rest; `identity` is that identity if the entry embeds it.
     """
 
     block: bytes | None
@@ -81,7 +81,7 @@ def check_block(
 
 
 def claimed_block(block: bytes, claimed: str | bytes | None, profile: Profile) -> Checked:
-    """Return a block after checks 1 and 2: its size, and the content address that it came with."""
+    """Return a block after checks 1 and 2: its size, and its delivered content address."""
     checked = Checked(block, record_id(block), profile)
     if not _is_too_large(checked, block) and claimed is not None:
         _check_claim(checked, claimed)
@@ -89,7 +89,7 @@ def claimed_block(block: bytes, claimed: str | bytes | None, profile: Profile) -
 
 
 def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
-    """Checks 3 (range) to 16 of a decoded block."""
+    """Run checks 3 (range) to 16 of a decoded block."""
     value = item.value
     if item.has_unsafe_integer and is_out_of_range(value):
         checked.findings.append(out_of_range())
@@ -100,15 +100,15 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
         _note_short_floats(checked, is_flag=checked.profile == "compat" and variant in ("v1", "v2"))
     shaped = shape(value, item.form, snapshot_id)
     if isinstance(shaped, list):
-        checked.namespace = told_namespace(value)
+        checked.namespace = namespace_of_value(value)
         checked.findings += shaped
     else:
         _check_rest(checked, shaped)
 
 
 def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str | None = None) -> Checked:
-    """Return a JSON entry after checks 1 to 16; without a block where 5 to 9 failed."""
-    checked = Checked(None, None, profile, namespace=told_namespace(value))
+    """Return a JSON entry after checks 1 to 16; it has no block if one of 5 to 9 failed."""
+    checked = Checked(None, None, profile, namespace=namespace_of_value(value))
     shaped = shape(value, "json", snapshot_id)
     if isinstance(shaped, list):
         checked.findings += shaped
@@ -127,7 +127,7 @@ def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str |
 
 
 def built(value: Mapping[str, Any], shaped: Shaped) -> tuple[StoredEntry, Floats]:
-    """Return a JSON entry as its block stores it, and how its floats are spelled: short if only that gives `hash`."""
+    """Return a JSON entry as stored, and the width of its floats: short if only that block has the claimed `hash`."""
     links = {"next": [cid.raw for cid in shaped.next], "refs": [cid.raw for cid in shaped.refs]}
     stored = stored_entry(shaped.variant, value, links)
     cid = parse_cid(value["hash"]) if value.get("hash") is not None else "CID_MALFORMED"
@@ -154,7 +154,7 @@ def _is_too_large(checked: Checked, block: bytes) -> bool:
 
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:
     cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
-    # As a text that a replay can claim again.
+    # A text, so that a replay can repeat the claim.
     actual = shown(claimed if isinstance(claimed, str) else address_text(claimed[:64]))
     if isinstance(cid, str):
         checked.findings.append(Finding(cid, {"field": "cid", "actual": actual}))
@@ -172,8 +172,8 @@ def _note_short_floats(checked: Checked, *, is_flag: bool) -> None:
         checked.findings.append(Finding("FLOAT_WIDTH", {"expected": "64 bits", "actual": "shortest"}))
 
 
-def told_namespace(value: Any) -> str | None:
-    """Return the namespace of what passed check 5, if it has a log id."""
+def namespace_of_value(value: Any) -> str | None:
+    """Return the namespace of a value that passed check 5 and has a valid log id, else None."""
     if type(value) is not dict or not {"v", "payload", "clock"} <= value.keys():
         return None
     log_id = value.get("id")
@@ -183,7 +183,7 @@ def told_namespace(value: Any) -> str | None:
 
 
 def _check_rest(checked: Checked, shaped: Shaped) -> None:
-    """Checks 10 to 16, and which identity decides the rest."""
+    """Run checks 10 to 16, and set the identity that decides the rest."""
     fields, variant = shaped.fields, shaped.variant
     checked.shaped = shaped
     checked.namespace = log_namespace(fields["id"])
@@ -191,7 +191,7 @@ def _check_rest(checked: Checked, shaped: Shaped) -> None:
     findings, flags = checked.findings, checked.flags
     fitness = json_fitness(fields["payload"]) if variant in ("v1", "v2") else "json"
     if fitness == "beyond":
-        _tell(checked, "PAYLOAD_NOT_JSON", {"field": "payload"}, is_finding=is_strict)
+        _report(checked, "PAYLOAD_NOT_JSON", {"field": "payload"}, is_finding=is_strict)
     _check_clock(checked, fields)
     findings += signature_findings(
         shaped,
@@ -202,7 +202,7 @@ def _check_rest(checked: Checked, shaped: Shaped) -> None:
         is_sampled=int.from_bytes((checked.record_id or b"")[:2], "big") < PARTNER_SAMPLE,
     )
     if variant == "v0":
-        _tell(checked, "SIGNATURE_WEAK", {"field": "sig"}, is_finding=is_strict)
+        _report(checked, "SIGNATURE_WEAK", {"field": "sig"}, is_finding=is_strict)
     if _has_duplicates(shaped.next) or _has_duplicates(shaped.refs):
         flags.append("DUPLICATE_LINK")
     if variant == "core2":
@@ -229,10 +229,10 @@ def _check_clock(checked: Checked, fields: Mapping[str, Any]) -> None:
         checked.flags.append("CLOCK_SATURATED")
     if clock["id"] != fields["key"]:
         evidence = {"field": "clock.id", "expected": shown(fields["key"]), "actual": shown(clock["id"])}
-        _tell(checked, "CLOCK_ID_MISMATCH", evidence, is_finding=is_strict)
+        _report(checked, "CLOCK_ID_MISMATCH", evidence, is_finding=is_strict)
 
 
-def _tell(checked: Checked, reason: str, evidence: Evidence, *, is_finding: bool) -> None:
+def _report(checked: Checked, reason: str, evidence: Evidence, *, is_finding: bool) -> None:
     if is_finding:
         checked.findings.append(Finding(reason, evidence))
     else:
@@ -244,17 +244,17 @@ def _has_duplicates(cids: tuple[Any, ...]) -> bool:
 
 
 def signed_digest_of(entry: Entry) -> bytes:
-    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry is over."""
+    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry covers."""
     return signed_digest_of_block(entry.block)
 
 
 def signed_digest_of_block(block: bytes) -> bytes:
-    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry with this block is over.
+    """Return the 32 bytes that the signature of an accepted v1, v2 or core2 entry with this block covers.
 
     Raises:
-        ValueError: the block is none of such an entry.
+        ValueError: it is not the block of such an entry.
     """
     shaped = shape(parse_dag_cbor(block).value, "dag-cbor", None)
     if isinstance(shaped, list):
-        raise ValueError("the block must be that of an accepted entry")
+        raise ValueError("the block must be the block of an accepted entry")
     return signed_digest(shaped, block)

@@ -1,4 +1,4 @@
-"""Check 3: what a block holds, by its bytes alone, and whether its integers are in range."""
+"""Check 3: decoding a block by its bytes alone, and the range of its integers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from strandline.dialects.ipfslog.verify.shape import Form
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A decoded block: its value, in which form it was written, and what its numbers are like."""
+    """A decoded block: its value, its form, and properties of its numbers."""
 
     value: Any
     form: Form
@@ -27,7 +27,7 @@ class Item:
 
 
 def decoded(block: bytes) -> Item | Finding:
-    """Return what a block holds, or why it does not decode (check 3, but for the range of integers)."""
+    """Return the content of a block, or why it cannot be decoded (check 3 without the range of integers)."""
     if is_dag_pb(block):
         data = dag_pb_data(block)
         if data is None:
@@ -44,7 +44,7 @@ def decoded(block: bytes) -> Item | Finding:
 
 
 def is_out_of_range(value: Any) -> bool:
-    """Return whether an integer is beyond 2^53-1 where none may be: the payload of core2 may hold them."""
+    """Return whether an integer is beyond 2^53-1 where this is not allowed: only payloads of core2 may have such."""
     if type(value) is dict and type(value.get("identity")) is str:
         value = [member for name, member in value.items() if name != "payload"]
     return has_unsafe_integer(value)

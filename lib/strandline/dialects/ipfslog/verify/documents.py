@@ -1,4 +1,4 @@
-"""What a document is: an entry, an identity, a manifest, a block that is nobody's, or nothing that opens."""
+"""The element in a document: an entry, an identity, a manifest, a foreign block, or a refused document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from strandline.dialects.ipfslog.verify.checks import (
     check_json,
     claimed_block,
     is_too_large,
-    told_namespace,
+    namespace_of_value,
 )
 from strandline.dialects.ipfslog.verify.decoding import Item, decoded, is_out_of_range, out_of_range
 from strandline.dialects.ipfslog.verify.shape import shape
@@ -45,12 +45,12 @@ _ENTRY_MEMBERS: Final = frozenset({"v", "payload", "clock"})
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A block that is no record: a file, or a value of another application. It is counted and left alone."""
+    """A block that is not a record of a log: a file, or a value of another application. It is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document that was rejected before it was an entry; `raw` is its block, or its slice of the file."""
+    """A document rejected before it was recognised as an entry; `raw` is its block, or its bytes in the file."""
 
     reasons: tuple[str, ...]
     raw: bytes
@@ -63,13 +63,12 @@ Element: TypeAlias = Checked | IdentityRecord | Manifest | Foreign | Refused
 
 
 def read_element(document: BlockDocument | JsonDocument | Unreadable, profile: Profile) -> Element:
-    """Return what a document is. Entries come after checks 1 to 16, identities and manifests after 1 to 3.
+    """Return the element in a document: entries after checks 1 to 16, identities and manifests after 1 to 3.
 
     - A dag-cbor block, or the JSON in a dag-pb block, with exactly the members of an identity or a manifest is one;
-    - nobody's (`Foreign`) are blocks of a CAR whose content address is unsupported, dag-pb blocks that are no such JSON
-      and have none of `v`, `payload`, `clock`, and dag-cbor blocks of a CAR that are no byte string and no map with
-      one of these;
-    - the rest is judged as entries.
+    - `Foreign` are: blocks of a CAR with an unsupported content address; dag-pb blocks without such JSON and without
+      `v`, `payload` and `clock`; dag-cbor blocks of a CAR that are neither a byte string nor a map with one of these;
+    - everything else is judged as an entry.
     """
     if isinstance(document, Unreadable):
         return Refused(document.reasons, document.raw, None, document.evidence)
@@ -96,8 +95,8 @@ def _block(document: BlockDocument, profile: Profile) -> Element:
         record = _record(checked, item)
         if record is not None:
             return record
-        is_nobodys = is_in_car and not isinstance(item.value, bytes)
-        if item.form == "dag-pb" or is_nobodys:
+        is_other_value = is_in_car and not isinstance(item.value, bytes)
+        if item.form == "dag-pb" or is_other_value:
             return Foreign()
     check_item(checked, item, document.snapshot_id)
     return checked
@@ -139,17 +138,17 @@ def _json(document: JsonDocument, profile: Profile) -> Element:
 
 
 def as_block(document: JsonDocument) -> BlockDocument | Refused:
-    """Return the block that JSON spells, with the content address that it claims, or why there is none.
+    """Return the block of a JSON document, with the claimed content address, or why there is none.
 
-    Judged as it is, the block has the verdict of the document.
+    The verdict on the block is that on the document.
     """
     value = document.value
     if "payload" in value and "v" in value:
         shaped = shape(value, "json", document.snapshot_id)
         if isinstance(shaped, list):
-            return _refused(shaped, document.raw, None, told_namespace(value))
+            return _refused(shaped, document.raw, None, namespace_of_value(value))
         stored: Any = built(value, shaped)[0].block
-        namespace = told_namespace(value)
+        namespace = namespace_of_value(value)
     else:
         stored, namespace = _stored(without_hash(value)), None
         if stored is None or not isinstance(value.get("hash"), str | None):
@@ -164,7 +163,7 @@ def as_block(document: JsonDocument) -> BlockDocument | Refused:
 
 
 def _stored(value: Mapping[str, Any]) -> dict[str, Any] | list[Finding] | None:
-    """Return a JSON identity or manifest as its block holds it, findings where a link cannot be read, or None."""
+    """Return a JSON identity or manifest as stored in a block, findings if a link cannot be read, or None."""
     if is_identity_shape(value):
         return identity_map(value)
     kind = manifest_kind(value)
@@ -183,3 +182,12 @@ def _refused(
     findings: list[Finding], raw: bytes, digest: bytes | None, namespace: str | None = None
 ) -> Refused:
     return Refused(reasons_of(findings), raw, digest, evidence_of(findings), namespace)
+
+
+def claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
+    """Return the digest in the claimed address of a document, None without an address that can be read."""
+    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
+    if not isinstance(claimed, str | bytes):
+        return None
+    cid = parse_cid(claimed) if isinstance(claimed, str) else parse_cid_bytes(claimed)
+    return cid.digest if isinstance(cid, Cid) else None

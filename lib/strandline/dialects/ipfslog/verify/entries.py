@@ -1,4 +1,4 @@
-"""The verdict on one entry: what its block alone decides, then what its identity decides."""
+"""The verdict on one entry: checks of its block, then checks of its identity."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ NO_IDENTITIES: Final[Mapping[bytes, KnownIdentity]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one entry.
+    """The verdict on one entry.
 
-    `reasons` and `flags` ascending; `waits_for` is `identity:<hex digest>` if deferred. `entry` is set if accepted.
-    `block` is what was judged, None where a JSON entry did not get that far; `record_id` its digest. `namespace` is
-    None while the log is unknown.
+    `reasons` and `flags` are sorted; `waits_for` is `identity:<hex digest>` if deferred. `entry` is set if accepted.
+    `block` is what was judged, None for a JSON entry from which no block was built; `record_id` is its digest.
+    `namespace` is None while the log is unknown.
     """
 
     status: Status
@@ -45,10 +45,10 @@ def verify_block(
     *,
     snapshot_id: str | None = None,
 ) -> Verdict:
-    """Return the verdict on one block of an entry. Nothing raises, whatever the bytes.
+    """Return the verdict on one block of an entry. Never raises, whatever the bytes.
 
-    `claimed` is the content address it came with, as text or bytes; `snapshot_id` the id of the log snapshot around
-    it; `identities` those already verified, by digest. These hold for an accepted entry:
+    `claimed` is the delivered content address, as text or bytes; `snapshot_id` is the id of the log snapshot around
+    it; `identities` are known identities by digest. An accepted entry passes these checks:
     - 1, at most 2 MiB: `BLOCK_TOO_LARGE`;
     - 2, the claimed address can be read and has the digest of the block: `CID_MALFORMED`, `CID_UNSUPPORTED`,
       `HASH_MISMATCH`;
@@ -56,19 +56,19 @@ def verify_block(
       `CBOR_NOT_CANONICAL`, `NUMBER_OUT_OF_RANGE`; v0: JSON in dag-pb;
     - 4, floats of 64 bits: `FLOAT_WIDTH`; v1, v2 in compat: flag `FLOAT_SHORT`;
     - 5 to 9, as `shape`;
-    - 10, a v1 or v2 payload without byte strings and links, which its signature cannot tell: `PAYLOAD_NOT_JSON`; in
-      compat a flag;
-    - 11, `time` integral, 0 to 2^53 (compat: from -(2^53-1), flag `CLOCK_NEGATIVE`): `CLOCK_OUT_OF_RANGE`;
+    - 10, the payload of v1 or v2 has no byte strings and links, which its signature does not distinguish:
+      `PAYLOAD_NOT_JSON`; in compat a flag;
+    - 11, `time` is an integer of 0 to 2^53 (compat: from -(2^53-1), flag `CLOCK_NEGATIVE`): `CLOCK_OUT_OF_RANGE`;
     - 12, `clock.id` is `key`: `CLOCK_ID_MISMATCH`; in compat a flag;
     - 13 to 15, as `signature_findings`;
     - 16, not v0: `SIGNATURE_WEAK`; in compat a flag;
-    - 17, the identity's type is the variant's: `IDENTITY_TYPE_UNSUPPORTED`;
-    - 18, if so, both its signatures verify: `IDENTITY_INVALID`;
+    - 17, the type of the identity fits the variant: `IDENTITY_TYPE_UNSUPPORTED`;
+    - 18, if so, both signatures of the identity are valid: `IDENTITY_INVALID`;
     - 19, `key` is its signing key: `KEY_IDENTITY_MISMATCH`; v1, v2 in compat, the same point: flag `KEY_FORM`;
-    - 20, core2: the identity's block is held: deferred, `IDENTITY_MISSING`. core2 meets 17 to 20 after passing 1 to 16
-      alone, so that reasons do not depend on when the identity came.
+    - 20, core2: the identity is known: else deferred, `IDENTITY_MISSING`. core2 runs 17 to 20 only after passing 1 to
+      16, so that reasons do not depend on when the identity arrived.
 
-    A failure of 1, 3 or 5 to 9 ends the judgement, of the rest all that fail are reported. Flags of both profiles:
+    A failure of 1, 3 or 5 to 9 ends the judgement; of the others, all failures are reported. Flags of both profiles:
     `CLOCK_SATURATED`, `DUPLICATE_LINK`.
     """
     return conclude(check_block(block, claimed, profile, snapshot_id=snapshot_id), identities)
@@ -81,18 +81,18 @@ def verify_json(
     *,
     snapshot_id: str | None = None,
 ) -> Verdict:
-    """Return the verdict on an entry given as JSON: its block is built, then judged as by `verify_block`.
+    """Return the verdict on a JSON entry: its block is built, then judged as by `verify_block`.
 
-    Checks 5 to 9 come first; if one fails no block is built. A claimed `hash` must be that of the block, wide floats
-    tried first, then, v1 and v2, short ones.
+    Checks 5 to 9 come first; if one fails, no block is built. A claimed `hash` must be that of the block with 64-bit
+    floats or, in v1 and v2, with shortest floats.
     """
     return conclude(check_json(value, profile, snapshot_id=snapshot_id), identities)
 
 
 def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity] = NO_IDENTITIES) -> Verdict:
-    """Return the verdict on an entry after checks 1 to 16, by those identities that are known.
+    """Return the verdict on an entry after checks 1 to 16, from the known identities.
 
-    An embedded identity that is not among them is verified here.
+    An embedded identity that is not known is verified here.
     """
     shaped, digest = checked.shaped, checked.identity_digest
     if shaped is None or digest is None:
@@ -111,14 +111,14 @@ def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity] = NO_ID
 
 
 def identity_missing(digest: bytes) -> Finding:
-    """Return the finding of a core2 entry whose identity is not held; its `identity` is canonical (check 9)."""
+    """Return the finding of a core2 entry whose identity is not known; its `identity` is canonical (check 9)."""
     return Finding("IDENTITY_MISSING", {"field": "identity", "actual": canonical_cid(digest)})
 
 
 def without_identity_signatures(checked: Checked) -> Checked:
-    """Return a v1 or v2 entry after check 17 and 19 too, by the identity that it embeds; others as they are.
+    """Return a v1 or v2 entry after checks 17 and 19 of its embedded identity; other entries unchanged.
 
-    What is left is check 18, which each distinct identity is put to once: `IDENTITY_INVALID` where its type fits.
+    Check 18 is left: it runs once per distinct identity, for those with a fitting type.
     """
     if checked.shaped is None or checked.identity is None:
         return checked
@@ -135,24 +135,24 @@ def _check_identity(
     findings: list[Finding],
     flags: list[str],
 ) -> None:
-    """Checks 17 to 19; without 18 if it is not known whether the identity is valid."""
+    """Run checks 17 to 19; without 18 if `is_valid` is None."""
     key, variant = shaped.fields["key"], shaped.variant
-    if profile == "compat" and variant != "core2" and is_same_key(key, identity.public_key):
+    if profile == "compat" and variant != "core2" and _is_same_key(key, identity.public_key):
         if key != identity.public_key:
             flags.append("KEY_FORM")
         key = identity.public_key
     findings += identity_findings(variant, key, identity, is_valid)
 
 
-def is_same_key(key: str, public_key: str) -> bool:
-    """Return whether two texts spell one key, the first of them loosely."""
+def _is_same_key(key: str, public_key: str) -> bool:
+    """Return whether two texts are the same key; `key` may be in a loose form."""
     return key == public_key or is_same_point(key, public_key)
 
 
 def identity_findings(
     variant: Variant, key: str, identity: IdentityRecord, is_valid: bool | None
 ) -> list[Finding]:
-    """Return what checks 17 to 19 find of an entry with this key; without 18 if `is_valid` is None."""
+    """Return the findings of checks 17 to 19 of an entry with this key; without 18 if `is_valid` is None."""
     findings = []
     if not fits_variant(identity, variant):
         findings.append(
@@ -167,7 +167,7 @@ def identity_findings(
 
 
 def identity_invalid(digest: bytes) -> Finding:
-    """Return the finding of an identity whose signatures do not both verify."""
+    """Return the finding of an identity with an invalid signature."""
     return Finding("IDENTITY_INVALID", {"identity": digest.hex()})
 
 
@@ -197,7 +197,7 @@ def _verdict(
 
 
 def entry_of(checked: Checked, shaped: Shaped, writer: str | None, flags: tuple[str, ...]) -> Entry:
-    """Return the entry that a block is; `writer` is the id of its identity, None for v0."""
+    """Return the entry in a block; `writer` is the id of its identity, None for v0."""
     fields, digest = shaped.fields, checked.record_id or b""
     return Entry(
         record_id=digest,

@@ -1,4 +1,4 @@
-"""Identities: an external key vouches for a signing key. Each distinct one is verified once."""
+"""Identities: an external key vouches for a signing key. Each distinct identity is verified once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _KEY_BYTES: Final = {"orbitdb": UNCOMPRESSED_BYTES, "publickey": COMPRESSED_BYTE
 
 @dataclass(frozen=True, slots=True)
 class KnownIdentity:
-    """An identity with its verdict: both of its signatures verify, or not."""
+    """An identity with its verdict: valid if both of its signatures are."""
 
     identity: IdentityRecord
     is_valid: bool
@@ -22,10 +22,10 @@ class KnownIdentity:
 def verify_identity(identity: IdentityRecord) -> KnownIdentity:
     """Return the identity with its verdict. Both profiles judge identities strictly.
 
-    These hold for a valid one:
+    A valid identity meets these conditions:
     - `type` is `orbitdb`, with an uncompressed signing key, or `publickey`, with a compressed one;
-    - `id` is a compressed key; all four members are lower-case hex, the signatures strict DER with low S;
-    - the signing key signed the text `id`; the external key signed the text `publicKey` and `signatures.id` joined.
+    - `id` is a compressed key; keys and signatures are lower-case hex; signatures are strict DER with low S;
+    - the signing key signed the text `id`; the external key signed `publicKey` and `signatures.id` joined.
     """
     return KnownIdentity(identity, _is_valid(identity))
 
@@ -42,19 +42,19 @@ def _is_valid(identity: IdentityRecord) -> bool:
 
 
 def fits_variant(identity: IdentityRecord, variant: Variant) -> bool:
-    """Return whether the type, which no signature covers, is the one that the variant's entries use."""
+    """Return whether the type, which no signature covers, is the one that entries of the variant use."""
     return IDENTITY_TYPES.get(variant) == identity.type
 
 
-class IdentityBook(Mapping[bytes, KnownIdentity]):
-    """Identities by digest, each verified when it is added first; `verifications` counts those."""
+class VerifiedIdentities(Mapping[bytes, KnownIdentity]):
+    """Identities by digest, each verified when it is first added; `verifications` counts the verifications."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, KnownIdentity] = {}
         self.verifications = 0
 
     def add(self, identity: IdentityRecord) -> KnownIdentity:
-        """Return the identity with its verdict, which is found once."""
+        """Return the identity with its verdict, which is computed once."""
         digest = identity.digest
         known = self._known.get(digest)
         if known is None:

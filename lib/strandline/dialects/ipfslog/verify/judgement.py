@@ -1,13 +1,10 @@
-"""What a set of documents admits, beside what is held: the reference that Spark's admission is compared with."""
+"""Which records a set of documents admits: the reference that Spark's admission is compared with."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from strandline.core.verdict import Evidence
-from strandline.dialects.ipfslog.codec import parse_cid, parse_cid_bytes
 from strandline.dialects.ipfslog.types import (
-    BlockDocument,
-    Cid,
     Document,
     Entry,
     HeadClaim,
@@ -18,14 +15,14 @@ from strandline.dialects.ipfslog.types import (
     Unreadable,
 )
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block
-from strandline.dialects.ipfslog.verify.documents import Foreign, Refused, read_element
+from strandline.dialects.ipfslog.verify.documents import Foreign, Refused, claimed_digest, read_element
 from strandline.dialects.ipfslog.verify.entries import Status, Verdict, conclude
 from strandline.dialects.ipfslog.verify.identities import KnownIdentity, verify_identity
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRecords:
-    """What was admitted before: records by id, digests that were pruned, blocks that wait."""
+    """The result of earlier runs: accepted records by id, digests of pruned entries, blocks of waiting entries."""
 
     entries: Mapping[bytes, Entry] = field(default_factory=dict)
     identities: Mapping[bytes, KnownIdentity] = field(default_factory=dict)
@@ -36,7 +33,7 @@ class AcceptedRecords:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineRow:
-    """A rejected or deferred record. `raw` is its block, or its slice of the file where none was built."""
+    """A rejected or deferred record. `raw` is its block, or its bytes in the file if no block was built."""
 
     status: Status
     reasons: tuple[str, ...]
@@ -49,7 +46,7 @@ class QuarantineRow:
 
 @dataclass(slots=True)
 class Counts:
-    """Of one run: read = new + known + rejected + deferred; the others are counted beside it."""
+    """The counts of one run: read = new + known + rejected + deferred; the other counts are not part of this sum."""
 
     read: int = 0
     new: int = 0
@@ -66,36 +63,39 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is held after a run, the rows that its documents and refuted waiting entries give, and its counts."""
+    """All accepted records after a run, and its quarantine rows and counts.
 
-    held: AcceptedRecords
+    `quarantine` has rows of the run's documents and of waiting entries that were refuted.
+    """
+
+    accepted: AcceptedRecords
     quarantine: tuple[QuarantineRow, ...]
     counts: Counts
 
 
 def judge(
-    documents: Iterable[Document], held: AcceptedRecords | None = None, profile: Profile = "strict"
+    documents: Iterable[Document], accepted: AcceptedRecords | None = None, profile: Profile = "strict"
 ) -> Judgement:
-    """Return what the documents of one run admit. The accepted set depends on the set of documents alone.
+    """Return which records the documents of one run admit. The accepted set depends only on the set of documents.
 
-    - Identities and manifests are records of their own; identities that accepted entries embed become rows too.
-    - An entry of core2 waits until its identity is a row, and is judged then: in this run or in a later one.
-    - A digest that is held, or was pruned, is known. Each new identity is verified once.
+    - Identities and manifests are records of their own; embedded identities of accepted entries become rows too.
+    - A core2 entry waits until its identity is a row, in this run or a later one, and is judged then.
+    - A digest that is accepted or was pruned is known. Each new identity is verified once.
     """
-    run = _Run(held or AcceptedRecords(), profile)
+    run = _Run(accepted or AcceptedRecords(), profile)
     for document in documents:
         run.read(document)
     return run.end()
 
 
 class _Run:
-    def __init__(self, held: AcceptedRecords, profile: Profile) -> None:
-        self.before = held
+    def __init__(self, accepted: AcceptedRecords, profile: Profile) -> None:
+        self.before = accepted
         self.profile: Profile = profile
-        self.entries = dict(held.entries)
-        self.identities = dict(held.identities)
-        self.manifests = dict(held.manifests)
-        self.waiting = dict(held.waiting)
+        self.entries = dict(accepted.entries)
+        self.identities = dict(accepted.identities)
+        self.manifests = dict(accepted.manifests)
+        self.waiting = dict(accepted.waiting)
         self.rows: list[QuarantineRow] = []
         self.counts = Counts()
         self.claims: list[bytes | None] = []
@@ -103,13 +103,13 @@ class _Run:
         self.checked: list[tuple[Checked, bytes]] = []
 
     def read(self, document: Document) -> None:
-        """Note what a document is; entries are concluded when all identities of the run are known."""
+        """Classify a document; entries are concluded later, when all identities of the run are known."""
         if isinstance(document, HeadClaim):
             self.claims.append(document.digest)
             return
         element = read_element(document, self.profile)
         if not isinstance(document, Unreadable) and document.is_head:
-            self.claims.append(_claimed_digest(document) or _digest_of(element))
+            self.claims.append(claimed_digest(document) or _digest_of(element))
         if isinstance(element, Foreign):
             self.counts.foreign_blocks += 1
             return
@@ -127,7 +127,7 @@ class _Run:
             self.checked.append((element, element.block or slice_))
 
     def end(self) -> Judgement:
-        """Conclude the entries: those that embed their identity first, since core2 may name an embedded one."""
+        """Conclude the entries: first those with embedded identities, since core2 entries may name one of these."""
         for checked, raw in self.checked:
             if checked.identity is not None:
                 self._conclude(checked, raw)
@@ -141,10 +141,10 @@ class _Run:
                 self.counts.claims_known += 1
             else:
                 self.counts.claims_missing += 1
-        held = AcceptedRecords(
+        accepted = AcceptedRecords(
             self.entries, self.identities, self.manifests, self.waiting, self.before.pruned
         )
-        return Judgement(held, tuple(self.rows), self.counts)
+        return Judgement(accepted, tuple(self.rows), self.counts)
 
     def _conclude(self, checked: Checked, raw: bytes) -> None:
         digest, identity = checked.identity_digest, checked.identity
@@ -164,7 +164,7 @@ class _Run:
             self.rows.append(_row(verdict, raw))
 
     def _readmit(self) -> list[bytes]:
-        """Judge the waiting entries whose identity is a row now; one that it refutes is in no count."""
+        """Judge the waiting entries whose identity is a row now; refuted ones are in no count."""
         admitted = []
         for record_id, block in self.before.waiting.items():
             verdict = conclude(check_block(block, None, self.profile), self.identities)
@@ -217,18 +217,6 @@ def _row(verdict: Verdict, raw: bytes) -> QuarantineRow:
         verdict.waits_for,
         verdict.evidence,
     )
-
-
-def _claimed_digest(document: BlockDocument | JsonDocument) -> bytes | None:
-    claimed = document.claimed if isinstance(document, BlockDocument) else document.value.get("hash")
-    cid = (
-        parse_cid(claimed)
-        if isinstance(claimed, str)
-        else parse_cid_bytes(claimed)
-        if isinstance(claimed, bytes)
-        else None
-    )
-    return cid.digest if isinstance(cid, Cid) else None
 
 
 def _digest_of(element: object) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Checks 5 to 9: whether a decoded value is an entry, of which variant, with links that can be read."""
+"""Checks 5 to 9: whether a decoded value is an entry, its variant, and whether its links can be read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _NO_REFS: Final[list[Any]] = []
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """A value that passed checks 5 to 9. `identity_digest` is of the identity block that core2 names, else None."""
+    """A value that passed checks 5 to 9. `identity_digest` is the digest of the identity named by core2, else None."""
 
     variant: Variant
     fields: Mapping[str, Any]
@@ -37,15 +37,16 @@ class Shaped:
 
 
 def shape(value: Any, form: Form, snapshot_id: str | None) -> Shaped | list[Finding]:
-    """Return the entry that a value is, or the findings of the first check that failed.
+    """Return the entry in a value, or the findings of the first check that failed.
 
-    These hold:
+    An entry passes these checks:
     - 5, it is a map with `v`, `payload` and `clock`: `NOT_AN_ENTRY`; a byte string: `ENTRY_ENCRYPTED`;
     - 6, it has no member of an unsupported variant: `VARIANT_UNSUPPORTED`;
-    - 7, it is of a variant (`VARIANT_UNKNOWN`) with exactly its members (`FIELD_MISSING`, `FIELD_UNKNOWN`; JSON may
-      have more, and `hash`) of their types (`TYPE_INVALID`);
-    - 8, the log id has 1 to 1,024 bytes (`ID_INVALID`) and is that of the snapshot around it (`LOG_ID_MISMATCH`);
-    - 9, links can be read: `CID_MALFORMED`, `CID_UNSUPPORTED`; that to a core2 identity is canonical:
+    - 7, it has a known variant (`VARIANT_UNKNOWN`) and exactly its members (`FIELD_MISSING`, `FIELD_UNKNOWN`; JSON
+      may have more, and `hash`) with their types (`TYPE_INVALID`);
+    - 8, the log id has 1 to 1,024 bytes (`ID_INVALID`) and equals the id of the snapshot around it
+      (`LOG_ID_MISMATCH`);
+    - 9, all links can be read: `CID_MALFORMED`, `CID_UNSUPPORTED`; the link to a core2 identity is canonical:
       `CID_NOT_CANONICAL`.
     """
     if type(value) is not dict:
@@ -66,7 +67,7 @@ def shape(value: Any, form: Form, snapshot_id: str | None) -> Shaped | list[Find
 
 
 def variant_of(value: Mapping[str, Any], form: Form) -> Variant | None:
-    """Return the variant that `v` and the type of `identity` tell; without `identity` that which needs one."""
+    """Return the variant from `v` and the type of `identity`; without `identity`, the variant that requires one."""
     v = value["v"]
     if type(v) is not int:
         return None
@@ -109,7 +110,7 @@ _NAMES: Final = {variant: frozenset(fields) for variant, fields in FIELDS.items(
 
 
 def _is_well_typed(value: Mapping[str, Any], variant: Variant) -> bool:
-    """Return whether all members of a block fit, at once: `_fits` tells which do not."""
+    """Return whether all members of a block have their types, in one pass; `_fits` then finds those that do not."""
     clock, identity = value["clock"], value.get("identity")
     item = str if variant in ("core2", "v0") else CBORTag
     return (

@@ -1,4 +1,4 @@
-"""Checks 13 to 15: the key, the form of the signature, and whether it is the key's over what the variant signs."""
+"""Checks 13 to 15: the key, the form of the signature, and whether the signature is valid."""
 
 import hashlib
 import re
@@ -29,7 +29,7 @@ _MAX_INTEGER: Final = 2**256
 
 
 def signed_digest(shaped: Shaped, block: bytes, *, plain: bool = False) -> bytes:
-    """Return the 32 bytes that an entry's signature is over, by variant; `plain` as `signed_text`."""
+    """Return the 32 bytes that an entry's signature covers, by variant; `plain` as for `signed_text`."""
     if shaped.variant == "core2":
         return hashlib.sha256(signed_cbor(block, shaped.fields)).digest()
     if shaped.variant == "v0":
@@ -38,7 +38,7 @@ def signed_digest(shaped: Shaped, block: bytes, *, plain: bool = False) -> bytes
 
 
 def _go_digest(shaped: Shaped) -> bytes | None:
-    """Return the digest of Go's spelling of what v1 and v2 sign, None where it is no other."""
+    """Return the digest of Go's spelling of what v1 and v2 sign, None if it is the same."""
     if shaped.variant == "v0":
         return None
     text = signed_text(shaped)
@@ -47,7 +47,7 @@ def _go_digest(shaped: Shaped) -> bytes | None:
 
 
 def signed_text(shaped: Shaped, *, plain: bool = False) -> str:
-    """Return the sorted JSON that a v1 or v2 entry signs; `plain` says of the payload what `sorted_json` asks."""
+    """Return the sorted JSON that a v1 or v2 entry signs; `plain` as for `sorted_json`, of the payload."""
     return signed_json(
         shaped.fields,
         [cid_text(cid.raw) for cid in shaped.next],
@@ -65,16 +65,16 @@ def signature_findings(
     plain: bool = False,
     is_sampled: bool = False,
 ) -> list[Finding]:
-    """Return what is wrong with key and signature; what only `compat` lets pass is added to `flags`.
+    """Return the findings about key and signature; deviations that only `compat` accepts are added to `flags`.
 
-    These hold:
-    - 13, `key` is lower-case hex of a point, of core2 a compressed one: `KEY_MALFORMED`;
-    - 14, `sig` is lower-case hex of strict DER: `SIGNATURE_MALFORMED`;
-    - 15, it is the key's, with low S, over the signed bytes: `SIGNATURE_INVALID`. Runs if 13 and 14 held.
+    An entry passes these checks:
+    - 13, `key` is the lower-case hex of a point, compressed in core2: `KEY_MALFORMED`;
+    - 14, `sig` is the lower-case hex of strict DER: `SIGNATURE_MALFORMED`;
+    - 15, the signature is valid for key and signed bytes, with low S: `SIGNATURE_INVALID`. Runs if 13 and 14 passed.
 
-    In `compat` v0, v1 and v2 may spell both loosely (`SIGNATURE_FORM`), and v1 and v2 may sign Go's spelling
-    (`GO_ESCAPES`): what JavaScript and Go peers accept. A sampled entry goes to the partner library too: where it says
-    otherwise, `LIBRARY_DISAGREEMENT`.
+    In `compat`, v0, v1 and v2 may use looser forms of both (`SIGNATURE_FORM`), and v1 and v2 may sign Go's spelling
+    (`GO_ESCAPES`), as JavaScript and Go peers accept. A sampled entry is also verified by a second library; if the
+    results differ: `LIBRARY_DISAGREEMENT`.
     """
     fields = shaped.fields
     is_loose = profile == "compat" and shaped.variant != "core2"
@@ -113,37 +113,37 @@ def signature_findings(
 
 @lru_cache(maxsize=CACHED_KEYS)
 def _key(text: str, is_core: bool, is_loose: bool, /) -> bytes | None:
-    raw = loose_hex(text) if is_loose else parse_base16(text)
+    raw = _loose_hex(text) if is_loose else parse_base16(text)
     if raw is None or (is_core and len(raw) != COMPRESSED_BYTES):
         return None
     return raw if is_point(raw) else None
 
 
 def is_same_point(key: str, public_key: str) -> bool:
-    """Return whether a loosely spelled key is the point that an identity spells strictly."""
+    """Return whether a key in a loose form is the same point as an identity's key in strict form."""
     point = compressed_point(parse_base16(public_key) or b"")
-    return point is not None and compressed_point(loose_hex(key)) == point
+    return point is not None and compressed_point(_loose_hex(key)) == point
 
 
-def loose_hex(text: str) -> bytes:
-    """Return the bytes of the longest beginning that is pairs of hex digits of either case."""
+def _loose_hex(text: str) -> bytes:
+    """Return the bytes of the longest prefix that consists of pairs of hex digits of either case."""
     match = _HEX_PAIRS.match(text)
     return bytes.fromhex(match.group()) if match else b""
 
 
 def _loose_der(text: str) -> bytes | None:
-    """Return the strict DER of a signature that JavaScript peers read, or None.
+    """Return the strict DER of a signature in a form that JavaScript peers accept, or None.
 
-    `30 L 02 a r 02 b s`: L the remaining length, a and b at least 1, no `00` before a byte of at most 7f, r and s
-    unsigned, nothing after. Else exactly 64 bytes, r and s.
+    `30 L 02 a r 02 b s`: L is the remaining length, a and b are at least 1, no `00` before a byte of at most 7f, r
+    and s are unsigned, nothing follows. Otherwise exactly 64 bytes: r and s.
     """
-    raw = loose_hex(text)
+    raw = _loose_hex(text)
     numbers = _loose_integers(raw)
     if numbers is None and len(raw) == _RAW_BYTES:
         numbers = (int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
     if numbers is None:
         return None
-    # What no curve has room for is a signature that fails, like r = 0.
+    # A number that is too large for the curve makes an invalid signature, like r = 0.
     r, s = (number if number < _MAX_INTEGER else 0 for number in numbers)
     return der_of(r, s)
 

@@ -1,12 +1,12 @@
-"""Writing local journals: lines from pairs, which pairs to write, when the writer stops, what to answer peers."""
+"""Writing local journals: which pairs to write, the lines they become, when the writer stops, answers to peers."""
 
 from strandline.dialects.sdmp.author.answers import MAX_ANSWER_LINES, Answers, answer, answers
-from strandline.dialects.sdmp.author.choices import LocalNodes
 from strandline.dialects.sdmp.author.lines import append, chained
+from strandline.dialects.sdmp.author.local_nodes import LocalNodes
 from strandline.dialects.sdmp.author.resources import (
     ResourceKey,
     announced_resource,
-    landed,
+    new_resources,
     pending,
     restored_resource,
 )
@@ -34,8 +34,8 @@ __all__ = [
     "append",
     "chained",
     "decide",
-    "landed",
     "new_pairs",
+    "new_resources",
     "next_commit",
     "pending",
     "restored_resource",

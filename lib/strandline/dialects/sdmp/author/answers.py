@@ -1,4 +1,4 @@
-"""Answers to request files: the lines of own journals that peers ask for, as frames."""
+"""Answers to request files: frames with the lines of local journals that peers ask for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from strandline.dialects.sdmp.codec import Request, batch
 from strandline.dialects.sdmp.types import JournalRequest, MalformedRequest, ResourceRequest
 
 MAX_ANSWER_LINES: Final = 50_000
-"""Lines of one answer, whatever the request allows: what a frame may hold."""
+"""The maximum number of lines in one answer, whatever the request allows: the limit of a frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What became of a request file.
+    """The result of answering a request file.
 
-    `frames` follow the requests that they answer, without LF. `not_found`: no line of the journal has the number
-    asked for. `refused` counts journal requests to nodes that are not own, by node, ascending; `resources` those
-    for resources, which are passed over.
+    `frames` are the answers in the order of their requests, each without LF. `not_found` are requests whose `since`
+    names no line of the journal. `refused` counts journal requests to nodes that are not local, by node, sorted by
+    node. `resources` counts requests for resources, which are ignored.
     """
 
     frames: tuple[bytes, ...]
@@ -28,10 +28,10 @@ class Answers:
 
 
 def answer(lines: Sequence[bytes], since: str, limit: int) -> list[bytes] | None:
-    """Return the lines after the one whose number is `since`, or None if there is no such line.
+    """Return the lines after the one with the number `since`, or None if there is no such line.
 
-    `lines` are the trunk of a journal, line 1 first; its fingerprint stands for the number that it lacks. At most
-    min(limit, 50,000), none after the tip.
+    `lines` are the trunk of a journal, line 1 first; line 1 has no number and is named by its fingerprint. At most
+    min(limit, 50,000) lines are returned; none if `since` names the tip.
 
     Raises:
         ValueError: `limit` is below 1.
@@ -40,16 +40,16 @@ def answer(lines: Sequence[bytes], since: str, limit: int) -> list[bytes] | None
         raise ValueError("limit must be at least 1")
     wanted = since.encode("utf-8", "surrogatepass")
     for index, line in enumerate(lines):
-        # Of line 1 the part before the @ that it lacks is all of it: the fingerprint.
+        # Line 1 has no @, so the whole line, the fingerprint, is compared.
         if line.partition(b"@")[0] == wanted:
             return list(lines[index + 1 : index + 1 + min(limit, MAX_ANSWER_LINES)])
     return None
 
 
 def answers(requests: Iterable[Request | MalformedRequest], trunks: Mapping[str, Sequence[bytes]]) -> Answers:
-    """Return the answers to requests, from the trunks of the own nodes by fingerprint, line 1 first.
+    """Return the answers to requests; `trunks` are the trunks of the local journals by fingerprint, line 1 first.
 
-    A journal request to an own node gets one frame, with no entries if it asks for what follows the tip.
+    A journal request to a local node gets one frame, which is empty if `since` names the tip.
     """
     frames: list[bytes] = []
     not_found: list[JournalRequest] = []

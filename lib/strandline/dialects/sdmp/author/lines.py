@@ -1,4 +1,4 @@
-"""Journal lines from pairs: each starts with the hash of the line before it."""
+"""Journal lines from pairs: each line starts with the hash of the line before it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,7 +10,7 @@ def append(tip: bytes, pairs: Iterable[Pair], profile: Profile = "0.9") -> Itera
     """Yield the lines that follow `tip`, one per (author, resource), in the order given.
 
     Raises:
-        ValueError: `tip` is no line, or a pair is not of ids, of the profile.
+        ValueError: `tip` is not a line of the profile, or a pair does not consist of ids of the profile.
     """
     if isinstance(parse_line(tip, profile), str):
         raise ValueError(f"tip must be a line of profile {profile}")
@@ -18,15 +18,15 @@ def append(tip: bytes, pairs: Iterable[Pair], profile: Profile = "0.9") -> Itera
 
 
 def chained(number: str, pairs: Iterable[Pair], profile: Profile) -> Iterator[tuple[bytes, str, str]]:
-    """Yield (line, its number, its hash) per pair; `number` is the hash of the line that the first one follows.
+    """Yield (line, number, hash) per pair; `number` is the hash of the line that the first one follows.
 
     Raises:
-        ValueError: a pair is not of ids of the profile.
+        ValueError: a pair does not consist of ids of the profile.
     """
     is_line = LINES[profile].fullmatch
     for author, resource in pairs:
         line = f"{number}@{author}/{resource}".encode("utf-8", "surrogatepass")
-        # The forms have fixed lengths and no separator in them: a whole line has its ids in their places.
+        # Ids have a fixed length and contain no separator, so a line that matches has valid ids.
         if not is_line(line):
             raise ValueError(f"author and resource must be ids of profile {profile}")
         hash_ = line_hash(line, profile)

@@ -1,4 +1,4 @@
-"""Rows of `node_resource`: what own nodes hold, which of it their journals lack, and in which order it is written."""
+"""Rows of `node_resource`: the resources that local nodes hold, and those that their journals do not record yet."""
 
 import hashlib
 from collections.abc import Container, Iterable, Mapping
@@ -16,8 +16,8 @@ def announced_resource(
 ) -> NodeResource:
     """Return the row of an announced pair.
 
-    `frame` are the bytes of its frame without LF, `frame_no` the frame's line in its file, `pos` the place in
-    `resources`; both count from 0.
+    `frame` is the bytes of its frame without LF, `frame_no` the number of the frame's line in its file, `pos` the
+    place in `resources`; both count from 0.
     """
     frame_hash = hashlib.sha256(frame).digest()
     return NodeResource(
@@ -26,10 +26,10 @@ def announced_resource(
 
 
 def restored_resource(node: str, line: Line, n: int, *, ingest_no: int) -> NodeResource | None:
-    """Return the row of the pair that a restored line names, None for line 1: the node held what its journal says.
+    """Return the row of the pair on a restored line, or None for line 1.
 
-    `frame_no` is n - 1, the line's place in a text of the whole journal, so that the row does not depend on how the
-    line was delivered.
+    A node held the resources that its journal records. `frame_no` is n - 1, the line's place in a text of the whole
+    journal, so the row does not depend on how the line was delivered.
     """
     if line.pair is None:
         return None
@@ -38,24 +38,26 @@ def restored_resource(node: str, line: Line, n: int, *, ingest_no: int) -> NodeR
     )
 
 
-def landed(held: Container[ResourceKey], rows: Iterable[NodeResource]) -> Mapping[ResourceKey, NodeResource]:
-    """Return the rows that are new, by key: of one key the earliest in the order of writing, whatever the order here.
+def new_resources(
+    stored: Container[ResourceKey], rows: Iterable[NodeResource]
+) -> Mapping[ResourceKey, NodeResource]:
+    """Return the rows whose key is not stored, by key; of rows with one key the first in writing order.
 
-    A key that is held is known: its row stays as it is.
+    The order of `rows` does not matter. Stored rows do not change.
     """
     found: dict[ResourceKey, NodeResource] = {}
     for row in rows:
         key = (row.namespace, *row.pair)
-        if key not in held and (key not in found or row.order < found[key].order):
+        if key not in stored and (key not in found or row.order < found[key].order):
             found[key] = row
     return found
 
 
 def pending(resources: Iterable[NodeResource], recorded: Container[Pair]) -> tuple[Pair, ...]:
-    """Return the pairs of one node that its journal lacks, in the order in which they are written.
+    """Return the pairs of one node that its journal does not record yet, in writing order.
 
-    By run, `seq` (none comes last), the frame's line in its file, its bytes, the place in it: never by names or
-    clocks, so that the order of knowledge can be made again.
+    The order is by run, `seq` (null last), the frame's line in its file, hash of the frame, place in the frame. It
+    never depends on names or clocks, so it can be reproduced.
     """
     waiting = [row for row in resources if row.pair not in recorded]
     return tuple(row.pair for row in sorted(waiting, key=lambda row: row.order))

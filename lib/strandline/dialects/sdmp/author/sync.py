@@ -1,4 +1,4 @@
-"""Synchronisation with peers: the pairs that their journals name and an own journal lacks."""
+"""Synchronisation with peers: pairs that are in their journals but not in a local journal."""
 
 from collections.abc import Collection, Container, Iterable, Mapping
 
@@ -8,15 +8,15 @@ from strandline.dialects.sdmp.verify import Tree, tree_of_lines
 
 
 def new_pairs(
-    own: Tree, pending: Container[Pair], peers: Mapping[str, Tree], authors: Collection[str] | None = None
+    journal: Tree, pending: Container[Pair], peers: Mapping[str, Tree], authors: Collection[str] | None = None
 ) -> tuple[Pair, ...]:
-    """Return the pairs that peers name and that are neither on a line of `own` nor pending, in the order of writing.
+    """Return the pairs in journals of peers that are neither in `journal` nor pending, in writing order.
 
-    All branches count. `authors` are those whose pairs are taken; None: anyone's. Per pair its least (peer, n,
-    record id) decides: what a node gets that asks its peers one by one, in byte order of their fingerprints, and
-    appends each entry that it does not know.
+    All branches count. Only pairs of `authors` are taken; None: of any author. The order is by the least (peer, n,
+    record id) of each pair: the order of a node that asks its peers one by one, in byte order of their fingerprints,
+    and appends each pair it does not know.
     """
-    recorded = own.pairs()
+    recorded = journal.pairs()
     found: dict[Pair, tuple[str, int, bytes]] = {}
     for peer in sorted(peers):
         for pair, (n, record_id) in peers[peer].pairs().items():
@@ -27,19 +27,19 @@ def new_pairs(
 
 
 def sync_pairs(
-    own: Tree,
+    journal: Tree,
     pending: Collection[Pair],
     peers: Mapping[str, Tree],
     authors: Collection[str] | None = None,
 ) -> tuple[Pair, ...]:
-    """Return the pairs that a synchronisation appends to `own`: what is pending, then, in 0.9, what is new.
+    """Return the pairs that a synchronisation appends to `journal`: the pending ones, then, in 0.9, the new ones.
 
-    0.9 appends first and asks for the resource afterwards. 0.12 forbids writing before the resource was received
-    and verified: there a new pair stays wanted until it is announced.
+    0.9 appends first and requests the resource afterwards. 0.12 forbids writing a pair before its resource was
+    received and verified, so a new pair stays wanted until the node announces it.
     """
-    if own.root.line.profile == "0.12":
+    if journal.root.line.profile == "0.12":
         return tuple(pending)
-    return (*pending, *new_pairs(own, pending, peers, authors))
+    return (*pending, *new_pairs(journal, pending, peers, authors))
 
 
 def sync(
@@ -48,13 +48,14 @@ def sync(
     peers: Mapping[str, Iterable[bytes]],
     authors: Collection[str] | None = None,
 ) -> list[bytes]:
-    """Return the lines that a synchronisation appends to a journal.
+    """Return the lines that a synchronisation appends to a journal (node journal rules, section 6.4).
 
-    `own` are its accepted lines, line 1 first, then in any order; `pending` what it holds and has not written, in
-    order; `peers` the accepted lines of each peer by its fingerprint; `authors` as `new_pairs`.
+    `own` are the accepted lines of the local journal: line 1 first, then in any order. `pending` are the pairs of
+    held resources that are not written yet, in writing order. `peers` are the accepted lines of each peer by its
+    fingerprint. `authors` as in `new_pairs`.
 
     Raises:
-        ValueError: `own` does not begin with line 1, or lines are no accepted set of their node.
+        ValueError: `own` does not start with line 1, or lines are not an accepted set of their node.
     """
     lines = list(own)
     first = lines[0] if lines else b""

@@ -1,4 +1,4 @@
-"""Made-up journals that anyone can make again: for tests, benches and the demo."""
+"""Synthetic journals that everyone can reproduce, for tests, benchmarks and the demo."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,12 +12,12 @@ SYNTHETIC_STRIDE: Final = 10**9
 
 
 def synthetic_id(kind: str, i: int, profile: Profile = "0.9") -> str:
-    """Return id(kind, i) = H(ASCII `strandline/<kind>/<i>`): a made-up id that anyone can make again."""
+    """Return id(kind, i) = H(ASCII `strandline/<kind>/<i>`)."""
     return line_hash(f"strandline/{kind}/{i}".encode("ascii"), profile)
 
 
 def synthetic(i: int, n: int, profile: Profile = "0.9") -> Iterator[bytes]:
-    """Yield the n lines of the made-up journal J(i, n), n >= 1.
+    """Yield the n lines of the synthetic journal J(i, n), n >= 1.
 
     Line 1 is id(node, i); line k has author id(author, k mod 7) and resource id(resource, i * 10^9 + k).
     """

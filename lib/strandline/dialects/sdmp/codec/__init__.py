@@ -1,4 +1,4 @@
-"""Bytes to lines, frames and files of node journals, and back. Nothing is judged here."""
+"""Encoding and decoding of lines, frames and files of node journals. This package judges nothing."""
 
 from strandline.dialects.sdmp.codec.frames import (
     MAX_FRAME_BYTES,
@@ -30,7 +30,7 @@ from strandline.dialects.sdmp.codec.lines import (
     render,
     split,
 )
-from strandline.dialects.sdmp.codec.nodes import named_own_nodes, parse_nodes
+from strandline.dialects.sdmp.codec.nodes import named_local_nodes, parse_nodes
 from strandline.dialects.sdmp.codec.requests import (
     REQUEST_LIMIT,
     Request,
@@ -68,7 +68,7 @@ __all__ = [
     "is_id",
     "line_hash",
     "malformed_cause",
-    "named_own_nodes",
+    "named_local_nodes",
     "node_of_line",
     "non_canonical_fields",
     "parse_frame",

@@ -1,4 +1,4 @@
-"""Frames: one JSON object a line, opened strictly or refused whole, and written in one spelling."""
+"""Frames, one JSON object per line: parsed strictly, written in one canonical form."""
 
 import json
 from collections.abc import Iterable
@@ -16,24 +16,25 @@ MAX_FRAME_ELEMENTS: Final = 50_000
 MAX_FRAME_NESTING: Final = 32
 MAX_SEQ: Final = 2**64 - 1
 
-# Stage 1 looks at bytes alone; only there can a missing LF be what made a frame unreadable.
+# Only these reasons can be caused by a missing LF: the checks of stage 1 look at the bytes alone.
 _STAGE_1_REASONS: Final = frozenset({"FRAME_TOO_LARGE", "JSON_INVALID"})
 
 _NO_OBJECT: Final = Finding("JSON_INVALID", {"cause": "syntax", "expected": "one object"})
 
 
 def parse_frame(raw: bytes) -> Frame | Announcement | Unreadable:
-    """Return what one frame holds, or why it cannot be opened; `raw` is one line of a file without its LF.
+    """Return the content of one frame, or why it cannot be opened; `raw` is one line of a file without its LF.
 
-    These hold in a frame, in this order; a step runs if none before it failed (node journal rules, 1 and 2):
+    A frame passes these checks in this order; a step runs only if all steps before it passed (node journal rules,
+    sections 1 and 2):
     - at most 16 MiB, else `FRAME_TOO_LARGE`;
-    - one strict JSON object, at most 32 levels deep, lone surrogates let through, else `JSON_INVALID`;
-    - exactly one of `journal` and `resources`, members present and of their types, `since` of the node's
-      form, `seq` in 0..2^64-1, else `FRAME_SHAPE`; at most 50,000 elements, else `FRAME_TOO_MANY`; both are
-      reported. A frame of so many values that it is not even opened is `FRAME_TOO_MANY` too;
-    - `node` has the form of a profile, else `BAD_NODE`.
+    - one strict JSON object with at most 32 levels, lone surrogates allowed, else `JSON_INVALID`;
+    - exactly one of `journal` and `resources`; all members present with their types; `since` in the node's form;
+      `seq` in 0..2^64-1; else `FRAME_SHAPE`. At most 50,000 elements, else `FRAME_TOO_MANY`. Both are reported. A
+      frame with too many JSON values to be parsed is `FRAME_TOO_MANY` too;
+    - `node` has the id form of a profile, else `BAD_NODE`.
 
-    Other members are ignored, `seq` of a batch too.
+    Other members are ignored, and so is `seq` of a batch.
     """
     if len(raw) > MAX_FRAME_BYTES:
         return replace(frame_too_large(len(raw)), raw=raw)
@@ -58,13 +59,13 @@ def _refused(raw: bytes, refused: JsonRefused) -> Finding:
 
 
 def frame_too_large(length: int) -> Unreadable:
-    """Return the damage that a frame of `length` bytes is; its raw bytes are for the caller to add."""
+    """Return the `FRAME_TOO_LARGE` record of a frame of `length` bytes, without its raw bytes: the caller adds them."""
     evidence: Evidence = {"field": "bytes", "expected": MAX_FRAME_BYTES, "actual": length}
     return _damage(b"", [Finding("FRAME_TOO_LARGE", evidence)])
 
 
 def truncated(damage: Unreadable) -> Unreadable:
-    """Return the damage of a last frame that no LF ends: `TRUNCATED` too, if its bytes were at fault."""
+    """Return the record of a last frame without LF: `TRUNCATED` is added if its bytes caused the failure."""
     if not _STAGE_1_REASONS & set(damage.reasons):
         return damage
     cut = evidence_of([Finding("TRUNCATED", {"field": "end of file", "expected": "LF", "actual": "none"})])
@@ -82,7 +83,7 @@ def _wrong(field: str, expected: str, actual: Any) -> Finding:
 
 
 def json_type(value: Any) -> str:
-    """Return how evidence names the type of a value that `strict_json` gave."""
+    """Return the name that evidence uses for the type of a value from `strict_json`."""
     names = {
         type(None): "null or absent",
         bool: "boolean",
@@ -166,7 +167,7 @@ def _opened(raw: bytes, value: dict[str, Any]) -> Frame | Announcement | Unreada
         return _damage(raw, [Finding("BAD_NODE", evidence)])
     if "journal" in value:
         journal = value["journal"]
-        # A lone surrogate becomes bytes that are not UTF-8: no line form takes them.
+        # A lone surrogate becomes bytes that are not UTF-8, which no line form accepts.
         entries = tuple(entry.encode("utf-8", "surrogatepass") for entry in journal["entries"])
         return Frame(node, profile, journal["since"], entries)
     elements = tuple((element["author"], element["resource"]) for element in value["resources"])
@@ -174,10 +175,10 @@ def _opened(raw: bytes, value: dict[str, Any]) -> Frame | Announcement | Unreada
 
 
 def batch(node: str, since: str, entries: Iterable[bytes]) -> bytes:
-    """Return the frame that carries lines of a node: compact, ASCII, without LF.
+    """Return the frame that carries lines of a node: compact ASCII JSON without LF.
 
     Raises:
-        ValueError: `node` or `since` is no id, both are not of one profile, or an entry is not UTF-8.
+        ValueError: `node` or `since` is not an id, they are of different profiles, or an entry is not UTF-8.
     """
     profile = profile_of(node)
     if profile is None or not is_id(since, profile):
@@ -187,10 +188,10 @@ def batch(node: str, since: str, entries: Iterable[bytes]) -> bytes:
 
 
 def announce(node: str, pairs: Iterable[tuple[str, str]], seq: int | None = None) -> bytes:
-    """Return the frame in which a node announces (author, resource) pairs: compact, ASCII, without LF.
+    """Return the frame in which a node announces (author, resource) pairs: compact ASCII JSON without LF.
 
     Raises:
-        ValueError: an argument is no id of the node's profile, or `seq` is outside 0..2^64-1.
+        ValueError: an argument is not an id of the node's profile, or `seq` is outside 0..2^64-1.
     """
     profile = profile_of(node)
     pairs = list(pairs)
@@ -203,7 +204,7 @@ def announce(node: str, pairs: Iterable[tuple[str, str]], seq: int | None = None
 
 
 def announced_element(author: str, resource: str) -> bytes:
-    """Return the one spelling of an announced element: what a row about it holds as its raw bytes."""
+    """Return the canonical form of an announced element: the raw bytes of its quarantine row."""
     return _frame({"author": author, "resource": resource})
 
 

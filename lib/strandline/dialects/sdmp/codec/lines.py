@@ -1,6 +1,6 @@
-"""The forms of ids and lines, as patterns over whole byte strings, and the lines of a text journal.
+"""The forms of ids and lines as patterns over whole byte strings, and the lines of a text journal.
 
-All patterns are meant for `fullmatch`: `^..$` would let a line pass that ends with a newline.
+Use all patterns with `fullmatch`: `^..$` would accept a line that ends with a newline.
 """
 
 import re
@@ -27,7 +27,7 @@ FORMS: Final[Mapping[Profile, re.Pattern[bytes]]] = {
 }
 """Form F of one id."""
 
-# 86 base64url characters carry 516 bits, an id has 512: a last character other than these is impossible.
+# 86 base64url characters carry 516 bits, but an id has 512: only these last characters can occur in an encoded id.
 _CANONICAL_ID: Final[Mapping[Profile, bytes]] = {
     "0.9": FORMS["0.9"].pattern,
     "0.12": rb"[A-Za-z0-9_-]{85}[AQgw]",
@@ -54,16 +54,16 @@ CANONICAL_LINES: Final[Mapping[Profile, re.Pattern[bytes]]] = {
     p: re.compile(_CANONICAL_ID[p] + b"(?:@" + _CANONICAL_ID[p] + b"/" + _CANONICAL_ID[p] + b")?")
     for p in PROFILES
 }
-"""Either form of a line with no impossible last character: what a `strict` reading takes."""
+"""Either form of a line whose ids are canonical: the lines that a `strict` lake accepts."""
 
 
 def profile_of(fingerprint: str) -> Profile | None:
-    """Return the profile whose id form the whole text has, or None."""
+    """Return the profile whose id form the whole text matches, or None."""
     return profile_of_bytes(fingerprint.encode("utf-8", "surrogatepass"))
 
 
 def profile_of_bytes(fingerprint: bytes) -> Profile | None:
-    """Return the profile whose id form the whole byte string has, or None. The two forms differ in length."""
+    """Return the profile whose id form the whole byte string matches, or None. The two forms differ in length."""
     for profile in PROFILES:
         if FORMS[profile].fullmatch(fingerprint):
             return profile
@@ -71,22 +71,22 @@ def profile_of_bytes(fingerprint: bytes) -> Profile | None:
 
 
 def node_of_line(first: bytes) -> str | None:
-    """Return the node whose text journal starts with this line, or None; a CR at its end is the caller's."""
+    """Return the node of the text journal that starts with this line, or None; the caller removes a CR at its end."""
     return None if profile_of_bytes(first) is None else first.decode("ascii")
 
 
 def is_id(text: str, profile: Profile) -> bool:
-    """Return whether the whole text has the id form of the profile."""
+    """Return whether the whole text matches the id form of the profile."""
     return profile_of(text) == profile
 
 
 def is_canonical_id(text: str, profile: Profile) -> bool:
-    """Return whether the whole text is an id of the profile with no impossible last character."""
+    """Return whether the whole text is an id of the profile in canonical form."""
     return is_id(text, profile) and (profile == "0.9" or text[-1] in _CANONICAL_ENDS)
 
 
 def parse_line(raw: bytes, profile: Profile) -> Line | Literal["MALFORMED_LINE"]:
-    """Return the line that `raw` is, whole, or the reason why it is none; `malformed_cause` tells more."""
+    """Return the parsed line, or `MALFORMED_LINE`; `malformed_cause` then gives the cause."""
     if LINES[profile].fullmatch(raw):
         text, chars = raw.decode("ascii"), ID_CHARS[profile]
         return Line(profile, raw, text[:chars], text[chars + 1 : 2 * chars + 1], text[2 * chars + 2 :])
@@ -96,16 +96,16 @@ def parse_line(raw: bytes, profile: Profile) -> Line | Literal["MALFORMED_LINE"]
 
 
 def malformed_cause(raw: bytes) -> MalformedCause:
-    """Return what is wrong with bytes that are no line: `empty`, `too_long` (over 1,024 bytes) or `form`."""
+    """Return why bytes are not a line: `empty`, `too_long` (over 1,024 bytes) or `form`."""
     if not raw:
         return "empty"
     return "too_long" if len(raw) > MAX_LINE_BYTES else "form"
 
 
 def non_canonical_fields(line: Line) -> tuple[str, ...]:
-    """Return which ids of a line end with an impossible character, of `fingerprint number author resource`.
+    """Return which ids of a line are not canonical, out of `fingerprint number author resource`.
 
-    Only base64url ids can: 86 characters carry four bits more than a hash, which must be zero.
+    Only base64url ids can be non-canonical: 86 characters carry four bits more than a hash, and these must be zero.
     """
     if line.profile == "0.9":
         return ()
@@ -119,11 +119,11 @@ def non_canonical_fields(line: Line) -> tuple[str, ...]:
 
 
 def split(data: bytes, strict: bool = False) -> list[bytes]:
-    """Return the lines of a text journal, of any form.
+    """Return the lines of a text journal, whatever their form.
 
-    A byte order mark at the start is removed, once. LF separates; one LF at the end is no line. Unless
-    `strict`, one CR at the end of each line is removed: no newline is hashed, and git on Windows adds CR. A
-    lone CR separates nothing.
+    One byte order mark at the start is removed. LF separates lines; one LF at the end does not start another line.
+    Unless `strict`, one CR at the end of each line is removed, since newlines are not hashed and git on Windows adds
+    CR. A CR alone does not separate lines.
     """
     lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if lines[-1] == b"":
@@ -132,5 +132,5 @@ def split(data: bytes, strict: bool = False) -> list[bytes]:
 
 
 def render(lines: Iterable[bytes]) -> bytes:
-    """Return the text journal of lines: LF before every line but the first, none at the end."""
+    """Return the text journal of lines: LF between lines, none at the end."""
     return b"\n".join(lines)

@@ -1,4 +1,4 @@
-"""`nodes.json`: the operator's own nodes and their connections, read strictly or refused as wrong usage."""
+"""`nodes.json`: the operator's nodes and their connections, parsed strictly; a fault is a usage error."""
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -10,77 +10,77 @@ from strandline.core.limits import MAX_OPTION_VALUES
 from strandline.core.nearest import did_you_mean
 from strandline.core.verdict import shown
 from strandline.dialects.sdmp.codec.lines import ID_FORMS_IN_WORDS, is_id, profile_of
-from strandline.dialects.sdmp.types import Connection, OwnNode, Profile, RecordPolicy
+from strandline.dialects.sdmp.types import Connection, LocalNode, Profile, RecordPolicy
 
-MAX_NODES_NESTING: Final = 32
-NODES_FORM: Final = (
+_MAX_NODES_NESTING: Final = 32
+_NODES_FORM: Final = (
     '{"nodes":[{"node":F,"user":F,"record":"all","connections":[{"user":F,"nodes":[F,..]}]}]}, '
     f"F being {ID_FORMS_IN_WORDS}"
 )
 
 
-def parse_nodes(raw: bytes, name: str) -> Mapping[str, OwnNode]:
-    """Return the own nodes that a file lists, by fingerprint, in its order; `name` is the file's, for messages.
+def parse_nodes(raw: bytes, name: str) -> Mapping[str, LocalNode]:
+    """Return the local nodes in the file, by fingerprint, in file order; `name` is the file name for messages.
 
-    These hold, else the error names file and member:
-    - one strict JSON object; no object has a member that is not listed here;
-    - `nodes` lists objects of `node`, `user`, and, if it is not `all`, `record`; `connections`, if there are any,
-      lists objects of `user` and `nodes`;
-    - every id has the form of the profile of the node that it stands under;
-    - no node stands twice in `nodes`, no peer twice under one node, and none is its own peer.
+    The file meets these conditions, else the error names file and member:
+    - it is one strict JSON object; no object has a member that is not listed here;
+    - `nodes` is an array of objects with `node`, `user` and, optionally, `record` (default `all`) and `connections`,
+      an array of objects with `user` and `nodes`;
+    - every id has the form of the profile of its node;
+    - `nodes` lists each node once, and a node lists each peer once and never itself.
 
-    Own nodes may be peers of each other.
+    Local nodes may be peers of each other.
 
     Raises:
-        UsageError: `NODES_INVALID`, one of these does not hold.
+        UsageError: `NODES_INVALID`, a condition is not met.
     """
     try:
-        value = strict_json(raw, nesting=MAX_NODES_NESTING, most_values=MAX_OPTION_VALUES)
+        value = strict_json(raw, nesting=_MAX_NODES_NESTING, most_values=MAX_OPTION_VALUES)
     except JsonRefused as refused:
         raise UsageError(
-            "NODES_INVALID", f"{name} is no strict JSON: {refused.cause}.", f"Its form is {NODES_FORM}."
+            "NODES_INVALID", f"{name} is not strict JSON: {refused.cause}.", f"Its form is {_NODES_FORM}."
         ) from None
     reader = _Reader(name)
     reader.members(value, "", required=("nodes",))
-    own: dict[str, OwnNode] = {}
+    nodes: dict[str, LocalNode] = {}
     for place, item in reader.items(value["nodes"], "nodes"):
-        node = reader.own_node(item, place)
-        if node.node in own:
+        node = reader.local_node(item, place)
+        if node.node in nodes:
             raise reader.wrong(f"{place}.node", f"{node.node} is listed a second time")
-        own[node.node] = node
-    return MappingProxyType(own)
+        nodes[node.node] = node
+    return MappingProxyType(nodes)
 
 
-def named_own_nodes(option: str, values: Iterable[str], own: Collection[str]) -> frozenset[str]:
-    """Return the own nodes that an option names, each by its fingerprint or as `node:<fingerprint>`.
+def named_local_nodes(option: str, values: Iterable[str], nodes: Collection[str]) -> frozenset[str]:
+    """Return the local nodes that an option names, each as its fingerprint or as `node:<fingerprint>`.
 
     Raises:
-        UsageError: `NODE_NOT_OWN`, it names a node that is not own; `NODE_TWICE`, it names one twice.
+        UsageError: `NODE_NOT_OWN`, a named node is not in `nodes`; `NODE_TWICE`, a node is named twice.
     """
     named: set[str] = set()
     for value in values:
         node = value.removeprefix("node:")
-        if node not in own:
+        if node not in nodes:
             raise UsageError(
                 "NODE_NOT_OWN",
-                f"{option} names {shown(node)}, which is not an own node.",
+                f"{option} names {shown(node)}, which is not a local node.",
                 "Name a node that the file of --nodes lists.",
             )
         if node in named:
-            raise UsageError("NODE_TWICE", f"{option} names {node} twice.", "Give it once a node.")
+            raise UsageError("NODE_TWICE", f"{option} names {node} twice.", "Name each node once.")
         named.add(node)
     return frozenset(named)
 
 
 class _Reader:
-    """Checks members of one file; `place` is where a value stands, such as `nodes[0].user`."""
+    """Checks the members of one file; `place` is the path of a value, such as `nodes[0].user`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def wrong(self, place: str, what: str, hint: str = "") -> UsageError:
         where = f"{self._name}, {place}" if place else self._name
-        return UsageError("NODES_INVALID", f"{where}: {what}.", f"{hint} Its form is {NODES_FORM}.".lstrip())
+        return UsageError("NODES_INVALID", f"{where}: {what}.", f"{hint} Its form is {_NODES_FORM}.".lstrip())
 
     def members(
         self, value: Any, place: str, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
@@ -102,13 +102,13 @@ class _Reader:
             raise self.wrong(place, "an array is expected here")
         return [(f"{place}[{index}]", item) for index, item in enumerate(value)]
 
-    def own_node(self, value: Any, place: str) -> OwnNode:
+    def local_node(self, value: Any, place: str) -> LocalNode:
         self.members(value, place, required=("node", "user"), optional=("record", "connections"))
         node = value["node"]
         profile = profile_of(node) if isinstance(node, str) else None
         if profile is None:
             raise self.wrong(f"{place}.node", f"an id is expected here: {ID_FORMS_IN_WORDS}")
-        return OwnNode(
+        return LocalNode(
             node,
             profile,
             self.id(value["user"], f"{place}.user", profile),
@@ -144,5 +144,5 @@ class _Reader:
         if not isinstance(value, str) or profile_of(value) is None:
             raise self.wrong(place, f"an id is expected here: {ID_FORMS_IN_WORDS}")
         if not is_id(value, profile):
-            raise self.wrong(place, f"this id is not of profile {profile}, as its node is")
+            raise self.wrong(place, f"this id is not of profile {profile}, the profile of its node")
         return value

@@ -1,4 +1,4 @@
-"""Request files: what own nodes ask of peers, one JSON object a line, written in one spelling and read strictly."""
+"""Request files of local nodes to peers: one JSON object per line, in canonical form, parsed strictly."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,44 +15,43 @@ from strandline.dialects.sdmp.types import JournalRequest, MalformedRequest, Res
 Request: TypeAlias = JournalRequest | ResourceRequest
 
 REQUEST_LIMIT: Final = 10_000
-"""Lines that a journal request of ours asks for."""
+"""How many lines a journal request of a local node asks for."""
 
 
 def render_requests(requests: Iterable[Request]) -> bytes:
-    """Return the request file: one object a line in the order given, compact, ASCII, each ended by LF."""
+    """Return the request file: one compact ASCII object per line, each with LF, in the order given."""
     return b"".join(_rendered(request) + b"\n" for request in requests)
 
 
 def _rendered(request: Request) -> bytes:
-    asked: dict[str, Any]
+    content: dict[str, Any]
     if isinstance(request, JournalRequest):
-        asked = {"since": request.since, "limit": request.limit}
+        content = {"since": request.since, "limit": request.limit}
     else:
-        asked = {"author": request.author, "resource": request.resource}
-    members = {"node": request.node, "to": request.to, "request": asked}
+        content = {"author": request.author, "resource": request.resource}
+    members = {"node": request.node, "to": request.to, "request": content}
     return json.dumps(members, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
 def parse_requests(data: bytes) -> tuple[Request | MalformedRequest, ...]:
-    """Return what each line of a request file asks, in its order; blank lines are skipped, nothing raises.
+    """Return the requests of a file in line order, without blank lines; never raises.
 
-    These hold for a request, else it is malformed:
-    - one strict JSON object a line, of at most 16 MiB; members that are not listed here are ignored;
+    A line is a request if it meets these conditions, else it is a `MalformedRequest`:
+    - it is one strict JSON object of at most 16 MiB; members that are not listed here are ignored;
     - `node` and `to` are texts;
-    - `request` has `since`, a text, and `limit`, an integer of at least 1; or `author` and `resource`, texts;
-      `since` and a pair do not stand together.
+    - `request` has either `since`, a text, and `limit`, an integer of at least 1; or `author` and `resource`, texts.
 
-    That `since` names a line, and that `to` is one of ours, is for the answer to find.
+    Whether `since` names a line and `to` is a local node is decided when the request is answered.
     """
     return tuple(request for _, request in read_requests(BytesIO(data)))
 
 
 def read_requests(stream: BinaryIO) -> Iterator[tuple[int, Request | MalformedRequest]]:
-    """Yield the requests of a file as `parse_requests`, with their lines from 1; of a longer line 16 MiB are held."""
+    """Yield each request as `parse_requests`, with its line number from 1; at most 16 MiB of a line are in memory."""
     number, raw = 1, stream.readline(MAX_FRAME_BYTES + 2).removeprefix(BYTE_ORDER_MARK)
     while raw:
         line = raw.removesuffix(b"\n")
-        # Of a line over the limit nobody knows whether it is blank.
+        # A line over the limit is read in part, so it cannot be recognised as blank.
         if len(line) > MAX_FRAME_BYTES or line.strip(ASCII_SPACE):
             yield number, _parsed(line, number)
         while raw and not raw.endswith(b"\n"):

@@ -1,7 +1,7 @@
-"""What a loop over the lines of a journal needs, looked up once: tests and hash of its profile.
+"""The checks and the hash of each profile, looked up once per frame by the loop over lines.
 
-A test that takes the alphabet's bytes away and looks at what is left costs a tenth of a pattern; `LINES` and `FORMS`
-say the same as patterns.
+Deleting the bytes of the alphabet and comparing the rest takes a tenth of the time of a pattern; `LINES` and `FORMS`
+define the same forms as patterns.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ _CANONICAL_ENDS: Final = frozenset(b"AQgw")
 
 @dataclass(frozen=True, slots=True)
 class LineRules:
-    """The tests of one profile on whole lines of bytes.
+    """The checks of one profile on the bytes of whole lines.
 
-    `link`: line n > 1; `first`: line 1; `canonical`: no id of a line of either form ends impossibly.
-    `id_chars`: length of an id, so a line's number is its first `id_chars` bytes. `hash`: H(line).
+    `link` accepts lines n > 1, `first` accepts line 1, `canonical` a line of either form whose ids are canonical.
+    `id_chars` is the length of an id: a line's number is its first `id_chars` bytes. `hash` is H(line).
     """
 
     profile: Profile | None
@@ -77,7 +77,7 @@ def _always(_line: bytes) -> bool:
 _CANONICAL: Final[Mapping[Profile, Passes]] = {"0.9": _always, "0.12": _canonical_0_12}
 
 NO_RULES: Final = LineRules(None, 0, _never, _never, _never, LINE_HASHES["0.9"])
-"""The rules of no profile: nothing passes them."""
+"""Rules for an unknown profile: they accept nothing."""
 
 _RULES: Final[Mapping[Profile, LineRules]] = {
     profile: LineRules(
@@ -88,6 +88,6 @@ _RULES: Final[Mapping[Profile, LineRules]] = {
 
 
 def rules_of(node: str | None) -> LineRules:
-    """Return the rules of the node's profile; those that nothing passes if it has none."""
+    """Return the rules of the node's profile, or `NO_RULES` if it has none."""
     profile = None if node is None else profile_of(node)
     return NO_RULES if profile is None else _RULES[profile]

@@ -1,4 +1,4 @@
-"""One decompressed file: a text journal, or frames. The first byte that is not white space decides."""
+"""One decompressed file: a text journal or frames. The first byte that is not white space decides."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,8 +25,8 @@ ASCII_SPACE: Final = b" \t\n\r\x0b\x0c"
 def form_of(head: bytes) -> SourceForm | None:
     """Return the form of a file from its first bytes; None while they are all white space.
 
-    `frames` if the first byte is `{`, after an optional byte order mark and ASCII white space. A file of
-    white space alone is a text journal whose first line is none.
+    A file is `frames` if its first byte after an optional byte order mark and ASCII white space is `{`. A file of
+    only white space is a text journal with a malformed first line.
     """
     rest = head.removeprefix(BYTE_ORDER_MARK).lstrip(ASCII_SPACE)
     if not rest:
@@ -35,11 +35,11 @@ def form_of(head: bytes) -> SourceForm | None:
 
 
 def parse_source(data: bytes, *, strict: bool = False) -> SourceContent:
-    """Return all that one decompressed file holds; nothing raises, what cannot be opened is a `Unreadable`.
+    """Return the content of one decompressed file; never raises, what cannot be opened is an `Unreadable`.
 
-    A text journal is one frame without `since`. If its line 1 has no id form, the whole content is one
-    `FIRST_LINE_MALFORMED`. A file of frames gives each in order, blank lines skipped; a last frame without LF
-    that is no strict JSON is `TRUNCATED` as well. Zero bytes hold nothing. Offsets count a byte order mark.
+    A text journal is one frame without `since`. If its line 1 does not have the form of an id, the whole content is
+    one `FIRST_LINE_MALFORMED` record. In a file of frames, blank lines are skipped, and a last frame without LF that
+    is not strict JSON is also `TRUNCATED`. An empty file has no content. Offsets include a byte order mark.
     """
     start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     if len(data) == start:
@@ -51,7 +51,7 @@ def parse_source(data: bytes, *, strict: bool = False) -> SourceContent:
 
 def _text(data: bytes, start: int, strict: bool) -> SourceContent:
     end = data.find(b"\n", start)
-    # The rest of the file is not looked at before line 1 is known to be one.
+    # The rest of the file is split only after line 1 was found valid.
     first = data[start:] if end < 0 else data[start:end]
     node = node_of_line(first if strict else first.removesuffix(b"\r"))
     profile = None if node is None else profile_of(node)
@@ -61,9 +61,9 @@ def _text(data: bytes, start: int, strict: bool) -> SourceContent:
 
 
 def first_line_malformed(raw: bytes) -> Unreadable:
-    """Return the one record that a text journal is whose line 1 has no id form.
+    """Return the `FIRST_LINE_MALFORMED` record of a text journal.
 
-    `raw` is the content of the file without its byte order mark, or its beginning.
+    `raw` is the content of the file without its byte order mark, or the beginning of it.
     """
     first = raw[: MAX_LINE_BYTES + 2].partition(b"\n")[0]
     evidence: Evidence = {
@@ -93,7 +93,7 @@ def _raw_frames(data: bytes, start: int) -> Iterator[tuple[int, bytes, bool]]:
     while start < len(data):
         end = data.find(b"\n", start)
         raw = data[start:] if end < 0 else data[start:end]
-        # A line over the limit is not kept, so nobody knows whether it is blank.
+        # A line over the limit is a record even if it is blank: the streaming reader keeps only its beginning.
         if len(raw) > MAX_FRAME_BYTES or raw.strip(ASCII_SPACE):
             yield start, raw, end >= 0
         start += len(raw) + 1

@@ -1,4 +1,4 @@
-"""Batches in, batches out: files to elements, elements to facts, heads to positions, lines to chains. No JVM."""
+"""Functions from batches to batches without a JVM: files to elements, elements to facts, heads to positions."""
 
 from strandline.dialects.sdmp.kernels.branches import BRANCH_SCHEMA, branches
 from strandline.dialects.sdmp.kernels.chaining import CHAIN_SCHEMA, chains
@@ -15,7 +15,7 @@ from strandline.dialects.sdmp.kernels.facts import (
     MISMATCH,
     MISPLACED,
     NON_CANONICAL,
-    NOT_HELD,
+    NOT_STORED,
     Columns,
     line_facts,
 )
@@ -36,7 +36,7 @@ __all__ = [
     "MISMATCH",
     "MISPLACED",
     "NON_CANONICAL",
-    "NOT_HELD",
+    "NOT_STORED",
     "OFF_TRUNK_SCHEMA",
     "POSITION_SCHEMA",
     "REJECTION_SCHEMA",

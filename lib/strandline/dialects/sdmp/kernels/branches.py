@@ -1,4 +1,4 @@
-"""Which branch of a forked journal each line stands on."""
+"""The branch of each line of a forked journal."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ BRANCH_SCHEMA: Final = pa.schema(
 
 
 def branches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the lines of journals with the branch of each: a branch is a path, every line is on one of them.
+    """Yield the lines of journals, each with its branch: a path in the tree of lines.
 
     Reads: namespace, n, line_number (null: line 1), line_hash, line; whole journals, sorted by namespace and n.
-    Gives: BRANCH_SCHEMA, row by row. Of the lines that follow one line the first goes on with its branch, each other
-    begins a branch; branches are numbered from 0 in the order of their first lines.
+    Gives: BRANCH_SCHEMA, one row per row. The first successor of a line continues the branch of the line, each other
+            one starts a branch. Branches are numbered from 0 in the order of their first lines.
     Memory: the hashes of two generations.
     """
     here: str | None = None
@@ -43,5 +43,5 @@ def branches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 branch, count = count, count + 1
             growing[line_hash] = branch
             found.append(branch)
-        kept = [batch.column(name) for name in BRANCH_SCHEMA.names[:-1]]
-        yield pa.RecordBatch.from_arrays([*kept, pa.array(found, pa.int64())], schema=BRANCH_SCHEMA)
+        columns_kept = [batch.column(name) for name in BRANCH_SCHEMA.names[:-1]]
+        yield pa.RecordBatch.from_arrays([*columns_kept, pa.array(found, pa.int64())], schema=BRANCH_SCHEMA)

@@ -1,4 +1,4 @@
-"""Stored lines to chains: runs of lines each of which follows the one before, as a frame carries them."""
+"""Stored lines to chains: sequences of lines in which each follows the one before, as a frame carries them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ CHAIN_SCHEMA = pa.schema(
     ]
 )
 MAX_CHAIN_BYTES = 2 * 1024 * 1024
-"""What is collected before it goes out: 10,000 lines, of all branches of a journal together."""
+"""The size at which the collected chains are returned: about 10,000 lines, of all branches of a journal together."""
 
 
 def chains(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the chains that lines make, each row in one of them, repeated lines too.
+    """Yield the chains that lines form; each row is in exactly one chain, repeated lines too.
 
     Reads: namespace, n, line_number (null: line 1), text (the line), sorted by namespace and n.
     Gives: CHAIN_SCHEMA: `number` and `n` of the first line of a chain, `entries` its lines.
-    Of two lines that follow one line the first goes on with its chain, the other begins one. What a line is followed by
-    is computed from its text.
+    The first successor of a line continues its chain, each other one starts a chain. The hash of a line is computed
+    from its text.
     """
     chained = _Chains()
     names = ("namespace", "n", "line_number", "text")
@@ -43,7 +43,7 @@ def chains(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class _Chains:
-    """Chains, and where they may go on: by journal and the hash that the next line carries."""
+    """Chains being built, by journal and the number that their next line must carry."""
 
     def __init__(self) -> None:
         self._chains: list[tuple[str, str | None, int, list[str]]] = []
@@ -51,7 +51,7 @@ class _Chains:
         self.size = 0
 
     def add(self, namespace: str, n: int, number: str | None, text: str) -> None:
-        """Add a line to the chain whose last line it follows, or begin a chain with it."""
+        """Add a line to the chain whose last line it follows, or start a chain with it."""
         lines = None if number is None else self._open.pop((namespace, number), None)
         if lines is None:
             lines = []
@@ -63,7 +63,7 @@ class _Chains:
             self._open[namespace, line_hash(text.encode(), profile)] = lines
 
     def out(self) -> pa.RecordBatch:
-        """End all chains and return them."""
+        """Return all chains and reset."""
         chains = self._chains
         self._chains, self._open, self.size = [], {}, 0
         return as_batch(chains, CHAIN_SCHEMA)

@@ -21,44 +21,47 @@ from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source, split_lines
 
 TEXT_FRAME: Final = -1
-"""`frame` of a line of a text journal; a JSON frame carries the number of its line in its part, from 0."""
+"""Value of `frame` for lines of a text journal; for a JSON frame it is the number of its line in its part, from 0."""
 
 ELEMENT_FIELDS = (
     pa.field("node", pa.string()),
     pa.field("since", pa.string()),
     pa.field("claim", pa.string()),
 )
-"""What an element of a journal adds to a piece: its node; its frame's `since`; the claim of a frame's first element
-where that is not open."""
+"""What an element of a journal adds to a piece: its node, its frame's `since`, and the claim of a frame's first
+element, if it makes one.
+"""
 
 
 def is_strict(options: ReadOptions) -> bool:
-    """Return whether the lake was made to refuse ids that are not in canonical form."""
+    """Return whether the lake refuses ids that are not in canonical form."""
     return options.lake_options[STRICT] == "strict"
 
 
 ANNOUNCED: Final = "announced"
-"""`damage` of an element that is no line but a resource an own node announced; its `evidence` says where it stood.
-No reason code is spelled so."""
+"""Value of `damage` for an element that is an announced resource of a local node, not a line; its `evidence` is its
+place. No reason code has this spelling.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameRules:
-    """What decides how frames become elements: how much is kept of them, strict reading, and whose nodes are own."""
+    """What decides how frames become elements: the limits of kept bytes, strict or not, and the local nodes."""
 
     keep: RawLimits
     strict: bool
-    own: Collection[str]
+    local_nodes: Collection[str]
 
 
 def read_content(
-    source: Source, content: Content, pieces: Pieces, options: ReadOptions, own: Collection[str] = ()
+    source: Source, content: Content, pieces: Pieces, options: ReadOptions, local_nodes: Collection[str] = ()
 ) -> Iterator[None]:
-    """Add the elements of one file: frames if its first mark is `{`, else a text journal; nothing if it is empty.
+    """Add the elements of one file: frames if its first byte that is not white space is `{`, else a text journal.
 
-    A split of a file is one of a file of frames: text journals are split by Spark's own reader.
+    A split of a file is always one of a file of frames: Spark's own reader splits text journals. An empty file adds
+    nothing.
     """
-    rules = FrameRules(options.keep, is_strict(options), own)
+    rules = FrameRules(options.keep, is_strict(options), local_nodes)
     if content.until is not None:
         yield from _read_frames(source, content, pieces, rules)
         return
@@ -106,7 +109,7 @@ def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameR
 
 
 def _lines_before(source: Source, part: int) -> int:
-    """Return how many lines of a plain file end before the split at `part`, bytes: only announcements are asked it."""
+    """Return how many lines of a plain file end before byte `part`, where a split starts; for announcements."""
     count, left = 0, part
     with source.open() as stream:
         while left and (block := stream.read(min(left, BLOCK_BYTES))):
@@ -118,9 +121,9 @@ def _lines_before(source: Source, part: int) -> int:
 def add_frame(
     pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, rules: FrameRules
 ) -> Announcement | None:
-    """Add the elements of one frame, or the record that it is when it does not open. A blank line adds nothing.
+    """Add the elements of one frame, or one rejected record if it cannot be opened. A blank line adds nothing.
 
-    An announcement is returned: its elements take the number of its line in the whole file.
+    An announcement is returned instead: its elements need the number of its line in the whole file.
     """
     keep = rules.keep
     if line.over_limit:
@@ -148,27 +151,30 @@ def add_announced(
     pieces: Pieces, file_no: int, part: int, number: int, line: StreamLine, announcement: Announcement,
     rules: FrameRules, frame_no: int,
 ) -> None:  # fmt: skip
-    """Add each announced element: the pair with its place in the order of writing, or the record that it is."""
+    """Add each announced element: the pair with its place in the writing order, or its rejected record."""
     frame_hash = hashlib.sha256(line.kept.raw).hexdigest()
-    judged = verify.judge_announcement(announcement, rules.own, strict=rules.strict)
+    judged = verify.judge_announcement(announcement, rules.local_nodes, strict=rules.strict)
     for pos, element in enumerate(judged):
         place = (frame_no, frame_hash, announcement.seq, pos)
         _add_element(pieces, file_no, part, number, line.offset, element, announcement.node, place, rules)
 
 
-def add_announced_again(
+def replay_announced(
     pieces: Pieces, file_no: int, node: str, raw: bytes, position: int, rules: FrameRules
 ) -> None:
-    """Add an element that was refused since its node was not own, judged anew.
+    """Judge an element again that was refused because its node was not local, and add it.
 
-    Its frame is gone: its position there stands for the place of a frame in its file, its own bytes for the frame's.
+    Its frame is not stored: the element's position replaces the frame's place in its file, and the element's bytes
+    replace the frame's.
     """
     value = json.loads(raw)
     profile = codec.profile_of(node)
     if profile is None:
-        raise ValueError(f"{node} is stored as a node and is none")
+        raise ValueError(f"{node} is stored as a node but is not a fingerprint")
     announcement = Announcement(node, profile, ((value["author"], value["resource"]),), None)
-    [element] = verify.judge_announcement(announcement, rules.own, strict=rules.strict, first=position)
+    [element] = verify.judge_announcement(
+        announcement, rules.local_nodes, strict=rules.strict, first=position
+    )
     place = (position - 1, hashlib.sha256(raw).hexdigest(), None, 0)
     _add_element(pieces, file_no, 0, 0, 0, element, node, place, rules)
 

@@ -1,4 +1,4 @@
-"""Elements to line facts: form, hash, claim and segment of each, in one pass in the order of the stream."""
+"""Elements to line facts: form, hash, claim and segment of each, in one pass in stream order."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ import pyarrow as pa
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp.kernels.elements import TEXT_FRAME
 
-MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH, NOT_HELD = 1, 2, 4, 8, 16
-"""Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance. The last one needs tables."""
+MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH, NOT_STORED = 1, 2, 4, 8, 16
+"""Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance. NOT_STORED needs tables."""
 
 LINE_FACTS: Final = pa.schema(
     {
         "code": pa.int8(), "hash": pa.string(), "idx": pa.int64(), "head": pa.int64(), "expected": pa.string(),
-        "before": pa.binary(), "border": pa.bool_(), "local": pa.int64(),
+        "before": pa.binary(), "border": pa.bool_(), "bytes_before": pa.int64(),
     }
 )  # fmt: skip
-"""Facts of one element: the failed checks; H(line) if it has a form; its index in its frame (text: in its part);
-the index of the head of its segment; on a mismatch the claim and the line before; `border`: the claim is in the part
-before; `local`: bytes of the part before it."""
+"""The facts of one element.
+
+- `code`: the failed checks. `hash`: H(line), if it has the form of a line.
+- `idx`: its index in its frame (text journal: in its part). `head`: the index of the head of its segment.
+- `expected`, `before`: on a mismatch, the claimed number and the line before.
+- `border`: the element before it is in the part before. `bytes_before`: bytes of the part before it.
+"""
 
 Columns = tuple[pd.Series, ...]
 
@@ -33,16 +37,17 @@ def line_facts(
 ) -> Iterator[pd.DataFrame]:
     """Yield the facts of LINE_FACTS for (file_no, part, frame, node, raw, damage, claim, size), in order.
 
-    A *segment* is a run of neighbours of one frame that passed every check, each the successor of the one before.
-    The hash of the row before is carried from batch to batch, so neighbours must come in the order of the stream.
+    A *segment* is a sequence of consecutive elements of one frame that passed every check, each the successor of the
+    one before; its first element is its *head*. The hash of the last row is carried from batch to batch, so rows must
+    come in stream order.
 
-    `tally` is told the rows of each batch.
+    `tally` is called with the number of rows of each batch.
 
-    These hold for an element of code 0 (node journal rules, checks 5 to 8):
+    An element with code 0 passes these checks (node journal rules, checks 5 to 8):
     - it has one of the two line forms (MALFORMED_LINE);
-    - a fingerprint stands first in its file or frame and equals the node (FIRST_LINE_MISPLACED);
+    - a fingerprint is the first element of its file or frame and equals the node (FIRST_LINE_MISPLACED);
     - strict, 0.12: the last character of every id is one of `AQgw` (NON_CANONICAL_ID);
-    - its number is the hash of the element before it, where that one has a form (LINE_NUMBER_MISMATCH).
+    - its number is the hash of the element before it, if that one has the form of a line (LINE_NUMBER_MISMATCH).
     """
     walk = _Walk(strict)
     for file_no, part, frame, node, raw, damage, claim, size in batches:
@@ -53,7 +58,7 @@ def line_facts(
 
 
 class _Walk:
-    """The state that one task carries along its rows."""
+    """The state of one pass over the rows of a task."""
 
     def __init__(self, strict: bool) -> None:
         self._strict = strict
@@ -61,14 +66,14 @@ class _Walk:
         self._claim: str | None = None
         self._before: bytes | None = None
         self._index = 0
-        """Index of the next element, if it begins no frame."""
+        """Index of the next element, if it does not start a frame."""
         self._head = 0
-        self._local = 0
-        self._joined = False
-        """True if the next element continues the segment: the one before passed all checks."""
+        self._bytes_before = 0
+        self._in_segment = False
+        """True if the next element can continue the segment: the one before passed all checks."""
 
     def starts(self, file_no: np.ndarray, part: np.ndarray, frame: np.ndarray) -> np.ndarray:
-        """Return, per row, whether it begins another frame than the row before it."""
+        """Return, per row, whether it starts another frame than the row before it."""
         starts = np.empty(len(file_no), dtype=bool)
         if not len(starts):
             return starts
@@ -83,27 +88,27 @@ class _Walk:
         self, starts: np.ndarray, part: pd.Series, frame: pd.Series, node: pd.Series, raw: pd.Series,
         damage: pd.Series, claim: pd.Series, size: pd.Series,
     ) -> pd.DataFrame:  # fmt: skip
-        """Return the facts of one batch and carry its end over."""
+        """Return the facts of one batch and keep its end as state for the next."""
         count = len(raw)
         codes = np.zeros(count, dtype=np.int8)
         heads: list[int] = []
         hashes: list[str | None] = [None] * count
         expected: list[str | None] = [None] * count
         before: list[bytes | None] = [None] * count
-        indexes = _running(np.ones(count, dtype=np.int64), starts, self._index)
+        indexes = _sums_before(np.ones(count, dtype=np.int64), starts, self._index)
         borders = starts & (frame.to_numpy() == TEXT_FRAME) & (part.to_numpy() > 0)
         lines, nodes, claims = raw.to_numpy(), node.to_numpy(), claim.to_numpy()
         rules = codec.rules_of(nodes[0]) if count else codec.NO_RULES
         chars = rules.id_chars
-        head, carried, joined, previous = self._head, self._claim, self._joined, self._before
+        head, carried, in_segment, previous = self._head, self._claim, self._in_segment, self._before
         rows = zip(lines, starts.tolist(), damage.notna().tolist(), borders.tolist(), strict=True)
         for row, (line, is_start, is_damage, is_border) in enumerate(rows):
             if is_start:
                 rules = codec.rules_of(nodes[row])
                 chars = rules.id_chars
-                carried, joined, previous = claims[row], False, None
+                carried, in_segment, previous = claims[row], False, None
             if is_damage:
-                carried, joined = None, False
+                carried, in_segment = None, False
                 heads.append(head)
                 continue
             code = 0
@@ -121,33 +126,36 @@ class _Walk:
             else:
                 code = MALFORMED
             if code & (MALFORMED | MISPLACED):
-                carried, joined = None, False
+                carried, in_segment = None, False
             else:
                 hashes[row] = carried = rules.hash(line)
-                if not joined:
+                if not in_segment:
                     head = int(indexes[row])
-                joined = not code and not is_border
+                in_segment = not code and not is_border
             previous = line
             if code:
                 codes[row] = code
             heads.append(head)
-        self._head, self._claim, self._joined, self._before = head, carried, joined, previous
+        self._head, self._claim, self._in_segment, self._before = head, carried, in_segment, previous
         sizes = size.to_numpy()
-        local = _running(sizes, starts, self._local)
+        bytes_before = _sums_before(sizes, starts, self._bytes_before)
         if count:
-            self._index, self._local = int(indexes[-1]) + 1, int(local[-1] + sizes[-1])
+            self._index, self._bytes_before = int(indexes[-1]) + 1, int(bytes_before[-1] + sizes[-1])
         return pd.DataFrame(
             {
                 "code": codes, "hash": hashes, "idx": indexes, "head": np.array(heads, dtype=np.int64),
-                "expected": expected, "before": before, "border": borders, "local": local,
+                "expected": expected, "before": before, "border": borders, "bytes_before": bytes_before,
             }
         )  # fmt: skip
 
 
-def _running(sizes: np.ndarray, starts: np.ndarray, carried: int) -> np.ndarray:
-    """Return, per row, the sum of the sizes before it in its frame; `carried` is that of the frame cut by the batch."""
+def _sums_before(sizes: np.ndarray, starts: np.ndarray, carried: int) -> np.ndarray:
+    """Return, per row, the sum of the sizes before it in its frame.
+
+    `carried` is the sum of the part of the first frame that was in earlier batches.
+    """
     before = np.cumsum(sizes) - sizes + carried
     base = np.where(starts, before, 0)
     np.maximum.accumulate(base, out=base)
-    local: np.ndarray = before - base
-    return local
+    sums: np.ndarray = before - base
+    return sums

@@ -1,4 +1,4 @@
-"""Elements that failed a check to reasons and evidence, worded as the reference words them."""
+"""Elements that failed a check to reasons and evidence, in the wording of the reference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
 from strandline.dialects.sdmp import codec, verify
-from strandline.dialects.sdmp.kernels.facts import MALFORMED, MISMATCH, MISPLACED, NON_CANONICAL, NOT_HELD
+from strandline.dialects.sdmp.kernels.facts import MALFORMED, MISMATCH, MISPLACED, NON_CANONICAL, NOT_STORED
 from strandline.dialects.sdmp.types import Line
 from strandline.kernels.guard import INTERNAL_ERROR, NEXT_RULES
 
@@ -28,11 +28,11 @@ REJECTION_SCHEMA: Final = pa.schema(
 
 
 def rejections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the reasons and the evidence of elements that failed a check, as the reference words them.
+    """Yield the reasons and the evidence of elements that failed a check, in the wording of the reference.
 
-    Reads: the columns of REJECTION_SCHEMA that come through, code, position (1-based), expected, before, damage,
-    evidence.
-    Gives: REJECTION_SCHEMA; status is `rejected`, but `deferred` for a fault of ours.
+    Reads: the columns of REJECTION_SCHEMA that are copied, code, position (1-based), expected, before, damage,
+            evidence.
+    Gives: REJECTION_SCHEMA; status is `rejected`, or `deferred` for an internal fault.
     """
     for batch in batches:
         found = [row | _verdict(row) for row in batch.to_pylist()]
@@ -42,8 +42,8 @@ def rejections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _verdict(row: dict[str, Any]) -> dict[str, str | None]:
     if row["damage"] is not None:
-        ours = row["damage"] == INTERNAL_ERROR
-        status, waits_for = ("deferred", NEXT_RULES) if ours else ("rejected", None)
+        is_fault = row["damage"] == INTERNAL_ERROR
+        status, waits_for = ("deferred", NEXT_RULES) if is_fault else ("rejected", None)
         reasons, evidence = row["damage"], row["evidence"]
     else:
         findings = list(_findings(row))
@@ -54,9 +54,9 @@ def _verdict(row: dict[str, Any]) -> dict[str, str | None]:
 
 def _findings(row: dict[str, Any]) -> Iterator[Finding]:
     code, raw, node = row["code"], row["raw"], row["node"]
-    # A line judged again brings the evidence of the first time, and stands where it stood then.
-    told = {} if row["evidence"] is None else json.loads(row["evidence"])
-    position = min((each["position"] for each in told.values()), default=row["position"])
+    # A line that is judged again has the evidence of the first time and keeps its position.
+    first = {} if row["evidence"] is None else json.loads(row["evidence"])
+    position = min((each["position"] for each in first.values()), default=row["position"])
     if code & MALFORMED:
         yield verify.malformed(raw, position)
     if code & MISPLACED:
@@ -64,11 +64,11 @@ def _findings(row: dict[str, Any]) -> Iterator[Finding]:
     profile = codec.profile_of(node)
     line = None if profile is None else codec.parse_line(raw, profile)
     if code & NON_CANONICAL and isinstance(line, Line):
-        impossible = verify.non_canonical(line, position)
-        if impossible is not None:
-            yield impossible
+        finding = verify.non_canonical(line, position)
+        if finding is not None:
+            yield finding
     if code & MISMATCH and isinstance(line, Line):
-        before = row["before"] or told["LINE_NUMBER_MISMATCH"]["line_before"].encode("ascii")
+        before = row["before"] or first["LINE_NUMBER_MISMATCH"]["line_before"].encode("ascii")
         yield verify.number_mismatch(position, row["expected"], str(line.number), before)
-    if code & NOT_HELD:
-        yield verify.not_held(row["hash"], position)
+    if code & NOT_STORED:
+        yield verify.not_stored(row["hash"], position)

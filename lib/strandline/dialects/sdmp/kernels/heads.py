@@ -9,12 +9,13 @@ import pyarrow as pa
 
 
 def resolve_heads(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield n of every head that hangs, directly or over other heads, on a line whose n is known.
+    """Yield n of every head that is connected, directly or through other heads, to a line whose n is known.
 
     Reads: namespace, head_id, attached_n (n of the stored predecessor, or null), parent_id, parent_offset (the head
-    of the segment that holds the predecessor, and its distance from it; or null), sorted by namespace.
-    Gives: head_id, n. Heads that nothing known carries have no row.
-    Work and memory are linear in the heads of one namespace; parents that name each other in a ring stay open.
+            of the segment that contains the predecessor, and the predecessor's distance from it; or null), sorted by
+            namespace.
+    Gives: head_id, n. Heads that are not connected to a known line have no row.
+    Work and memory are linear in the heads of one namespace; heads whose parents form a cycle have no row.
     """
     group: _Heads | None = None
     for batch in batches:
@@ -45,7 +46,7 @@ def _positions(found: list[tuple[str, int]]) -> pa.RecordBatch:
 
 
 class _Heads:
-    """The heads of one namespace, walked outwards from those that hang on a known line."""
+    """The heads of one namespace, walked from those that follow a known line."""
 
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace

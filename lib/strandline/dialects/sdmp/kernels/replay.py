@@ -1,4 +1,4 @@
-"""Rejected frames and files to elements once more."""
+"""Rejected frames and files to elements again."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from strandline.dialects.sdmp.kernels.elements import (
     ELEMENT_FIELDS,
     FrameRules,
     add_announced,
-    add_announced_again,
     add_frame,
     is_strict,
     read_content,
+    replay_announced,
 )
 from strandline.kernels.lines import CappedBytes, StreamLine
 from strandline.kernels.pieces import Pieces
@@ -24,31 +24,31 @@ from strandline.kernels.reading import ReadOptions, read_one
 
 
 def replayed(
-    batches: Iterable[pa.RecordBatch], options: ReadOptions, own: Collection[str] = ()
+    batches: Iterable[pa.RecordBatch], options: ReadOptions, local_nodes: Collection[str] = ()
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of rejected frames and files that are judged again.
 
-    Reads: file_no, raw, reasons (joined by commas), node, evidence.
+    Reads: file_no, raw, reasons (comma-separated), node, evidence.
     Gives: PIECE_FIELDS and ELEMENT_FIELDS.
     """
     pieces = Pieces(ELEMENT_FIELDS)
-    rules = FrameRules(options.keep, is_strict(options), own)
+    rules = FrameRules(options.keep, is_strict(options), local_nodes)
     for batch in batches:
         columns = (
             batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence")
         )
         for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
             codes = set(reasons.split(","))
-            if codes & FRAME_REASONS:
+            if codes & _FRAME_REASONS:
                 line = StreamLine(0, CappedBytes(raw, len(raw)), "TRUNCATED" not in codes, False)
                 announcement = add_frame(pieces, file_no, 0, 0, line, rules)
                 if announcement is not None:
                     add_announced(pieces, file_no, 0, 0, line, announcement, rules, 0)
-            elif NOT_OWN in codes:
-                position = json.loads(evidence)[NOT_OWN]["position"]
-                add_announced_again(pieces, file_no, node, raw, position, rules)
-            elif codes & ANNOUNCEMENT_REASONS:
-                # Nothing that was wrong with the element has changed.
+            elif _NOT_OWN in codes:
+                position = json.loads(evidence)[_NOT_OWN]["position"]
+                replay_announced(pieces, file_no, node, raw, position, rules)
+            elif codes & _ANNOUNCEMENT_REASONS:
+                # These reasons depend on the element alone, so they stay.
                 pieces.add(
                     file_no,
                     0,
@@ -61,15 +61,17 @@ def replayed(
                     evidence=evidence,
                 )
             else:
-                for _ in read_one(file_no, raw, pieces, options, partial(read_content, own=own)):
+                for _ in read_one(
+                    file_no, raw, pieces, options, partial(read_content, local_nodes=local_nodes)
+                ):
                     yield from pieces.full()
             yield from pieces.full()
     yield from pieces.rest()
 
 
-FRAME_REASONS: Final = frozenset(
+_FRAME_REASONS: Final = frozenset(
     {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
 )
-NOT_OWN: Final = "NOT_OWN_NODE"
-ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
-"""Reasons of announced elements; lines with the third one come another way."""
+_NOT_OWN: Final = "NOT_OWN_NODE"
+_ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
+"""Reasons of announced elements; lines with NON_CANONICAL_ID do not reach this kernel."""

@@ -21,13 +21,15 @@ REQUEST_SCHEMA: Final = pa.schema(
         pa.field("most", pa.int64(), nullable=False),
     ]
 )
-"""`outcome`: asked (for lines of an own node), refused (of another one), resources, malformed. `most` lines at most."""
+"""`outcome`: asked (for lines of a local node), refused (of another node), resources, malformed. `most`: the maximum
+number of lines to return.
+"""
 
-BATCH_ROWS: Final = 10_000
+_BATCH_ROWS: Final = 10_000
 
 
-def requests(batches: Iterable[pa.RecordBatch], own: Collection[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the requests of files, one row each, numbered in the order of their file; the task opens the path.
+def requests(batches: Iterable[pa.RecordBatch], local_nodes: Collection[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the requests of files, one row each, numbered in file order; the task opens the path.
 
     Reads: path.  Gives: REQUEST_SCHEMA.
     """
@@ -36,22 +38,22 @@ def requests(batches: Iterable[pa.RecordBatch], own: Collection[str]) -> Iterato
             with open_file(path) as stream:
                 rows: list[tuple[int, str, str | None, str | None, int]] = []
                 for number, request in codec.read_requests(stream):
-                    rows.append((number, *_row(request, own)))
-                    if len(rows) == BATCH_ROWS:
+                    rows.append((number, *_row(request, local_nodes)))
+                    if len(rows) == _BATCH_ROWS:
                         yield _batch(rows)
                         rows = []
                 yield _batch(rows)
 
 
 def _row(
-    request: codec.Request | MalformedRequest, own: Collection[str]
+    request: codec.Request | MalformedRequest, local_nodes: Collection[str]
 ) -> tuple[str, str | None, str | None, int]:
     if isinstance(request, MalformedRequest):
         return "malformed", None, None, 0
     if isinstance(request, ResourceRequest):
         return "resources", None, None, 0
     to = request.to.encode("utf-8", "replace").decode("utf-8")
-    if request.to not in own:
+    if request.to not in local_nodes:
         return "refused", to, None, 0
     since = request.since.encode("utf-8", "replace").decode("utf-8")
     return "asked", to, since, min(request.limit, MAX_ANSWER_LINES)

@@ -1,4 +1,4 @@
-"""Which lines of forked journals are on no trunk."""
+"""The lines of forked journals that are not on the trunk."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ OFF_TRUNK_SCHEMA: Final = pa.schema({"namespace": pa.string(), "line_hash": pa.s
 
 
 def off_trunk(group: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of one journal that the way down from its tip does not meet.
+    """Return the lines of one journal that are not on the path from line 1 to its tip.
 
     Reads:  namespace, tip_hash (the same in all rows), line_hash, line_number (null: line 1).
     Gives:  OFF_TRUNK_SCHEMA.
-    The rows are all lines above some position, so the way down ends where no row has the number.
+    The rows are all lines above some position, so the walk down from the tip ends where no row has the next number.
     """
     numbers = dict(zip(group["line_hash"], group["line_number"], strict=True))
     at = group["tip_hash"].iloc[0]

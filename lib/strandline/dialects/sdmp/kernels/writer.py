@@ -1,4 +1,4 @@
-"""Pending pairs to journal lines: the journal line hashes of own nodes."""
+"""Pending pairs to journal lines: the hashes of local journals."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ WRITTEN_SCHEMA: Final = pa.schema(
 
 
 def write_lines(group: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines that continue one journal, by `place`, one per row.
+    """Return the lines that continue one journal, one per row, in the order of `place`.
 
     Reads:  namespace, tip_n, tip_line (the same in all rows), place, author_fp, resource_id; no nulls.
     Gives:  WRITTEN_SCHEMA.
-    The group is sorted here, so the order of its rows and how they were partitioned cannot matter.
+    The group is sorted here, so the order and the partitioning of its rows do not matter.
 
     Raises:
-        ValueError: the namespace is of no node, or a pair is not of ids of its profile.
+        ValueError: the namespace is not that of a node, or a pair does not consist of ids of its profile.
     """
     rows = group.sort_values("place")
     namespace = rows["namespace"].iloc[0]
     profile = profile_of(namespace.removeprefix("node:"))
     if profile is None:
-        raise ValueError("an own journal is that of a node of one of the profiles")
+        raise ValueError("the namespace must be that of a node of one of the profiles")
     tip_n, tip = int(rows["tip_n"].iloc[0]), rows["tip_line"].iloc[0].encode("ascii")
     pairs = zip(rows["author_fp"], rows["resource_id"], strict=True)
     lines, numbers, hashes = zip(*chained(line_hash(tip, profile), pairs, profile), strict=True)

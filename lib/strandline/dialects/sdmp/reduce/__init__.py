@@ -1,4 +1,4 @@
-"""The state of node journals as pure functions of accepted lines: row, state hash, forks, what peers have and lack."""
+"""The state of node journals as pure functions of accepted lines: journal row, state hash, forks, peer status."""
 
 from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, forks
 from strandline.dialects.sdmp.reduce.peers import (

@@ -1,4 +1,4 @@
-"""Forks of a journal: lines that several lines follow, with evidence that a third party can check."""
+"""Forks of a journal: lines with several successors, with evidence that a third party can check."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,9 +11,9 @@ __all__ = ["MAX_MEMBERS", "Equivocation", "fork", "forks"]
 
 
 def forks(node: str, accepted: Mapping[bytes, Line]) -> tuple[Equivocation, ...]:
-    """Return one row per line that several accepted lines follow, by n, then record id.
+    """Return one row per line with several accepted successors, by n, then record id.
 
-    Not attributable: lines are unsigned, node or carrier may have made both histories.
+    Not attributable: lines are unsigned, so the node or whoever transported them may have made both histories.
 
     Raises:
         ValueError: as `n_of`.
@@ -29,10 +29,10 @@ def _raws(links: Iterable[Link]) -> dict[bytes, bytes]:
 def fork(
     node: str, predecessor: bytes, followers: Mapping[bytes, bytes], count: int | None = None
 ) -> Equivocation:
-    """Return the row of one forked line from the lines that follow it, by record id: at least two.
+    """Return the row of one forked line from its successors, by record id: at least two.
 
-    `followers` may hold just those of least id, then `count` is the number of all. The position is the
-    number that all of them carry: n repeats on other branches.
+    `followers` may hold only the least ids; `count` is then the total number. The position is the number that all
+    successors carry, since n is not unique across branches.
     """
     position = followers[min(followers)].partition(b"@")[0].decode("ascii")
     return equivocation(

@@ -1,7 +1,7 @@
-"""What the tables say of own nodes, as SQL that delta-rs and Spark read alike: what they lack, why writers stop.
+"""The health of local nodes as SQL that delta-rs and Spark both read: what their journals lack, why writers stop.
 
-Own is a node that holds resources, that has peers, or of which a line was refused as not held: tables do not hold the
-operator's file. A part with a gate reads the lines of a few nodes.
+The tables do not contain the operator's file. A node counts as local if it holds resources, has peers, or had a line
+refused with `OWN_LINE_NOT_HELD`. A part with a gate reads the lines of only a few nodes.
 """
 
 from typing import Final
@@ -11,7 +11,7 @@ from strandline.dialect_api.health import HealthPart, HealthSql
 _NOT_HELD: Final = "array_contains(q.reasons, 'OWN_LINE_NOT_HELD')"
 _OWN: Final = "SELECT namespace FROM node_resource UNION SELECT namespace FROM peer_status"
 _SAME_LINE: Final = "l.bucket = q.bucket AND l.namespace = q.namespace AND l.record_id = q.record_id"
-# The hint is Spark's: few rows of quarantine then say which files of lines are opened.
+# A hint for Spark: it then prunes the files of lines by the few rows of quarantine.
 _LATER_HELD: Final = f"""SELECT /*+ BROADCAST(q) */ q.quarantine_id
   FROM node_journal_line AS l
   JOIN (SELECT q.* FROM quarantine AS q WHERE {_NOT_HELD}) AS q ON {_SAME_LINE}"""
@@ -25,11 +25,11 @@ HEALTH: Final = HealthSql(
         "quarantine", "equivocation", "node_journal_line", "node_resource", "peer_status", "wanted_resource",
     ),
     behind=(
-        # Pairs that peers name and an own journal lacks.
+        # Pairs in journals of peers that are not in the local journal.
         HealthPart(
             "SELECT namespace, count(*) AS behind FROM wanted_resource WHERE NOT recorded GROUP BY namespace"
         ),
-        # Lines of own nodes that somebody showed and that are not held.
+        # Lines of local nodes that were delivered and are not stored.
         HealthPart(
             f"""SELECT q.namespace, count(*) AS behind
   FROM quarantine AS q

@@ -1,20 +1,20 @@
-"""What own nodes know of their peers: rows of `peer_status` and `wanted_resource`, and the requests that follow."""
+"""What local nodes know of their peers: rows of `peer_status` and `wanted_resource`, and the resulting requests."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from strandline.core.ids import namespace
 from strandline.dialects.sdmp.codec import REQUEST_LIMIT, Request
-from strandline.dialects.sdmp.types import JournalRequest, Line, OwnNode, Pair, ResourceRequest
+from strandline.dialects.sdmp.types import JournalRequest, Line, LocalNode, Pair, ResourceRequest
 from strandline.dialects.sdmp.verify import Tree, tree_of
 
 Journals = Mapping[str, Mapping[bytes, Line]]
-"""Accepted lines of each node by record id; a node that is absent has none."""
+"""Accepted lines of each node by record id; a node without lines may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeerStatus:
-    """A row of `peer_status` (but its bucket): what an own node knows of a peer's journal, and lacks of it."""
+    """A row of `peer_status` without its bucket: what a local node knows of a peer's journal, and what it lacks."""
 
     namespace: str
     peer: str
@@ -31,7 +31,7 @@ class PeerStatus:
 
 @dataclass(frozen=True, slots=True)
 class WantedResource:
-    """A row of `wanted_resource` (but its bucket): a resource that an own node does not hold."""
+    """A row of `wanted_resource` without its bucket: a resource that a local node wants but does not hold."""
 
     namespace: str
     author_fp: str
@@ -40,20 +40,20 @@ class WantedResource:
     recorded: bool
 
 
-def peer_statuses(own: OwnNode, journals: Journals, waiting: Mapping[str, int]) -> tuple[PeerStatus, ...]:
-    """Return the row of each peer of an own node, by peer; `waiting` counts deferred lines by node.
+def peer_statuses(local: LocalNode, journals: Journals, waiting: Mapping[str, int]) -> tuple[PeerStatus, ...]:
+    """Return the row of each peer of a local node, by peer; `waiting` counts deferred lines by node.
 
-    `recorded_n` is the greatest m so that the own journal, on any branch, has the pairs of lines 2 to m of the peer's
-    trunk; `unrecorded` counts the pairs, of all its branches, that it lacks. Pairs that the node's `record` passes
-    over count in neither.
+    `recorded_n` is the greatest m such that the local journal, on any branch, has the pairs of lines 2 to m of the
+    peer's trunk. `unrecorded` counts the pairs on all branches of the peer that the local journal lacks. Pairs that
+    the node's `record` excludes do not count.
 
     Raises:
-        ValueError: lines are no accepted set of their node.
+        ValueError: lines are not an accepted set of their node.
     """
-    recorded = _tree(own.node, journals).pairs()
+    recorded = _tree(local.node, journals).pairs()
     return tuple(
-        _status(own, peer, user, _tree(peer, journals), recorded, waiting.get(peer, 0))
-        for peer, user in own.peers.items()
+        _status(local, peer, user, _tree(peer, journals), recorded, waiting.get(peer, 0))
+        for peer, user in local.peers.items()
     )
 
 
@@ -62,9 +62,9 @@ def _tree(node: str, journals: Journals) -> Tree:
 
 
 def _status(
-    own: OwnNode, peer: str, user: str, journal: Tree, recorded: Collection[Pair], deferred_lines: int
+    local: LocalNode, peer: str, user: str, journal: Tree, recorded: Collection[Pair], deferred_lines: int
 ) -> PeerStatus:
-    authors = own.authors
+    authors = local.authors
 
     def lacks(pair: Pair | None) -> bool:
         return pair is not None and pair not in recorded and (authors is None or pair[0] in authors)
@@ -73,7 +73,7 @@ def _status(
     tip = trunk[-1]
     gap = next((n for n, link in enumerate(trunk) if lacks(link.line.pair)), len(trunk))
     return PeerStatus(
-        namespace=namespace("node", own.node),
+        namespace=namespace("node", local.node),
         peer=peer,
         user_fp=user,
         last_known_n=len(trunk),
@@ -87,24 +87,26 @@ def _status(
     )
 
 
-def wanted_resources(own: OwnNode, journals: Journals, held: Collection[Pair]) -> tuple[WantedResource, ...]:
-    """Return what an own node has to ask for, by pair: what its journal or its peers name, less what it holds.
+def wanted_resources(
+    local: LocalNode, journals: Journals, held: Collection[Pair]
+) -> tuple[WantedResource, ...]:
+    """Return the resources that a local node wants: in its journal or in journals of peers, but not in `held`.
 
-    Of pairs that peers alone name, those that the node's `record` passes over are not wanted. `named_by` are the
-    peers whose journal names the pair, ascending; it may be empty.
+    They are sorted by pair. Of pairs that only peers name, those that the node's `record` excludes are not wanted.
+    `named_by` are the peers whose journal has the pair, sorted; it may be empty.
 
     Raises:
-        ValueError: lines are no accepted set of their node.
+        ValueError: lines are not an accepted set of their node.
     """
-    recorded = _tree(own.node, journals).pairs()
+    recorded = _tree(local.node, journals).pairs()
     named: dict[Pair, list[str]] = {}
-    for peer in own.peers:
+    for peer in local.peers:
         for pair in _tree(peer, journals).pairs():
             named.setdefault(pair, []).append(peer)
-    authors = own.authors
+    authors = local.authors
     taken = {pair for pair in named if authors is None or pair[0] in authors}
     return tuple(
-        WantedResource(namespace("node", own.node), *pair, tuple(named.get(pair, ())), pair in recorded)
+        WantedResource(namespace("node", local.node), *pair, tuple(named.get(pair, ())), pair in recorded)
         for pair in sorted(taken.union(recorded).difference(held))
     )
 
@@ -112,21 +114,21 @@ def wanted_resources(own: OwnNode, journals: Journals, held: Collection[Pair]) -
 def requests(
     node: str, statuses: Iterable[PeerStatus], wanted: Iterable[WantedResource]
 ) -> tuple[Request, ...]:
-    """Return what an own node asks of its peers: of each the lines after the last known, then what is wanted.
+    """Return a local node's requests to its peers: for lines after the last known one and for wanted resources.
 
-    A peer with waiting lines is asked again from line 1, whose stand-in is its fingerprint. A resource is asked of
-    the least peer that names it. Ordered by peer, journal requests first, then by pair.
+    A peer with deferred lines is asked from line 1, which is named by its fingerprint. A resource is requested from
+    the least peer that names it. Sorted by peer; journal requests first, then by pair.
     """
-    asked: list[Request] = []
+    found: list[Request] = []
     for status in statuses:
         since = None if status.deferred_lines else status.last_known_number
-        asked.append(JournalRequest(node, status.peer, since or status.peer, REQUEST_LIMIT))
-    asked += [
+        found.append(JournalRequest(node, status.peer, since or status.peer, REQUEST_LIMIT))
+    found += [
         ResourceRequest(node, row.named_by[0], row.author_fp, row.resource_id)
         for row in wanted
         if row.named_by
     ]
-    return tuple(sorted(asked, key=_order))
+    return tuple(sorted(found, key=_order))
 
 
 def _order(request: Request) -> tuple[str, bool, str, str]:

@@ -1,4 +1,4 @@
-"""The state of a journal: its row, and the bytes whose hash says that two journals are equal."""
+"""The state of a journal: its row, and the bytes whose hash is equal for equal journals."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ REDUCER_VERSION: Final = "sdmp/1"
 
 @dataclass(frozen=True, slots=True)
 class NodeJournal:
-    """The row of `node_journal` but its bucket; record count and state hash (hex) of `namespace_state`."""
+    """The row of `node_journal` without its bucket, and record count and state hash (hex) of `namespace_state`."""
 
     namespace: str
     profile: Profile
@@ -33,7 +33,7 @@ class NodeJournal:
 
 
 def leaves(node: str, accepted: Mapping[bytes, Line]) -> tuple[Leaf, ...]:
-    """Return the lines without a successor, n descending, then record id ascending; the first is the tip.
+    """Return the lines without a successor, by n descending, then record id ascending; the first is the tip.
 
     Raises:
         ValueError: as `n_of`.
@@ -42,9 +42,9 @@ def leaves(node: str, accepted: Mapping[bytes, Line]) -> tuple[Leaf, ...]:
 
 
 def state_bytes(node: str, accepted: Mapping[bytes, Line]) -> bytes:
-    """Return the canonical state: line count, then the leaves. A leaf's id commits to its whole path.
+    """Return the canonical state: line count, then the leaves. The id of a leaf commits to its whole path.
 
-    `strandline/sdmp/state/1` LF namespace LF |A| LF, then per leaf, in order, n SP hex(record id) LF.
+    Form: `strandline/sdmp/state/1` LF namespace LF |A| LF, then for each leaf, in order, n SP hex(record id) LF.
 
     Raises:
         ValueError: as `n_of`.
@@ -54,14 +54,14 @@ def state_bytes(node: str, accepted: Mapping[bytes, Line]) -> bytes:
 
 
 def state_bytes_of(node: str, line_count: int, leaves: Iterable[Leaf]) -> bytes:
-    """Return the canonical state from the number of lines and the ordered leaves alone."""
+    """Return the canonical state from the number of lines and the ordered leaves."""
     head = ["strandline/sdmp/state/1", namespace("node", node), str(line_count)]
     lines = [*head, *(f"{leaf.n} {leaf.record_id.hex()}" for leaf in leaves)]
     return "".join(line + "\n" for line in lines).encode("ascii")
 
 
 def state_hash(node: str, accepted: Mapping[bytes, Line]) -> str:
-    """Return SHA-256 of the state bytes, in hex: equal for equal accepted sets, on every machine.
+    """Return SHA-256 of the state bytes, in hex: equal for equal accepted sets on every machine.
 
     Raises:
         ValueError: as `n_of`.
@@ -71,16 +71,16 @@ def state_hash(node: str, accepted: Mapping[bytes, Line]) -> str:
 
 
 def state_hash_of(node: str, line_count: int, leaves: Iterable[Leaf]) -> str:
-    """Return the state hash, in hex, from the number of lines and the ordered leaves alone."""
+    """Return the state hash, in hex, from the number of lines and the ordered leaves."""
     return hashlib.sha256(state_bytes_of(node, line_count, leaves)).hexdigest()
 
 
 def journal(node: str, accepted: Mapping[bytes, Line]) -> NodeJournal:
-    """Return the row of a journal: its tip, its leaves, where it forked, and its counts.
+    """Return the row of a journal: tip, leaves, forks and counts.
 
-    The tip is the longest branch: an altered tip makes a branch that never grows. A tie falls to the least
-    record id. `common_n` is the last undisputed position. Line 1 may be left out of `accepted`; it is
-    counted.
+    The tip is the end of the longest branch, since a branch that starts with an altered line never grows. Of branches
+    of equal length the least record id wins. `common_n` is the last position before the first fork. `accepted` may
+    omit line 1; it is counted.
 
     Raises:
         ValueError: as `n_of`.

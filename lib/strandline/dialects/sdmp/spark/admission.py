@@ -1,40 +1,30 @@
 """Admission of a batch of node journals: elements, segments, heads, verdicts.
 
-The work on lines is one pass without a shuffle; what decides where a line hangs costs what the heads of segments cost.
+The pass over the lines needs no shuffle; the cost of finding predecessors depends on the number of segment heads.
 Source: node journal rules, sections "Verification" and "Admission in Spark".
 """
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
+from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import elements, findings, heads, records, resources
+from strandline.dialects.sdmp.spark import elements, findings, heads
 from strandline.dialects.sdmp.spark.batch import Batch, read_batch
 from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mismatches
-from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.inserts import buckets_of, inserts
 from strandline.dialects.sdmp.spark.replay import is_delivered, with_waiting_key
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.quarantine import deferred
 from strandline.frames.verdicts import without_room
 
-LARGE_PART_LINES = 100_000
-"""Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
-
 
 def admit(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
     """Judge one batch: which lines are accepted, rejected or deferred."""
     return _admission(read_batch(scan, tables, jobs, request), tables, jobs, request)
-
-
-def _buckets(row: Row) -> tuple[int, ...]:
-    return tuple(sorted(row["buckets"]))
 
 
 def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
@@ -46,16 +36,16 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
             _lines(F.col("verdict") == elements.FAULT).alias("faults"),
         )
     )
-    found = _told_by_heads(batch, jobs)
-    buckets = _buckets(found)
+    found = _head_totals(batch, jobs)
+    buckets = buckets_of(found)
     deferred = found["deferred"] or 0
     limited = _over_limit(batch, tables, jobs, request) if deferred else None
-    turned_away = 0 if limited is None else jobs.row(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+    limited_count = 0 if limited is None else jobs.row(limited.agg(F.count(F.lit(1)).alias("rows")))["rows"]
     counts = {
         "read": totals["read"],
         "accepted": (found["accepted"] or 0) + totals["announced"],
-        "rejected": totals["refused"] - totals["faults"] + turned_away,
-        "deferred": deferred + totals["faults"] - turned_away,
+        "rejected": totals["refused"] - totals["faults"] + limited_count,
+        "deferred": deferred + totals["faults"] - limited_count,
         "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, jobs, buckets)
         if found["frames"]
         else 0,
@@ -64,11 +54,11 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         ),
     }
     return Admission(
-        inserts=_inserts(batch, tables, jobs, request, found, bool(totals["announced"])),
+        inserts=inserts(batch, tables, jobs, request, found, bool(totals["announced"])),
         counts=counts,
         findings=_findings(batch, limited, bool(totals["refused"]), bool(deferred)),
         namespaces=found["namespaces"],
-        resolved=_admitted(batch),
+        resolved=_readmitted(batch),
         faults=totals["faults"],
         damaged=findings.first_breaks(
             batch.facts.where(is_delivered()), batch.heads, batch.measured, batch.sources
@@ -80,111 +70,39 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
     )
 
 
-def _inserts(
-    batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row, has_announced: bool
-) -> tuple[TableInsert, ...]:
-    """Return the accepted lines, then what own nodes hold now."""
-    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
-    received = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
-    lines = _lines_union(batch, received, tables, jobs, request, found) if found["buckets"] else None
-    held = _resources_union(batch, received, has_announced, bool(found["buckets"]), tables, jobs, request)
-    return tuple(union for union in (lines, held) if union is not None)
-
-
-def _lines_union(
-    batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row
-) -> TableInsert:
-    """Return the accepted lines, and line 1 of each journal of which only later lines came."""
-    buckets = _buckets(found)
-    bounds = {"n": (found["low"], found["high"])}
-    implied = _implied(batch, tables, jobs, buckets) if found["in_namespaces"] > found["rooted"] else None
-    if implied is None:
-        return TableInsert(LINES, lines, buckets, bounds, presorted=_presorted(found))
-    first_lines = records.as_node_journal_line(
-        records.implied(implied), origin="implied", run_id=request.run_id
-    )
-    return TableInsert(
-        LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
-        derived_keys=first_lines.select("namespace", "record_id"),
-    )  # fmt: skip
-
-
-def _resources_union(
-    batch: Batch, received: DataFrame, has_announced: bool, has_accepted: bool, tables: Tables, jobs: Jobs,
-    request: AdmitRequest,
-) -> TableInsert | None:  # fmt: skip
-    """Return what own nodes hold now: what they announced, and what restored lines of theirs name."""
-    choices = local_nodes(request.options)
-    found: list[DataFrame] = []
-    if has_announced:
-        found.append(resources.announced(batch.facts.where(elements.is_announced())))
-    if choices.restore and has_accepted:
-        restored = node_rows(tables, choices.restore)
-        found.append(
-            resources.restored(
-                received.join(F.broadcast(restored.select("namespace")), "namespace", "left_semi")
-            )
-        )
-    if not found:
-        return None
-    landed = tables.read("node_resource").agg(F.max("ingest_no").alias("last"))
-    ingest_no = 1 + (jobs.row(landed)["last"] or 0)
-    rows = resources.as_node_resource(reduce(DataFrame.unionByName, found), ingest_no, tables.buckets)
-    rows = jobs.checkpoint(rows, "resources of own nodes")
-    buckets = _buckets(jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"))))
-    derived_keys = rows.where("origin = 'restored'").select("namespace", "author_fp", "resource_id")
-    return TableInsert("node_resource", rows, buckets, derived_keys=derived_keys) if buckets else None
-
-
 def _lines(which: Column) -> Column:
     return F.coalesce(F.sum(F.when(which, F.col("lines"))), F.lit(0))
 
 
-def _presorted(found: Row) -> bool:
-    """Return whether the lines already lie as the table wants them: ascending, and much of one bucket in each part."""
-    return not found["overlapping"] and found["in_lines"] >= LARGE_PART_LINES * found["part_buckets"]
-
-
-def _told_by_heads(batch: Batch, jobs: Jobs) -> Row:
-    """Return, from the heads alone, the counts of lines, the literals of the MERGE, and what need not be looked for."""
-    delivered, is_in = is_delivered(), F.col("n").isNotNull()
+def _head_totals(batch: Batch, jobs: Jobs) -> Row:
+    """Return what the heads determine: counts of lines, the literals of the MERGE, and which lookups are needed."""
+    delivered, is_accepted = is_delivered(), F.col("n").isNotNull()
     end = F.col("n") + F.col("lines") - 1
     is_text = F.col("frame") == kernels.TEXT_FRAME
     return jobs.row(
         batch.heads.agg(
-            F.sum(F.when(delivered & is_in, F.col("lines")).otherwise(0)).alias("accepted"),
-            F.sum(F.when(delivered & ~is_in, F.col("lines")).otherwise(0)).alias("deferred"),
+            F.sum(F.when(delivered & is_accepted, F.col("lines")).otherwise(0)).alias("accepted"),
+            F.sum(F.when(delivered & ~is_accepted, F.col("lines")).otherwise(0)).alias("deferred"),
             F.min("n").alias("low"),
             F.max(end).alias("high"),
             F.min(F.when(delivered & is_text, end)).alias("low_end"),
-            F.count(F.when(delivered & is_in & F.col("since").isNotNull(), 1)).alias("frames"),
-            F.collect_set(F.when(is_in, F.col("bucket"))).alias("buckets"),
-            _lines(is_in).alias("in_lines"),
-            F.count(F.when(is_in & F.col("overlaps"), 1)).alias("overlapping"),
-            F.count_distinct(F.when(is_in, F.struct("file_no", "part", "bucket"))).alias("part_buckets"),
-            F.count_distinct("namespace").alias("namespaces"),
-            F.count_distinct(F.when(is_in, F.col("namespace"))).alias("in_namespaces"),
-            F.count_distinct(F.when(is_in & ((F.col("n") == 1) | F.col("held")), F.col("namespace"))).alias(
-                "rooted"
+            F.count(F.when(delivered & is_accepted & F.col("since").isNotNull(), 1)).alias("frames"),
+            F.collect_set(F.when(is_accepted, F.col("bucket"))).alias("buckets"),
+            _lines(is_accepted).alias("accepted_lines"),
+            F.count(F.when(is_accepted & F.col("overlaps"), 1)).alias("overlapping"),
+            F.count_distinct(F.when(is_accepted, F.struct("file_no", "part", "bucket"))).alias(
+                "part_buckets"
             ),
+            F.count_distinct("namespace").alias("namespaces"),
+            F.count_distinct(F.when(is_accepted, F.col("namespace"))).alias("accepted_namespaces"),
+            F.count_distinct(
+                F.when(is_accepted & ((F.col("n") == 1) | F.col("has_stored")), F.col("namespace"))
+            ).alias("rooted"),
         )
     )
 
 
-def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> DataFrame | None:
-    """Return the nodes whose line 1 nobody delivered and of which nothing is held, or None."""
-    bare = (
-        batch.heads.where("n IS NOT NULL")
-        .groupBy("namespace", "bucket", "node")
-        .agg(F.max("held").alias("held"), F.min("n").alias("low"))
-        .where("NOT held AND low > 1")
-    )
-    stored = tables.read(LINES).where(F.col("bucket").isin(*buckets) & (F.col("n") == 1)).select("namespace")
-    implied = jobs.checkpoint(bare.join(stored, "namespace", "left_anti"), "first lines")
-    return implied if jobs.has_rows(implied) else None
-
-
-def _admitted(batch: Batch) -> DataFrame | None:
+def _readmitted(batch: Batch) -> DataFrame | None:
     """Return the waiting rows whose line is accepted now."""
     if batch.waiting is None:
         return None
@@ -196,7 +114,7 @@ def _admitted(batch: Batch) -> DataFrame | None:
 
 
 def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
-    """Return the delivered open elements beyond the limit of waiting rows of their namespace, or None."""
+    """Return the delivered elements beyond their namespace's limit of waiting rows, or None."""
     limit = request.deferred_per_namespace
     waiting = deferred(tables.read("quarantine"), DIALECT)
     delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())
@@ -224,7 +142,7 @@ def _findings(
 
 
 def _claims(facts: DataFrame) -> DataFrame:
-    """Return what each element with the form of a line names (its hash) and follows (its number), good or not."""
+    """Return what each element with the form of a line names (its hash) and follows (its number), accepted or not."""
     follows = F.array(heads.number_of(F.col("raw"), F.col("node")))
     is_first = F.length("raw") == F.length("node")
     return facts.where(F.col("hash").isNotNull()).select(

@@ -1,4 +1,4 @@
-"""One batch: what was read and what waited, with the facts of each element, and where its heads hang."""
+"""One batch: the delivered and the waiting elements with their facts, and the positions of their heads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from strandline.frames.quarantine import deferred
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The elements of a run with their facts, waiting ones too, and where their heads hang (n null: open).
+    """The elements of a run with their facts, waiting ones too, and their heads with n (null: no known predecessor).
 
-    `tallied` counts what was delivered (`elements.tally`). `measured` are the parts of split text journals, or None;
-    `waiting` the rows of `quarantine` judged again, or None.
+    `tallied` counts the delivered elements (`elements.tally`). `measured` are the parts of split text journals, or
+    None; `waiting` are the rows of `quarantine` that are judged again, or None.
     """
 
     facts: DataFrame
@@ -36,14 +36,14 @@ class Batch:
 
 
 def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
-    """Read all that was delivered, add what waits in the same namespaces, and find where the heads hang."""
+    """Read all delivered elements, add waiting ones of the same namespaces, and find the positions of the heads."""
     facts, tallied, measured, scan = _facts(scan, tables, jobs, request)
     delivered = jobs.checkpoint(heads.segments(facts, tallied, tables.buckets), "segments")
     waiting = _waiting(delivered, tables, jobs, request)
     every = delivered
     if waiting is not None:
-        again = elements.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(scan.options))
-        recalled = jobs.persist(again, "waiting records")
+        recalled = elements.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(scan.options))
+        recalled = jobs.persist(recalled, "waiting records")
         facts = facts.unionByName(recalled)
         every = delivered.unionByName(heads.segments(recalled, elements.tally(recalled), tables.buckets))
     placed = resolved(every, facts, tables, jobs)
@@ -53,11 +53,12 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
 def _facts(
     scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
 ) -> tuple[DataFrame, DataFrame, DataFrame | None, InputScan]:
-    """Return the kept facts of all that is read, their tally, the parts of split text, and the reading that lost no
-    line.
+    """Return the persisted facts of all elements read, their tally, the parts of split text, and the final scan.
+
+    The final scan reads files in one piece in which Spark's reader lost lines.
     """
     while True:
-        # Lines that Spark reads itself come by here alone, pieces were counted when they were read.
+        # Lines that Spark's reader splits are counted only here; pieces were counted when they were read.
         tally = scan.options.tally if scan.has_text else None
         kept = jobs.persist(
             elements.with_line_facts(
@@ -65,7 +66,7 @@ def _facts(
             ),
             "lines",
         )
-        facts = _guarded(kept, tables, jobs, request)
+        facts = _with_stored_check(kept, tables, jobs, request)
         tallied = jobs.checkpoint(elements.tally(facts), "lines")
         if not scan.has_text:
             return facts, tallied, None, scan
@@ -87,18 +88,18 @@ def _facts(
     )
 
 
-def _guarded(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame:
-    """Return the facts with check 9: of own nodes only lines that are held pass, but for those that are restored."""
-    guarded = local_nodes(request.options).guarded
-    if not guarded:
+def _with_stored_check(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame:
+    """Return the facts with check 9: only stored lines of local nodes pass, unless the node is restored."""
+    names = local_nodes(request.options).not_restored
+    if not names:
         return facts
-    nodes = node_rows(tables, guarded)
-    mine = facts.join(F.broadcast(nodes), "node", "left_semi")
-    if not jobs.has_rows(mine):
+    nodes = node_rows(tables, names)
+    of_local = facts.join(F.broadcast(nodes), "node", "left_semi")
+    if not jobs.has_rows(of_local):
         return facts
-    stored = tables.read(LINES).where(F.col("bucket").isin(*node_buckets(tables, guarded)))
+    stored = tables.read(LINES).where(F.col("bucket").isin(*node_buckets(tables, names)))
     checked = jobs.checkpoint(
-        resources.checked(mine, stored.join(F.broadcast(nodes), "namespace")), "own lines"
+        resources.with_stored_check(of_local, stored.join(F.broadcast(nodes), "namespace")), "local lines"
     )
     return facts.join(F.broadcast(nodes), "node", "left_anti").unionByName(checked)
 
@@ -108,7 +109,7 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     if scan.has_text:
         found.append(elements.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
     announcing = frozenset(() if request.only_records else local_nodes(request.options).nodes)
-    pieces = scan.pieces(partial(kernels.read_content, own=announcing), kernels.ELEMENT_FIELDS)
+    pieces = scan.pieces(partial(kernels.read_content, local_nodes=announcing), kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*elements.ELEMENT_COLUMNS))
     if request.replay is not None:
@@ -117,17 +118,17 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
 
 
 def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
-    """Return the waiting rows of the namespaces that this batch has lines of, or None if nothing waits there.
+    """Return the waiting rows of the namespaces in this batch, or None if there are none.
 
-    Those of own nodes stay where they are, unless the node is restored: check 9 lets none of them in.
+    Rows of local nodes stay deferred unless the node is restored: they would fail check 9.
     """
     rows = deferred(tables.read("quarantine"), DIALECT).where(F.col("namespace").isNotNull())
     if not jobs.has_rows(rows):
         return None
     touched = delivered.select("namespace").distinct()
-    guarded = local_nodes(request.options).guarded
-    if guarded:
-        touched = touched.join(F.broadcast(node_rows(tables, guarded)), "namespace", "left_anti")
+    names = local_nodes(request.options).not_restored
+    if names:
+        touched = touched.join(F.broadcast(node_rows(tables, names)), "namespace", "left_anti")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
     waiting = jobs.checkpoint(rows.join(touched, "namespace", "left_semi").select(*columns), "waiting")
     return waiting if jobs.has_rows(waiting) else None

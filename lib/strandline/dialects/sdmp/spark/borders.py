@@ -1,4 +1,4 @@
-"""Text journals that were read in several parts: what each part holds, and whether its first line follows."""
+"""Text journals that were read in several parts: the size of each part, and check 8 across their borders."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def parts(tallied: DataFrame) -> DataFrame:
     """Measure the parts of text journals.
 
     Reads:  `elements.tally`.
-    Gives:  file_no, part, lines (BIGINT), bytes (BIGINT, with LFs), last_idx; base_lines, base_bytes: those of the
-            parts of the same file before it; part_before (null for the first).
+    Gives:  file_no, part, lines (BIGINT), bytes (BIGINT, with LFs), last_idx; base_lines, base_bytes: the sums of the
+            earlier parts of the file; part_before, last_idx_before (null for the first part).
     Rows:   one per part.
     """
     measured = (
@@ -37,10 +37,10 @@ def parts(tallied: DataFrame) -> DataFrame:
 
 
 def checked(facts: DataFrame, measured: DataFrame) -> DataFrame:
-    """Judge the first line of each later part of a text journal by the last line of the part before it (check 8).
+    """Run check 8 across parts: the first line of a part must follow the last line of the part before it.
 
-    Reads:  the elements with their facts; `parts` of them.
-    Gives:  the columns of `facts`; code, expected and before changed on the lines that do not follow.
+    Reads:  facts: the elements with their facts; measured: `parts` of them.
+    Gives:  the columns of `facts`; code, expected and before are changed on lines that do not follow.
     Rows:   one per element with `border`.
     """
     lasts = measured.where("part_before IS NOT NULL").select(

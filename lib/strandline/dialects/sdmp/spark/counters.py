@@ -1,4 +1,4 @@
-"""Counts of a batch of node journals that are not verdicts: wrong `since` members, journals that got shorter."""
+"""Counts of a batch of node journals that are not verdicts: wrong `since` members, shorter text journals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def since_mismatches(
 ) -> int:
     """Count the frames whose first line is accepted and whose `since` is not the number of the line before it.
 
-    Stored tips decide most of them; lines are looked up only for the rest.
+    Stored tips decide most frames; only for the rest are lines looked up.
     """
     stored = tables.read("node_journal_line").where(F.col("bucket").isin(*buckets))
     journals = tables.read("node_journal").where(F.col("bucket").isin(*buckets))
@@ -26,24 +26,24 @@ def since_mismatches(
     ).select("head_id", "namespace", "node", "number", "since", "n")
     tips = journals.select("namespace", F.col("tip_hash").alias("number"), "tip_number", "tip_n")
     first = F.col("n") <= 2
-    right = (
+    expected = (
         F.when(first, F.col("node")).when(F.col("tip_n") == 1, F.col("node")).otherwise(F.col("tip_number"))
     )
     placed_starts = jobs.checkpoint(
         starts.join(tips, ["namespace", "number"], "left")
-        .withColumn("right", right)
+        .withColumn("expected", expected)
         .drop("tip_number", "tip_n"),
         "frames",
     )
     counted = jobs.row(
         placed_starts.agg(
-            F.count(F.when(F.col("right") != F.col("since"), 1)).alias("wrong"),
-            F.count(F.when(F.col("right").isNull(), 1)).alias("open_starts"),
+            F.count(F.when(F.col("expected") != F.col("since"), 1)).alias("wrong"),
+            F.count(F.when(F.col("expected").isNull(), 1)).alias("undecided"),
         )
     )
-    if not counted["open_starts"]:
+    if not counted["undecided"]:
         return int(counted["wrong"])
-    open_starts = placed_starts.where("right IS NULL").drop("right")
+    undecided = placed_starts.where("expected IS NULL").drop("expected")
     in_run = facts.where(is_candidate()).select(
         F.concat(F.lit("node:"), "node").alias("namespace"),
         F.col("hash").alias("number"),
@@ -52,7 +52,7 @@ def since_mismatches(
     in_table = stored.select(
         "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("found")
     )
-    looked_up = open_starts.join(in_run.unionByName(in_table), ["namespace", "number"])
+    looked_up = undecided.join(in_run.unionByName(in_table), ["namespace", "number"])
     wrong = looked_up.where("found <> since").select("head_id").distinct()
     return int(counted["wrong"]) + int(jobs.row(wrong.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 
@@ -65,9 +65,9 @@ def shorter_journals(
     buckets: tuple[int, ...],
     low_end: int | None,
 ) -> int:
-    """Count the text journals whose last line was held before and had a successor among the lines held before.
+    """Count the text journals whose last line was stored before this run and has a stored successor.
 
-    `low_end` is the least n at which an accepted segment of a text journal ends: only lines above it are looked at.
+    `low_end` is the least n at which an accepted segment of a text journal ends: only lines above it are read.
     """
     if low_end is None or not buckets:
         return 0
@@ -87,10 +87,10 @@ def shorter_journals(
         return 0
     of_text = facts.where(F.col("frame") == kernels.TEXT_FRAME)
     last_rows = of_text.groupBy("file_no").agg(F.max(F.struct("part", "idx")).alias("last"))
-    tails = (
+    last_lines = (
         of_text.where(is_candidate())
         .join(last_rows.select("file_no", "last.*"), ["file_no", "part", "idx"])
         .select("file_no", "hash")
     )
-    shorter = followed.join(tails, "file_no").where("line_number = hash").select("file_no").distinct()
+    shorter = followed.join(last_lines, "file_no").where("line_number = hash").select("file_no").distinct()
     return int(jobs.row(shorter.agg(F.count(F.lit(1)).alias("rows")))["rows"])

@@ -39,11 +39,10 @@ class NodeJournals(Dialect, WritesJournals):
         return read_options(given)
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
-        """Return how a plain file may be split, or None: then one task reads it whole.
+        """Return how a plain file may be split, or None if one task must read it whole.
 
-        A text journal whose line 1 names its node goes to Spark's reader. A file of
-        frames is split by the tasks, unless its last frame is cut: the missing LF shows it, which a split
-        does not see.
+        Spark's reader splits a text journal whose line 1 names its node. The tasks split a file of frames, unless its
+        last frame is cut: a split cannot see the missing LF that makes it `TRUNCATED`.
         """
         head = file.head
         form = codec.form_of(head)
@@ -57,8 +56,8 @@ class NodeJournals(Dialect, WritesJournals):
             return None if node is None else SplitFormat("text", node, codec.MAX_LINE_BYTES)
         return None
 
-    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002, ARG002 - the content tells
-        """Return how many records the decompressed content of a file is, bad ones too: what it adds to `read`."""
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002, ARG002 - from the content
+        """Return the number of records in the decompressed content of a file, with bad ones, as counted in `read`."""
         source = codec.parse_source(content)
         return len(source.damages) + sum(len(frame.elements) for _, frame in source.frames)
 
@@ -79,7 +78,7 @@ class NodeJournals(Dialect, WritesJournals):
         return to_files.to_files(rows, there, jobs)
 
     def demo(self) -> Demo:
-        """Return published journals with their real faults, and synthetic ones."""
+        """Return published journals, with the error as published, and synthetic ones."""
         return demo_files.demo()
 
     def stopped(
@@ -91,7 +90,7 @@ class NodeJournals(Dialect, WritesJournals):
     def next_commit(
         self, options: object, tables: Tables, jobs: Jobs, scope: AuthorScope
     ) -> NextCommit | None:
-        """Return the lines that continue the journals of local nodes."""
+        """Return the lines of one commit to the journals of local nodes, or None if nothing is left to write."""
         return writer.next_commit(options, tables, jobs, scope)
 
     def peers(self, options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
@@ -99,11 +98,11 @@ class NodeJournals(Dialect, WritesJournals):
         return peers.peers(options, tables, jobs, version)
 
     def requests(self, options: object, tables: Tables) -> DataFrame:
-        """Return the frames that ask peers for lines and resources."""
+        """Return the requests of local nodes to peers, for lines and resources."""
         return exchange.requests(options, tables)
 
     def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
-        """Answer the requests of a file from the journals of local nodes."""
+        """Answer the requests in a file from the journals of local nodes."""
         return exchange.answers(options, tables, jobs, path)
 
 

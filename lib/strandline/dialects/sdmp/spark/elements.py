@@ -1,4 +1,4 @@
-"""From lines and pieces to elements with their facts: one pass without a shuffle."""
+"""Lines and pieces to elements with their facts: one pass without a shuffle."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def text_elements(lines: DataFrame, *, strict: bool) -> DataFrame:
 def with_line_facts(
     elements: DataFrame, *, strict: bool, tally: Callable[[int], object] | None = None
 ) -> DataFrame:
-    """Add what the lines themselves and their neighbours tell: see `kernels.LINE_FACTS`.
+    """Add the facts that a line and its neighbours determine: see `kernels.LINE_FACTS`.
 
     Reads:  ELEMENT_COLUMNS, in the order of each frame.
     Gives:  ELEMENT_COLUMNS and the facts.
-    Rows:   one per row. The order of rows is what makes neighbours: nothing may shuffle them before.
+    Rows:   one per row. Neighbours are consecutive rows, so no shuffle may come before.
 
-    `tally` is told the rows of each batch.
+    `tally` is called with the number of rows of each batch.
     """
     facts = struct_udf(kernels.line_facts, kernels.LINE_FACTS, strict=strict, tally=tally)(
         "file_no", "part", "frame", "node", "raw", "damage", "claim", "size"
@@ -63,30 +63,30 @@ def with_line_facts(
 
 
 SEGMENT = ("file_no", "part", "frame", "head")
-"""What names a segment inside a run."""
+"""The key of a segment in a run."""
 
 CANDIDATE, REFUSED, FAULT, ANNOUNCED = 0, 1, 2, 3
-"""`verdict` of elements: each check of its own file or frame passed; one failed; a fault of ours met it; it is no line
-but a resource that an own node announced."""
+"""`verdict` of an element: it passed every check of its file or frame; it failed one; an internal fault occurred; it is
+an announced resource of a local node, not a line."""
 
 
 def is_candidate() -> Column:
-    """True for an element that passed every check of its own file or frame."""
+    """True for an element that passed every check of its file or frame."""
     return F.col("damage").isNull() & (F.col("code") == 0)
 
 
 def is_announced() -> Column:
-    """True for an element that is a resource which an own node announced."""
+    """True for an element that is an announced resource of a local node."""
     return F.coalesce(F.col("damage") == kernels.ANNOUNCED, F.lit(False))
 
 
 def is_refused() -> Column:
-    """True for an element that failed a check of its own file or frame, or that met a fault of ours."""
+    """True for an element that failed a check of its file or frame, or at which an internal fault occurred."""
     return ~is_candidate() & ~is_announced()
 
 
 def tally(facts: DataFrame) -> DataFrame:
-    """Count the elements of each segment, by verdict: all that a run wants to know of numbers, in one pass.
+    """Count the elements of each segment by verdict: all counts of a run in one pass.
 
     Reads:  the elements with their facts.
     Gives:  SEGMENT, border, verdict (TINYINT), lines, bytes (with LFs), last_idx (BIGINT). Refused elements count

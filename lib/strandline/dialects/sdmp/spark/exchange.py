@@ -1,52 +1,56 @@
-"""Exchange with peers by files: what own nodes ask, and what is answered to a file of requests."""
+"""Exchange with peers by files: the requests of local nodes, and the answers to a file of requests."""
 
 from __future__ import annotations
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.journals import FoundAnswers
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import exchange_lines, next_lines, peer_rows
-from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, of_nodes
+from strandline.dialects.sdmp.codec import REQUEST_LIMIT
+from strandline.dialects.sdmp.spark import journal_rows
+from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, only_nodes
+from strandline.dialects.sdmp.spark.peers import off_trunk
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.frames.lift import map_batches
 
-NAMES_SHOWN = 20
+_MAX_REFUSED_NAMES = 20
 
 
-def requests(choices: object, tables: Tables) -> DataFrame:
-    """Return `line`: what own nodes ask of their peers, in order, from `peer_status` and `wanted_resource`."""
-    nodes = tuple(local_nodes(choices).nodes)
-    statuses, wanted = (
-        of_nodes(nodes, tables, tables.read(name)) for name in ("peer_status", "wanted_resource")
-    )
-    return exchange_lines.requests(statuses, wanted)
+def requests(options: object, tables: Tables) -> DataFrame:
+    """Return the requests of local nodes to their peers, from `peer_status` and `wanted_resource`.
 
-
-def answers(choices: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
-    """Return the answers to the requests of a file, from the trunks of own journals as their lines are now.
-
-    A journal request to an own node is answered by one frame, without entries if nothing follows the line; without any
-    if no line has the number. Those to others are refused, those for resources passed over.
+    Gives:  line, in the order of `_request_lines`.
     """
-    own = frozenset(local_nodes(choices).nodes)
-    paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
-    asked = jobs.checkpoint(map_batches(paths, kernels.requests, kernels.REQUEST_SCHEMA, own=own), "requests")
-    trunks = jobs.persist(_trunks(own, tables), "trunks")
-    found = jobs.checkpoint(
-        exchange_lines.starts(asked.where("outcome = 'asked'"), trunks), "lines asked for"
+    nodes = tuple(local_nodes(options).nodes)
+    statuses, wanted = (
+        only_nodes(nodes, tables, tables.read(name)) for name in ("peer_status", "wanted_resource")
     )
-    frames = jobs.checkpoint(exchange_lines.answers(found.where("start_n IS NOT NULL"), trunks), "answers")
+    return _request_lines(statuses, wanted)
+
+
+def answers(options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
+    """Return the answers to the requests of a file, from the trunks of local journals as they are now.
+
+    A journal request to a local node gets one frame, which is empty if nothing follows the named line. There is no
+    answer if no line has the number. Requests to other nodes are refused, requests for resources ignored.
+    """
+    nodes = frozenset(local_nodes(options).nodes)
+    paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
+    parsed = map_batches(paths, kernels.requests, kernels.REQUEST_SCHEMA, local_nodes=nodes)
+    received = jobs.checkpoint(parsed, "requests")
+    trunks = jobs.persist(_trunks(nodes, tables), "trunks")
+    found = jobs.checkpoint(_starts(received.where("outcome = 'asked'"), trunks), "requested lines")
+    frames = jobs.checkpoint(_answer_frames(found.where("start_n IS NOT NULL"), trunks), "answers")
     outcomes = jobs.row(
-        asked.agg(*(F.count(F.when(F.col("outcome") == name, 1)).alias(name) for name in _OUTCOMES))
+        received.agg(*(F.count(F.when(F.col("outcome") == name, 1)).alias(name) for name in _OUTCOMES))
     ).asDict()
     lines = jobs.row(frames.agg(F.coalesce(F.sum("lines"), F.lit(0)).alias("lines")))["lines"]
     not_found = jobs.row(found.agg(F.count(F.when(F.col("start_n").isNull(), 1)).alias("rows")))["rows"]
-    refused = asked.where("outcome = 'refused'").groupBy("to").agg(F.count(F.lit(1)).alias("requests"))
-    least = refused.orderBy("to").limit(NAMES_SHOWN)
+    refused = received.where("outcome = 'refused'").groupBy("to").agg(F.count(F.lit(1)).alias("requests"))
+    least = refused.orderBy("to").limit(_MAX_REFUSED_NAMES)
     names = jobs.row(least.agg(F.collect_list(F.struct("to", "requests")).alias("rows")))["rows"]
     counts = {"lines": lines, "not_found": not_found, **outcomes}
     return FoundAnswers(
@@ -57,8 +61,108 @@ def answers(choices: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnsw
 _OUTCOMES = ("malformed", "refused", "resources")
 
 
-def _trunks(own: frozenset[str], tables: Tables) -> DataFrame:
-    """Return the lines of the trunks of own nodes; what is not reduced yet counts too."""
-    lines = of_nodes(own, tables, tables.read(LINES))
-    off_trunk_lines = peer_rows.off_trunk(next_lines.forked(lines), lines)
-    return lines.join(off_trunk_lines, ["namespace", "line_hash"], "left_anti")
+def _trunks(nodes: frozenset[str], tables: Tables) -> DataFrame:
+    """Return the lines of the trunks of local nodes, with lines that are not reduced yet."""
+    lines = only_nodes(nodes, tables, tables.read(LINES))
+    return lines.join(off_trunk(_forked(lines), lines), ["namespace", "line_hash"], "left_anti")
+
+
+def _forked(lines: DataFrame) -> DataFrame:
+    """Find the tips of the trunks of forked journals, from their lines alone.
+
+    Reads:  namespace, n and the columns of tips.
+    Gives:  namespace, tip_hash, fork_count (1: it is forked), common_n (0: any line may be off the trunk).
+    Rows:   one per journal that has more lines than positions.
+    """
+    counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("n"))
+    tops = F.broadcast(counted.where("lines > n").select("namespace", "n"))
+    tips = journal_rows.tips(journal_rows.as_tip(lines.join(tops, ["namespace", "n"], "left_semi")))
+    return tips.select("namespace", "tip_hash", F.lit(1).alias("fork_count"), F.lit(0).alias("common_n"))
+
+
+def _request_lines(statuses: DataFrame, wanted: DataFrame) -> DataFrame:
+    """Write the requests of local nodes: to each peer for lines after the last known one, then for wanted resources.
+
+    Reads:  `peer_status`, `wanted_resource`.
+    Gives:  line, ordered by node, to, journal requests before resources, pair.
+    Rows:   one per peer, and one per wanted resource that a peer names, to the least such peer. A peer with deferred
+            lines is asked from line 1, which is named by its fingerprint.
+    """
+    known = F.when(F.col("deferred_lines") == 0, F.col("last_known_number"))
+    of_journals = statuses.select(
+        "namespace",
+        F.col("peer").alias("to"),
+        F.lit(False).alias("is_resource"),
+        F.lit("").alias("author_fp"),
+        F.lit("").alias("resource_id"),
+        F.coalesce(known, "peer").alias("since"),
+    )
+    of_resources = wanted.where(F.size("named_by") > 0).select(
+        "namespace",
+        F.col("named_by")[0].alias("to"),
+        F.lit(True).alias("is_resource"),
+        "author_fp",
+        "resource_id",
+        F.lit("").alias("since"),
+    )
+    node = F.substring_index("namespace", ":", -1)
+    since = _object(since=F.col("since"), limit=REQUEST_LIMIT)
+    pair = _object(author=F.col("author_fp"), resource=F.col("resource_id"))
+    ordered = of_journals.unionByName(of_resources).orderBy(
+        "namespace", "to", "is_resource", "author_fp", "resource_id"
+    )
+    request = F.when(F.col("is_resource"), pair).otherwise(since)
+    head = F.concat(F.lit('{"node":"'), node, F.lit('","to":"'), F.col("to"), F.lit('","request":'))
+    return ordered.select(F.concat(head, request, F.lit("}")).alias("line"))
+
+
+def _object(**members: Column | int) -> Column:
+    """Return a compact JSON object of ids, which need no escape, and integers."""
+    parts: list[Column] = []
+    for name, value in members.items():
+        text = F.lit(str(value)) if isinstance(value, int) else F.concat(F.lit('"'), value, F.lit('"'))
+        parts += [F.lit(("," if parts else "{") + f'"{name}":'), text]
+    return F.concat(*parts, F.lit("}"))
+
+
+def _starts(journal_requests: DataFrame, trunks: DataFrame) -> DataFrame:
+    """Find the lines that requests name: by their number, line 1 by its fingerprint.
+
+    Reads:  journal_requests: request_no, to, since, most; trunks: lines of the trunks of local nodes.
+    Gives:  the columns of `journal_requests`, namespace, start_n (null: no such line).
+    Rows:   one per row.
+    """
+    named = journal_requests.withColumn("namespace", F.concat(F.lit("node:"), "to"))
+    lines = trunks.where("n > 1").select(
+        "namespace", F.col("line_number").alias("since"), F.col("n").alias("line_n")
+    )
+    found = named.join(lines, ["namespace", "since"], "left")
+    is_first = F.col("since") == F.col("to")
+    return found.withColumn("start_n", F.when(is_first, F.lit(1)).otherwise(F.col("line_n"))).drop("line_n")
+
+
+def _answer_frames(found: DataFrame, trunks: DataFrame) -> DataFrame:
+    """Write the frames that answer requests: the lines of the trunk after the named one, at most `most`.
+
+    Reads:  `_starts` with start_n; trunks: lines of the trunks of local nodes.
+    Gives:  request_no, line (the frame), lines.
+    Rows:   one per row.
+    """
+    texts = trunks.select("namespace", "n", journal_rows.exact_line().alias("text"))
+    tops = trunks.groupBy("namespace").agg(F.max("n").alias("tip_n"))
+    last = F.least(F.col("start_n") + F.col("most"), F.coalesce("tip_n", F.lit(1)))
+    spans = found.join(F.broadcast(tops), "namespace", "left").withColumn("last", last)
+    wanted = spans.where(F.col("last") > F.col("start_n")).select(
+        "request_no", "namespace", F.explode(F.sequence(F.col("start_n") + 1, F.col("last"))).alias("n")
+    )
+    entries = wanted.join(texts, ["namespace", "n"]).groupBy("request_no").agg(
+        F.array_sort(F.collect_list(F.struct("n", "text"))).alias("entries")
+    )  # fmt: skip
+    quoted = F.transform("entries", lambda entry: F.concat(F.lit('"'), entry["text"], F.lit('"')))
+    line = F.concat(
+        F.lit('{"node":"'), F.col("to"), F.lit('","journal":{"since":"'), F.col("since"), F.lit('","entries":['),
+        F.coalesce(F.array_join(quoted, ","), F.lit("")), F.lit("]}}"),
+    )  # fmt: skip
+    return found.join(entries, "request_no", "left").select(
+        "request_no", line.alias("line"), F.coalesce(F.size("entries"), F.lit(0)).alias("lines")
+    )

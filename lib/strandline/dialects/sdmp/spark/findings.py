@@ -1,4 +1,4 @@
-"""Elements that were not accepted, in the form that every dialect hands to the quarantine."""
+"""Elements that were not accepted, as findings: the form in which every dialect returns them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from strandline.frames.lift import map_batches
 
 
 def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -> DataFrame:
-    """Shape rejected elements and places that could not be opened to findings.
+    """Shape rejected elements and unreadable places to findings.
 
-    Reads:  the elements with their facts; `parts` of text journals if one of them came in several; file_no, source.
+    Reads:  the elements with their facts; `borders.parts` if a text journal was read in several parts; sources:
+            file_no, source.
     Gives:  FINDING_COLUMNS.
-    Rows:   one per element that failed a check, or that is a damage.
+    Rows:   one per element that failed a check or is unreadable.
     """
-    bad = _placed(facts.where(is_refused()), measured)
+    bad = _with_offset(facts.where(is_refused()), measured)
     position = (F.col("base_lines") + F.col("idx") + 1).alias("position")
-    described = map_batches(bad.select(*DESCRIBED, position), kernels.rejections, kernels.REJECTION_SCHEMA)
+    described = map_batches(bad.select(*_DESCRIBED, position), kernels.rejections, kernels.REJECTION_SCHEMA)
     findings = described.select(
         F.when(F.col("node").isNotNull(), namespace()).alias("namespace"),
         "status",
@@ -42,27 +43,29 @@ def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -
     return with_source(findings, sources)
 
 
-DESCRIBED = (
+_DESCRIBED = (
     "file_no", "part", "frame", "idx", "node", "raw", "raw_bytes", "raw_sha256", "hash", "code", "expected", "before",
     "damage", "evidence", "source_offset",
 )  # fmt: skip
 
 
 def beyond(facts: DataFrame, open_heads: DataFrame, full: DataFrame, waiting: DataFrame) -> DataFrame:
-    """Find the open elements for which their namespace has no room among its waiting records.
+    """Find the elements that exceed their namespace's room for waiting records.
 
-    Reads:  the elements with their facts; open heads; full: namespace, room; waiting rows of `quarantine`.
+    Reads:  the elements with their facts; open_heads: heads without n; full: namespace, room; waiting rows of
+            `quarantine`.
     Gives:  file_no, part, frame, idx.
-    Rows:   those beyond the room, ordered by the bytes' hash; elements whose text waits already always have room.
+    Rows:   those beyond the room, in the order of the hash of their bytes; an element that is already waiting is not
+            counted.
     """
     candidates = facts.where(is_candidate()).join(open_heads.select(*SEGMENT, "namespace"), list(SEGMENT))
     numbered = candidates.join(full.select("namespace", "room"), "namespace").withColumn(
         "id", F.unhex(F.sha2("raw", 256))
     )
     known = waiting.select("namespace", F.col("record_id").alias("id"))
-    news = numbered.join(known, ["namespace", "id"], "left_anti")
+    added = numbered.join(known, ["namespace", "id"], "left_anti")
     rank = F.dense_rank().over(Window.partitionBy("namespace").orderBy("id"))
-    return news.withColumn("rank", rank).where("rank > room").select("file_no", "part", "frame", "idx")
+    return added.withColumn("rank", rank).where("rank > room").select("file_no", "part", "frame", "idx")
 
 
 def deferred(
@@ -72,43 +75,43 @@ def deferred(
     sources: DataFrame,
     limited: DataFrame | None,
 ) -> DataFrame:
-    """Shape delivered elements of open segments to findings: each waits for the line that its number names.
+    """Shape delivered elements without a known predecessor to findings: each waits for its predecessor.
 
-    Reads:  the elements with their facts; heads with n (null: open); limited: file_no, part, frame, idx of those that
-            find no room (DEFERRED_LIMIT, rejected).
+    Reads:  the elements with their facts; heads with n (null: no known predecessor); limited: file_no, part, frame,
+            idx of elements over the limit (DEFERRED_LIMIT, rejected).
     Gives:  FINDING_COLUMNS.
-    Rows:   one per delivered element of an open segment.
+    Rows:   one per delivered element of such a segment.
     """
     open_segments = heads.where("n IS NULL").select(*SEGMENT)
-    waiting = _placed(facts.where(is_candidate()).join(open_segments, list(SEGMENT)), measured)
+    waiting = _with_offset(facts.where(is_candidate()).join(open_segments, list(SEGMENT)), measured)
     number = number_of(F.col("raw"), F.col("node"))
-    turned_away = F.lit(False)
+    is_limited = F.lit(False)
     if limited is not None:
         marked = limited.withColumn("limited", F.lit(True))
         waiting = waiting.join(marked, ["file_no", "part", "frame", "idx"], "left")
-        turned_away = F.coalesce("limited", F.lit(False))
-    stood = F.coalesce(
+        is_limited = F.coalesce("limited", F.lit(False))
+    first_position = F.coalesce(
         *(
             F.get_json_object("evidence", f"$.{code}.position")
             for code in ("DEFERRED_LIMIT", "OWN_LINE_NOT_HELD")
         )
     ).cast("bigint")
-    position = F.coalesce(stood, F.col("base_lines") + F.col("idx") + 1)
+    position = F.coalesce(first_position, F.col("base_lines") + F.col("idx") + 1)
     findings = waiting.select(
         namespace().alias("namespace"),
-        F.when(turned_away, F.lit("rejected")).otherwise(F.lit("deferred")).alias("status"),
-        F.when(turned_away, F.array(F.lit("DEFERRED_LIMIT")))
+        F.when(is_limited, F.lit("rejected")).otherwise(F.lit("deferred")).alias("status"),
+        F.when(is_limited, F.array(F.lit("DEFERRED_LIMIT")))
         .otherwise(F.array(F.lit("PREDECESSOR_UNKNOWN")))
         .alias("reasons"),
         F.unhex(F.sha2("raw", 256)).alias("record_id"),
         "raw",
         "raw_bytes",
         "raw_sha256",
-        F.when(turned_away, F.array().cast("array<string>"))
+        F.when(is_limited, F.array().cast("array<string>"))
         .otherwise(F.array(F.concat(F.lit("line:"), number)))
         .alias("waits_for"),
-        F.when(turned_away, _placed_evidence("DEFERRED_LIMIT", position, F.col("since")))
-        .otherwise(_placed_evidence("PREDECESSOR_UNKNOWN", position, F.col("since")))
+        F.when(is_limited, _evidence("DEFERRED_LIMIT", position, F.col("since")))
+        .otherwise(_evidence("PREDECESSOR_UNKNOWN", position, F.col("since")))
         .alias("evidence"),
         "file_no",
         "source_offset",
@@ -117,10 +120,8 @@ def deferred(
     return with_source(findings, sources)
 
 
-def _placed_evidence(reason: str, position: Column, since: Column) -> Column:
-    """The JSON text that `verify` gives for PREDECESSOR_UNKNOWN; `since` has the form of an id, so it
-    needs no escape.
-    """
+def _evidence(reason: str, position: Column, since: Column) -> Column:
+    """Return the JSON text that `verify` writes for PREDECESSOR_UNKNOWN; `since` is an id, so it needs no escape."""
     quoted = F.when(since.isNull(), F.lit("null")).otherwise(F.concat(F.lit('"'), since, F.lit('"')))
     return F.concat(
         F.lit('{"' + reason + '":{"position":'),
@@ -134,14 +135,14 @@ def _placed_evidence(reason: str, position: Column, since: Column) -> Column:
 def first_breaks(
     facts: DataFrame, heads: DataFrame, measured: DataFrame | None, sources: DataFrame
 ) -> DataFrame:
-    """Tell, per damaged file, where it first breaks.
+    """Find the first rejected element of each damaged file.
 
     Reads:  the delivered elements with their facts; heads with n.
-    Gives:  source, node, position, reason bits, expected, actual, damage, accepted_before (lines of the file accepted
-            before the break).
-    Rows:   one per file that has a rejected element, by file.
+    Gives:  source, node, position, code, expected, actual, damage, accepted_before (lines of the file accepted before
+            that element).
+    Rows:   one per file with a rejected element, sorted by file.
     """
-    bad = _placed(facts.where(is_refused()), measured)
+    bad = _with_offset(facts.where(is_refused()), measured)
     position = F.col("base_lines") + F.col("idx") + 1
     number = number_of(F.col("raw"), F.col("node"))
     breaks = bad.groupBy("file_no").agg(
@@ -178,13 +179,13 @@ def first_breaks(
     )
 
 
-def _placed(elements: DataFrame, measured: DataFrame | None) -> DataFrame:
-    """Add base_lines (lines of the file before the part) and source_offset (bytes, in the decompressed stream)."""
+def _with_offset(elements: DataFrame, measured: DataFrame | None) -> DataFrame:
+    """Add base_lines (lines of the file before the part) and source_offset (bytes, in the decompressed file)."""
     if measured is None:
         placed = elements.withColumn("base_lines", F.lit(0).cast("bigint")).withColumn("base_bytes", F.lit(0))
     else:
         bases = F.broadcast(measured.select("file_no", "part", "base_lines", "base_bytes"))
         placed = elements.join(bases, ["file_no", "part"], "left").fillna(0, ["base_lines", "base_bytes"])
     is_text = (F.col("frame") == kernels.TEXT_FRAME) & F.col("damage").isNull()
-    inside = F.when(is_text, F.col("base_bytes") + F.col("local")).otherwise(F.lit(0))
+    inside = F.when(is_text, F.col("base_bytes") + F.col("bytes_before")).otherwise(F.lit(0))
     return placed.withColumn("source_offset", (F.col("offset") + inside).cast("bigint"))

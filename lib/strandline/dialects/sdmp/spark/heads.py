@@ -1,4 +1,4 @@
-"""Segments and their heads: where each run of verified lines hangs, at a cost that follows the heads."""
+"""Segments and their heads: the predecessor of each segment, at a cost that depends on the number of heads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from strandline.frames.lift import map_batches
 
 
 def namespace() -> Column:
-    """The namespace of an element's node."""
+    """Return the namespace of an element's node."""
     return F.concat(F.lit("node:"), F.col("node"))
 
 
 def number_of(raw: Column, node: Column) -> Column:
-    """The number of a line n > 1: as many characters as its node's fingerprint has."""
+    """Return the number of a line n > 1: its first characters, as many as the fingerprint of its node has."""
     return F.substring(raw, F.lit(1), F.length(node)).cast("string")
 
 
@@ -29,17 +29,17 @@ def is_long_form(node: Column) -> Column:
 
 
 def line_hash(line: Column, node: Column) -> Column:
-    """H(line) in the profile of the node, by Spark's own functions. `line` is BINARY."""
+    """Return H(line) in the profile of the node, computed by Spark's functions. `line` is BINARY."""
     long = F.base64(F.unhex(F.sha2(line, 512)))
     return F.when(is_long_form(node), F.translate(long, "+/=\r\n", "-_")).otherwise(F.sha2(line, 256))
 
 
 def segments(facts: DataFrame, tallied: DataFrame, buckets: int) -> DataFrame:
-    """Keep the head of each segment, with its segment's length.
+    """Keep the head of each segment, with the length of the segment.
 
     Reads:  the elements with their facts; `elements.tally` of them.
-    Gives:  SEGMENT, head_id (STRING, names the segment), namespace, bucket, node, number (null: line 1), hash,
-            since, lines (BIGINT).
+    Gives:  SEGMENT, head_id (STRING, the segment's id), namespace, bucket, node, number (null: line 1), hash, since,
+            lines (BIGINT).
     Rows:   one per segment.
     """
     lengths = tallied.where(F.col("verdict") == CANDIDATE).select(*SEGMENT, "lines")
@@ -57,9 +57,11 @@ def segments(facts: DataFrame, tallied: DataFrame, buckets: int) -> DataFrame:
 
 
 def attached_to_first_lines(heads: DataFrame) -> DataFrame:
-    """Add attached_n where a head is line 1 (0) or follows it (1): line 1 is a constant of the namespace.
+    """Add attached_n, the n of the predecessor, to heads that are line 1 (0) or follow it (1).
 
-    Reads:  number, node.  Gives: the columns of `heads` and attached_n.  Rows: one per row.
+    Line 1 is a constant of the namespace, so no table is read.
+
+    Reads:  number, node.  Gives: the columns of `heads` and attached_n (else null).  Rows: one per row.
     """
     first_hash = line_hash(F.col("node").cast("binary"), F.col("node"))
     attached = F.when(F.col("number").isNull(), F.lit(0)).when(F.col("number") == first_hash, F.lit(1))
@@ -67,12 +69,12 @@ def attached_to_first_lines(heads: DataFrame) -> DataFrame:
 
 
 def attached_to_leaves(heads: DataFrame, journals: DataFrame) -> DataFrame:
-    """Fill attached_n of heads that follow a leaf of their journal as it was last reduced, and mark what is held.
+    """Fill attached_n of heads that follow a leaf of their stored journal, and mark namespaces with stored lines.
 
-    Reads:  heads with attached_n; of `node_journal` namespace, bucket, tip_hash, tip_n, leaves.
-    Gives:  the columns of `heads`, attached_n filled, held (BOOLEAN: lines of the namespace are in the table).
-    Rows:   one per row: a hash names one line of a namespace. Of 0.12 the tip alone is found here, since a record id
-            does not tell a 0.12 hash.
+    Reads:  heads with attached_n; journals: namespace, bucket, tip_hash, tip_n, leaves of `node_journal`.
+    Gives:  the columns of `heads`, attached_n filled, has_stored (BOOLEAN: lines of the namespace are in the table).
+    Rows:   one per row: a hash names one line of a namespace. In profile 0.12 only the tip is found, since the record
+            id of another leaf does not contain its hash.
     """
     tips = journals.select("namespace", F.col("tip_hash").alias("number"), F.col("tip_n").alias("leaf_n"))
     others = (
@@ -87,22 +89,22 @@ def attached_to_leaves(heads: DataFrame, journals: DataFrame) -> DataFrame:
         .where(F.col("number") != F.col("tip_hash"))
         .drop("tip_hash")
     )
-    known = journals.select("namespace", F.lit(True).alias("is_held"))
+    known = journals.select("namespace", F.lit(True).alias("is_known"))
     return (
         heads.join(tips.unionByName(others), ["namespace", "number"], "left")
         .join(known, ["namespace"], "left")
         .withColumn("attached_n", F.coalesce("attached_n", "leaf_n"))
-        .withColumn("held", F.coalesce("is_held", F.lit(False)))
-        .drop("leaf_n", "is_held")
+        .withColumn("has_stored", F.coalesce("is_known", F.lit(False)))
+        .drop("leaf_n", "is_known")
     )
 
 
 def parents_in_run(heads: DataFrame, facts: DataFrame) -> DataFrame:
-    """Find, for heads that hang on nothing yet, the element of this run that they follow.
+    """Find, for heads without a known predecessor, the element of this run that they follow.
 
     Reads:  heads with attached_n; the elements with their facts.
     Gives:  head_id, parent_id (head_id of the segment of that element), parent_offset (its distance from the head).
-    Rows:   at most one per head: of several deliveries of one line the first.
+    Rows:   at most one per head: the first of several deliveries of the predecessor.
     """
     open_heads = heads.where("attached_n IS NULL").select("head_id", "node", F.col("number").alias("hash"))
     found = (
@@ -125,7 +127,7 @@ def parents_in_run(heads: DataFrame, facts: DataFrame) -> DataFrame:
 def attached_to_lines(roots: DataFrame, lines: DataFrame) -> DataFrame:
     """Find the stored lines that heads follow.
 
-    Reads:  roots: head_id, namespace, number; lines: namespace, line_hash, n of the buckets of the roots.
+    Reads:  roots: head_id, namespace, number; lines: namespace, line_hash, n, in the buckets of the roots.
     Gives:  head_id, line_n.
     Rows:   at most one per head.
     """
@@ -134,25 +136,27 @@ def attached_to_lines(roots: DataFrame, lines: DataFrame) -> DataFrame:
 
 
 def positions(heads: DataFrame) -> DataFrame:
-    """Resolve n of every head that hangs, directly or over others, on a known line.
+    """Resolve n of every head that is connected, directly or through other heads, to a known line.
 
     Reads:  heads with attached_n, parent_id, parent_offset.
     Gives:  head_id, n.
-    Rows:   one per head that is reached; the others stay open. One fold per namespace, over its heads alone.
+    Rows:   one per connected head. One task walks the heads of a namespace.
     """
-    folded = heads.select(*kernels.RESOLVE_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
-    return map_batches(folded, kernels.resolve_heads, kernels.POSITION_SCHEMA)
+    grouped = (
+        heads.select(*kernels.RESOLVE_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
+    )
+    return map_batches(grouped, kernels.resolve_heads, kernels.POSITION_SCHEMA)
 
 
 def with_overlaps(heads: DataFrame) -> DataFrame:
-    """Add overlaps: whether another accepted segment of the namespace has a line of the same n.
+    """Add overlaps: whether another accepted segment of the namespace has a line with the same n.
 
-    Reads:  heads with n (null: open), lines, namespace.
+    Reads:  heads with n (or null), lines, namespace.
     Gives:  the columns of `heads` and overlaps.
-    Rows:   one per row. Only rows of overlapping segments can be deliveries of one line, since n is a function of it.
+    Rows:   one per row. Only rows of overlapping segments can be deliveries of one line, since a line has one n.
     """
     last_n = F.col("n") + F.col("lines") - 1
     order = Window.partitionBy("namespace", F.col("n").isNull()).orderBy("n", "head_id")
-    reached = F.max(last_n).over(order.rowsBetween(Window.unboundedPreceding, -1))
-    overlaps = (reached >= F.col("n")) | (F.lead("n").over(order) <= last_n)
+    end_before = F.max(last_n).over(order.rowsBetween(Window.unboundedPreceding, -1))
+    overlaps = (end_before >= F.col("n")) | (F.lead("n").over(order) <= last_n)
     return heads.withColumn("overlaps", F.coalesce(overlaps, F.lit(False)) & F.col("n").isNotNull())

@@ -1,7 +1,7 @@
-"""Journals as rows: leaves, forks, pairs and tips, of all lines or of the news alone.
+"""The parts of a journal row: leaves, forks, pairs and tips, of all lines or of new lines.
 
-A journal whose greatest n equals its number of lines has one line at every n: no fork and one leaf, found by one
-aggregate. Only the others need joins of lines with lines.
+A journal whose greatest n equals its number of lines has one line at every n: it has no fork and one leaf, found by
+one aggregate. Only other journals need joins of lines with lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINE_COLUMNS = (
 
 
 def exact_line() -> Column:
-    """The bytes of a line as text: the fingerprint, or its three parts put together."""
+    """Return the bytes of a line as text: the fingerprint, or number, author and resource joined."""
     linked = F.concat("line_number", F.lit("@"), "author_fp", F.lit("/"), "resource_id")
     return F.when(F.col("n") == 1, F.substring_index("namespace", ":", -1)).otherwise(linked)
 
@@ -35,13 +35,16 @@ def counted(lines: DataFrame) -> DataFrame:
 
 
 def pair_counts(lines: DataFrame) -> DataFrame:
-    """Count the distinct pairs of each journal.  Gives: namespace, pairs.  Rows: one per namespace with a pair."""
+    """Count the distinct pairs of each journal.
+
+    Reads:  LINE_COLUMNS.  Gives: namespace, pairs.  Rows: one per namespace with a pair.
+    """
     pairs = lines.where("n > 1").select("namespace", "author_fp", "resource_id").distinct()
     return pairs.groupBy("namespace").agg(F.count(F.lit(1)).alias("pairs"))
 
 
 def leaves(candidates: DataFrame, predecessors: DataFrame) -> DataFrame:
-    """Keep the candidates that no line follows.
+    """Keep the candidates without a successor.
 
     Reads:  candidates: namespace, line_hash, ..; predecessors: namespace, line_number.
     Gives:  the columns of `candidates`.
@@ -53,28 +56,28 @@ def leaves(candidates: DataFrame, predecessors: DataFrame) -> DataFrame:
     return candidates.join(followed, ["namespace", "line_hash"], "left_anti")
 
 
-def folded_leaves(ends: DataFrame) -> DataFrame:
-    """Fold leaves to the array of `node_journal`: n descending, then record id ascending.
+def leaf_arrays(ends: DataFrame) -> DataFrame:
+    """Collect leaves into the array of `node_journal`: by n descending, then record id ascending.
 
     Reads:  namespace, n, record_id.  Gives: namespace, leaves.  Rows: one per namespace.
     """
-    listed = F.collect_list(F.struct((-F.col("n")).alias("below"), "record_id"))
-    restored = F.transform(
+    listed = F.collect_list(F.struct((-F.col("n")).alias("minus_n"), "record_id"))
+    sorted_leaves = F.transform(
         F.array_sort(listed),
-        lambda leaf: F.struct((-leaf["below"]).alias("n"), leaf["record_id"].alias("record_id")),
+        lambda leaf: F.struct((-leaf["minus_n"]).alias("n"), leaf["record_id"].alias("record_id")),
     )
-    return ends.groupBy("namespace").agg(restored.alias("leaves"))
+    return ends.groupBy("namespace").agg(sorted_leaves.alias("leaves"))
 
 
 def tips(ends: DataFrame) -> DataFrame:
-    """Keep of each journal the leaf of greatest n, of these the least record id, as its tip columns.
+    """Keep the tip of each journal: the leaf with the greatest n and, of these, the least record id.
 
     Reads:  leaves with namespace, profile, n, record_id, tip_number, tip_line, tip_hash.
     Gives:  namespace, profile, tip_n, tip_number, tip_line, tip_hash.
     Rows:   one per namespace.
     """
     best = F.min(
-        F.struct((-F.col("n")).alias("below"), "record_id", "profile", "tip_number", "tip_line", "tip_hash")
+        F.struct((-F.col("n")).alias("minus_n"), "record_id", "profile", "tip_number", "tip_line", "tip_hash")
     )
     return (
         ends.groupBy("namespace")
@@ -82,7 +85,7 @@ def tips(ends: DataFrame) -> DataFrame:
         .select(
             "namespace",
             "tip.profile",
-            (-F.col("tip.below")).alias("tip_n"),
+            (-F.col("tip.minus_n")).alias("tip_n"),
             "tip.tip_number",
             "tip.tip_line",
             "tip.tip_hash",
@@ -107,9 +110,10 @@ def siblings(lines: DataFrame) -> DataFrame:
 
 
 def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
-    """Gather what each fork is made of.
+    """Collect the evidence of each fork.
 
-    Reads:  forked: namespace, line_number; lines: LINE_COLUMNS, those that carry the numbers and those they name.
+    Reads:  forked: namespace, line_number; lines: LINE_COLUMNS of the lines with these numbers and of their
+            predecessors.
     Gives:  namespace, bucket, position (the number), n (of the forked line), members (ids ascending, at most 65,536),
             member_count, bytes_a, bytes_b, predecessor (BINARY).
     Rows:   one per forked line.
@@ -145,7 +149,7 @@ def forks(forked: DataFrame, lines: DataFrame) -> DataFrame:
 def as_equivocation(found: DataFrame) -> DataFrame:
     """Shape forks to the contract of `equivocation`.
 
-    Reads:  what `forks` gives.  Gives: the columns of `equivocation`.  Rows: one per row.
+    Reads:  `forks`.  Gives: the columns of `equivocation`.  Rows: one per row.
     """
     key = F.substring_index("namespace", ":", -1)
     zero = F.lit(b"\x00")
@@ -158,7 +162,10 @@ def as_equivocation(found: DataFrame) -> DataFrame:
 
 
 def _evidence(key: Column) -> Column:
-    """The evidence file of a fork: strict JSON, keys sorted, compact, ASCII. Every text in it is an id or base64."""
+    """Return the evidence file of a fork, as `core.equivocation` writes it: compact sorted ASCII JSON.
+
+    All texts in it are ids or base64, so they need no escape.
+    """
 
     def record(raw: str) -> Column:
         column = F.col(raw)
@@ -188,7 +195,7 @@ def as_node_journal(journals: DataFrame) -> DataFrame:
 
 
 def state_hash() -> Column:
-    """SHA-256 of the state bytes of a row of `node_journal`: line count and leaves commit to every line."""
+    """Return SHA-256 of the state bytes of a row of `node_journal`; its leaves commit to every line."""
     lines = F.transform(
         "leaves",
         lambda leaf: F.concat(

@@ -1,4 +1,4 @@
-"""The options of own nodes, read from what the operator gave, and as rows that frames can join."""
+"""The options of local nodes, parsed from what the operator gave, and as rows for joins."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from strandline.core.ids import bucket_of, namespace
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.ports import Tables
 from strandline.dialects.sdmp.author import LocalNodes
-from strandline.dialects.sdmp.codec import named_own_nodes, parse_nodes
-from strandline.dialects.sdmp.types import OwnNode
+from strandline.dialects.sdmp.codec import named_local_nodes, parse_nodes
+from strandline.dialects.sdmp.types import LocalNode
 
 
 def read_options(given: Mapping[str, Sequence[GivenOption]]) -> LocalNodes:
-    """Return what the options say: `nodes` (a file), `restore` and `force-write` (own nodes).
+    """Return the local nodes and options of a run: `nodes` (a file), `restore` and `force-write` (local nodes).
 
     Raises:
         UsageError: `NODES_INVALID`, `NODE_NOT_OWN`, `NODE_TWICE`.
     """
-    nodes: Mapping[str, OwnNode] = {}
+    nodes: Mapping[str, LocalNode] = {}
     for file in given.get("nodes", ()):
         nodes = parse_nodes(file.content or b"", file.text)
     restore, force = (
-        named_own_nodes(f"--{name}", [each.text for each in given.get(name, ())], nodes)
+        named_local_nodes(f"--{name}", [each.text for each in given.get(name, ())], nodes)
         for name in ("restore", "force-write")
     )
     return LocalNodes(nodes, restore, force)
 
 
-def local_nodes(choices: object | None) -> LocalNodes:
-    """Return the choices of a run, as `read_options` made them; without any no node is own."""
-    if choices is None:
+def local_nodes(options: object | None) -> LocalNodes:
+    """Return the options of a run, as `read_options` returned them; None means that no node is local."""
+    if options is None:
         return LocalNodes({})
-    if not isinstance(choices, LocalNodes):
-        raise TypeError("choices are what this dialect made of its options")
-    return choices
+    if not isinstance(options, LocalNodes):
+        raise TypeError("options must be what read_options returned")
+    return options
 
 
 def node_rows(tables: Tables, nodes: Iterable[str]) -> DataFrame:
@@ -57,11 +57,11 @@ def node_rows(tables: Tables, nodes: Iterable[str]) -> DataFrame:
 
 
 def node_buckets(tables: Tables, nodes: Iterable[str]) -> list[int]:
-    """Return the buckets of nodes, ascending: no file of another bucket need be opened for them."""
+    """Return the buckets of nodes, sorted; files of other buckets need not be opened for these nodes."""
     return sorted({bucket_of(namespace("node", node), tables.buckets) for node in nodes})
 
 
-def of_nodes(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFrame:
+def only_nodes(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFrame:
     """Keep the rows of these nodes; no file of another bucket is opened."""
     nodes = tuple(nodes)
     named = F.broadcast(node_rows(tables, nodes).select("namespace"))
@@ -71,5 +71,5 @@ def of_nodes(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFrame
 
 
 def as_rows(tables: Tables, values: pa.Table) -> DataFrame:
-    """Return a few values of the operator as rows."""
+    """Return a small Arrow table as a DataFrame of the lake's session."""
     return tables.read("node_resource").sparkSession.createDataFrame(values)

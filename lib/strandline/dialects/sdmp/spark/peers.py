@@ -1,4 +1,4 @@
-"""What own nodes know of their peers: links and authors from the operator's file, and the rows that follow.
+"""What local nodes know of the journals of their peers, and what they lack of them.
 
 Source: node journal rules, section "Synchronisation as a table operation".
 """
@@ -13,21 +13,27 @@ from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of, namespace
 from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.author import LocalNodes
-from strandline.dialects.sdmp.spark import peer_rows
-from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_rows, of_nodes
+from strandline.dialects.sdmp.spark.heads import line_hash
+from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
 from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.lift import map_groups
 from strandline.frames.quarantine import deferred
 
 
-def links(own: LocalNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
-    """Return namespace, bucket, peer, peer_namespace, user_fp, takes_all: one row per peer of these own nodes."""
+def _links(local: LocalNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
+    """Return the peers of these local nodes.
+
+    Gives:  namespace, bucket, peer, peer_namespace, user_fp, takes_all (BOOLEAN: pairs of any author are taken).
+    Rows:   one per local node and peer.
+    """
     rows = [
-        (namespace("node", node), peer, namespace("node", peer), user, own.nodes[node].record == "all")
+        (namespace("node", node), peer, namespace("node", peer), user, local.nodes[node].record == "all")
         for node in sorted(nodes)
-        for peer, user in own.nodes[node].peers.items()
+        for peer, user in local.nodes[node].peers.items()
     ]
     columns = list(zip(*rows, strict=True)) or [()] * 5
     return as_rows(
@@ -45,12 +51,12 @@ def links(own: LocalNodes, nodes: Collection[str], tables: Tables) -> DataFrame:
     )
 
 
-def named_by_peers(own: LocalNodes, nodes: Collection[str], tables: Tables, version: int) -> DataFrame:
-    """Return what the journals of peers of these own nodes name as of a version (`frames.peers.named`)."""
+def named_by_peers(local: LocalNodes, nodes: Collection[str], tables: Tables, version: int) -> DataFrame:
+    """Return the pairs in the journals of peers of these local nodes, as of a version of the lines: see `_named`."""
     rows = [
         (namespace("node", node), author)
         for node in sorted(nodes)
-        for author in sorted(own.nodes[node].authors or ())
+        for author in sorted(local.nodes[node].authors or ())
     ]
     authors = as_rows(
         tables,
@@ -61,27 +67,151 @@ def named_by_peers(own: LocalNodes, nodes: Collection[str], tables: Tables, vers
             }
         ),
     )
-    peers = {peer for node in nodes for peer in own.nodes[node].peers}
-    lines = of_nodes(peers, tables, tables.read_version(LINES, version))
-    return peer_rows.named(links(own, nodes, tables), authors, lines)
+    peers = {peer for node in nodes for peer in local.nodes[node].peers}
+    lines = only_nodes(peers, tables, tables.read_version(LINES, version))
+    return _named(_links(local, nodes, tables), authors, lines)
 
 
-def peers(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
+def peers(options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, DataFrame]:
     """Return all rows of `peer_status` and `wanted_resource`; `node_journal` was reduced from this version."""
-    own = local_nodes(choices)
-    nodes = tuple(own.nodes)
-    every_peer = {peer for node in nodes for peer in own.nodes[node].peers}
-    journals = of_nodes(every_peer, tables, tables.read(JOURNALS))
+    local = local_nodes(options)
+    nodes = tuple(local.nodes)
+    every_peer = {peer for node in nodes for peer in local.nodes[node].peers}
+    journals = only_nodes(every_peer, tables, tables.read(JOURNALS))
     lines = tables.read_version(LINES, version)
     waiting = (
-        of_nodes(every_peer, tables, deferred(tables.read("quarantine"), DIALECT))
+        only_nodes(every_peer, tables, deferred(tables.read("quarantine"), DIALECT))
         .groupBy("namespace").agg(F.count(F.lit(1)).alias("deferred_lines"))
     )  # fmt: skip
-    named = jobs.persist(named_by_peers(own, nodes, tables, version), "named pairs")
-    recorded = of_nodes(nodes, tables, lines).where("n > 1").select(*PAIR).distinct()
-    off_trunk_lines = peer_rows.off_trunk(journals, of_nodes(every_peer, tables, lines))
-    held = of_nodes(nodes, tables, tables.read("node_resource"))
-    missing = peer_rows.gaps(named, recorded, off_trunk_lines)
-    statuses = peer_rows.as_peer_status(links(own, nodes, tables), journals, missing, waiting)
-    wanted = peer_rows.as_wanted_resource(named, recorded, held, node_rows(tables, nodes))
+    named = jobs.persist(named_by_peers(local, nodes, tables, version), "named pairs")
+    recorded = only_nodes(nodes, tables, lines).where("n > 1").select(*PAIR).distinct()
+    off_trunk_lines = off_trunk(journals, only_nodes(every_peer, tables, lines))
+    resources = only_nodes(nodes, tables, tables.read("node_resource"))
+    missing = _missing(named, recorded, off_trunk_lines)
+    statuses = _as_peer_status(_links(local, nodes, tables), journals, missing, waiting)
+    wanted = _as_wanted_resource(named, recorded, resources, node_rows(tables, nodes))
     return {"peer_status": statuses, "wanted_resource": wanted}
+
+
+def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:
+    """Find the lines of forked journals that are not on the trunk.
+
+    Reads:  journals: namespace, tip_hash, fork_count, common_n of `node_journal`; lines of these journals.
+    Gives:  namespace, line_hash.
+    Rows:   one per such line.
+    """
+    forked = journals.where("fork_count > 0").select("namespace", "tip_hash", "common_n")
+    disputed = lines.join(F.broadcast(forked), "namespace").where("n > common_n")
+    columns = ("namespace", "tip_hash", "line_hash", "line_number")
+    return map_groups(disputed.select(*columns), "namespace", kernels.off_trunk, kernels.OFF_TRUNK_SCHEMA)
+
+
+def _named(links: DataFrame, authors: DataFrame, lines: DataFrame) -> DataFrame:
+    """Give every pair in the journal of a peer, for each local node that has this peer.
+
+    Reads:  links: `_links`; authors: namespace, author_fp; lines of the peers.
+    Gives:  PAIR, peer, n, record_id, line_hash, peer_namespace, taken (BOOLEAN: the local node's `record` includes
+            the author).
+    Rows:   one per link and line except line 1, on all branches.
+    """
+    of_peers = lines.where("n > 1").select(
+        F.col("namespace").alias("peer_namespace"), "author_fp", "resource_id", "n", "record_id", "line_hash"
+    )
+    linked = F.broadcast(links.select("namespace", "peer", "peer_namespace", "takes_all"))
+    known = F.broadcast(authors.withColumn("connected", F.lit(True)))
+    return (
+        of_peers.join(linked, "peer_namespace")
+        .join(known, ["namespace", "author_fp"], "left")
+        .select(
+            *PAIR, "peer", "n", "record_id", "line_hash", "peer_namespace",
+            (F.col("takes_all") | F.coalesce("connected", F.lit(False))).alias("taken"),
+        )
+    )  # fmt: skip
+
+
+def _missing(pairs: DataFrame, recorded: DataFrame, off_trunk_lines: DataFrame) -> DataFrame:
+    """Count the pairs of each peer that local journals lack.
+
+    Reads:  pairs: `_named`; recorded: pairs on lines of local nodes; off_trunk_lines: `off_trunk`.
+    Gives:  namespace, peer, unrecorded (distinct pairs), gap_n (least n of such a pair on the peer's trunk, or null).
+    Rows:   one per local node and peer with such a pair.
+    """
+    lacking = pairs.where("taken").join(recorded, list(PAIR), "left_anti")
+    marked = off_trunk_lines.select(
+        F.col("namespace").alias("peer_namespace"), "line_hash", F.lit(True).alias("is_off_trunk")
+    )
+    placed = lacking.join(marked, ["peer_namespace", "line_hash"], "left")
+    on_trunk = F.when(F.col("is_off_trunk").isNull(), F.col("n"))
+    distinct = placed.groupBy("namespace", "peer", "author_fp", "resource_id").agg(F.min(on_trunk).alias("n"))
+    return distinct.groupBy("namespace", "peer").agg(
+        F.count(F.lit(1)).alias("unrecorded"), F.min("n").alias("gap_n")
+    )
+
+
+def _as_peer_status(
+    links: DataFrame, journals: DataFrame, missing: DataFrame, waiting: DataFrame
+) -> DataFrame:
+    """Shape links to the contract of `peer_status`.
+
+    Reads:  links: `_links`; journals: `node_journal`; missing: `_missing`; waiting: namespace, deferred_lines.
+    Gives:  the columns of `peer_status`.
+    Rows:   one per link.
+    """
+    known = journals.select(
+        F.col("namespace").alias("peer_namespace"),
+        "tip_n",
+        "tip_number",
+        "tip_line",
+        "tip_hash",
+        "fork_count",
+    )
+    waits = waiting.withColumnRenamed("namespace", "peer_namespace")
+    joined = (
+        links.join(known, "peer_namespace", "left")
+        .join(missing, ["namespace", "peer"], "left")
+        .join(waits, "peer_namespace", "left")
+    )
+    zero = F.lit(0).cast("bigint")
+    last_known_n = F.coalesce("tip_n", F.lit(1).cast("bigint"))
+    deferred = F.coalesce("deferred_lines", zero)
+    return joined.select(
+        "namespace",
+        "bucket",
+        "peer",
+        "user_fp",
+        last_known_n.alias("last_known_n"),
+        F.col("tip_number").alias("last_known_number"),
+        F.coalesce("tip_line", "peer").alias("last_known_line"),
+        F.coalesce("tip_hash", line_hash(F.col("peer").cast("binary"), F.col("peer"))).alias(
+            "last_known_hash"
+        ),
+        F.coalesce(F.col("gap_n") - 1, last_known_n).alias("recorded_n"),
+        F.coalesce("unrecorded", zero).alias("unrecorded"),
+        deferred.alias("deferred_lines"),
+        ((deferred > 0) | (F.coalesce("fork_count", zero) > 0)).alias("diverged"),
+    )
+
+
+def _as_wanted_resource(
+    pairs: DataFrame, recorded: DataFrame, resources: DataFrame, nodes: DataFrame
+) -> DataFrame:
+    """Shape the resources that local nodes want to the contract of `wanted_resource`.
+
+    Reads:  pairs: `_named`; recorded: pairs on lines of local nodes; resources: pairs that they hold; nodes:
+            namespace, bucket.
+    Gives:  the columns of `wanted_resource`.
+    Rows:   one per pair in the local journal, or in a peer's journal and taken, whose resource the node does not
+            hold.
+    """
+    no_peer = F.lit(None).cast("string").alias("peer")
+    ours = recorded.select(*PAIR, no_peer, F.lit(True).alias("wants"), F.lit(True).alias("recorded"))
+    theirs = pairs.select(*PAIR, "peer", F.col("taken").alias("wants"), F.lit(False).alias("recorded"))
+    every_pair = ours.unionByName(theirs).groupBy(*PAIR).agg(
+        F.array_sort(F.collect_set("peer")).alias("named_by"),
+        F.max("wants").alias("wants"),
+        F.max("recorded").alias("recorded"),
+    )  # fmt: skip
+    wanted = every_pair.where("wants").join(resources.select(*PAIR), list(PAIR), "left_anti")
+    return wanted.join(F.broadcast(nodes.select("namespace", "bucket")), "namespace").select(
+        "namespace", "bucket", "author_fp", "resource_id", "named_by", "recorded"
+    )

@@ -1,4 +1,4 @@
-"""Where the heads of a batch hang: on a stored leaf, on line 1, on each other, on any stored line."""
+"""The positions of the heads of a batch: after a stored leaf, after line 1, after each other, after any stored line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ JOURNALS = "node_journal"
 
 
 def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
-    """Return the heads with attached_n, held, n (null: open) and overlaps, kept; each way costs more than the last."""
+    """Return the heads with attached_n, has_stored, n (null: no known predecessor) and overlaps, as a checkpoint.
+
+    Cheaper ways to find a predecessor come first; later ones are used only for the remaining heads.
+    """
     place = ["bucket", "namespace"]
     journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
     attached = jobs.checkpoint(
@@ -49,7 +52,7 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> 
         parented = jobs.checkpoint(
             parented.join(lines, "head_id", "left")
             .withColumn("attached_n", F.coalesce("attached_n", "line_n"))
-            .withColumn("held", F.col("held") | F.col("line_n").isNotNull())
+            .withColumn("has_stored", F.col("has_stored") | F.col("line_n").isNotNull())
             .drop("line_n"),
             "stored lines",
         )

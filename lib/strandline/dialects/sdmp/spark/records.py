@@ -9,27 +9,29 @@ from pyspark.sql.window import Window
 from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate
 from strandline.dialects.sdmp.spark.heads import is_long_form, line_hash, number_of
 
-DELIVERY = ("file_no", "part", "frame", "idx")
-"""Order of deliveries inside a run: the least comes first."""
+_DELIVERY = ("file_no", "part", "frame", "idx")
+"""The order of deliveries in a run: the least is the first."""
 
 
 def accepted(facts: DataFrame, heads: DataFrame, *, overlapping: bool) -> DataFrame:
-    """Keep the elements of segments whose n is known, each line once.
+    """Keep the elements of segments with n, each line once.
 
-    Reads:  the elements with their facts; heads with n, namespace, bucket, overlaps; `overlapping`: some head overlaps.
+    Reads:  the elements with their facts; heads with n, namespace, bucket, overlaps; `overlapping`: some head
+            overlaps.
     Gives:  DELIVERY, namespace, bucket, node, n, hash, raw.
-    Rows:   one per (namespace, line): of several deliveries the least. Only overlapping segments are shuffled for it.
+    Rows:   one per (namespace, line): the first of several deliveries. Only overlapping segments are shuffled for
+            this.
     """
     known = heads.where("n IS NOT NULL").select(
         *SEGMENT, "namespace", "bucket", F.col("n").alias("head_n"), "overlaps"
     )
     placed = facts.where(is_candidate()).join(known, list(SEGMENT))
-    columns = (*DELIVERY, "namespace", "bucket", "node", "hash", "raw")
+    columns = (*_DELIVERY, "namespace", "bucket", "node", "hash", "raw")
     lines = placed.select(*columns, (F.col("head_n") + F.col("idx") - F.col("head")).alias("n"), "overlaps")
     if not overlapping:
         return lines.drop("overlaps")
     alone = lines.where(~F.col("overlaps"))
-    first = Window.partitionBy("namespace", "n", "hash").orderBy(*DELIVERY)
+    first = Window.partitionBy("namespace", "n", "hash").orderBy(*_DELIVERY)
     shared = (
         lines.where("overlaps").withColumn("rank", F.row_number().over(first)).where("rank = 1").drop("rank")
     )
@@ -37,10 +39,10 @@ def accepted(facts: DataFrame, heads: DataFrame, *, overlapping: bool) -> DataFr
 
 
 def implied(nodes: DataFrame) -> DataFrame:
-    """Give line 1 of journals of which nobody delivered it: it is a constant of the namespace.
+    """Give line 1, a constant of the namespace, of journals of which it was not delivered.
 
-    Reads:  namespace, bucket, node.
-    Gives:  what `accepted` gives, without DELIVERY.
+    Reads:  nodes: namespace, bucket, node.
+    Gives:  the columns of `accepted` without DELIVERY.
     Rows:   one per row.
     """
     raw = F.col("node").cast("binary")
@@ -81,5 +83,5 @@ def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataF
 
 
 def _part(start: Column, chars: Column) -> Column:
-    # Of bytes, then a text: in a text, Spark would look for the start character by character.
+    # Cut from the bytes, then cast: in a string, Spark would count characters from the start.
     return F.substring(F.col("raw"), start, chars).cast("string")

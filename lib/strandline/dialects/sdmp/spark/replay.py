@@ -1,4 +1,4 @@
-"""Rows of `quarantine` that are judged again, as elements: those that wait, and rejected ones on request."""
+"""Rows of `quarantine` that are judged again, as elements: waiting rows, and rejected ones on request."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from strandline.frames.lift import map_batches
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadOptions
 
-RECALL_FILE_NO = 2**62
-"""`file_no` of waiting records that are judged again: behind every file of the run."""
+_RECALL_FILE_NO = 2**62
+"""`file_no` of waiting records that are judged again: above that of every file of the run."""
 
 
 def is_delivered() -> Column:
     """True for records of this run's input, false for waiting records that are judged again."""
-    return F.col("file_no") < RECALL_FILE_NO
+    return F.col("file_no") < _RECALL_FILE_NO
 
 
 def waiting_elements(waiting: DataFrame) -> DataFrame:
-    """Shape waiting rows of `quarantine` to elements with open claims, each a frame of its own.
+    """Shape waiting rows of `quarantine` to elements without a claim, each in a frame of its own.
 
     Reads:  quarantine_id, namespace, raw, raw_bytes, evidence.
     Gives:  ELEMENT_COLUMNS; part and frame are 120 bits of the quarantine id.
@@ -33,7 +33,7 @@ def waiting_elements(waiting: DataFrame) -> DataFrame:
     """
     text = F.lit(None).cast("string")
     return with_waiting_key(waiting).select(
-        F.lit(RECALL_FILE_NO).cast("bigint").alias("file_no"),
+        F.lit(_RECALL_FILE_NO).cast("bigint").alias("file_no"),
         "part",
         "frame",
         F.lit(0).cast("bigint").alias("offset"),
@@ -50,11 +50,11 @@ def waiting_elements(waiting: DataFrame) -> DataFrame:
 
 
 def with_waiting_key(waiting: DataFrame) -> DataFrame:
-    """Add part and frame, which name the element of a waiting row: 120 bits of its quarantine id."""
+    """Add part and frame, the key of the element of a waiting row: 120 bits of its quarantine id."""
     return waiting.withColumns({"part": id_bits(1), "frame": id_bits(16)})
 
 
-OF_A_LINE = (
+_LINE_REASONS = (
     "DEFERRED_LIMIT",
     "FIRST_LINE_MISPLACED",
     "LINE_NUMBER_MISMATCH",
@@ -62,25 +62,28 @@ OF_A_LINE = (
     "NON_CANONICAL_ID",
     "OWN_LINE_NOT_HELD",
 )
-"""Reasons that one line of a known journal was given; other rows are frames or whole files."""
+"""Reasons of single lines; rows with other reasons are frames or whole files."""
 
 
-def replayed_elements(rows: DataFrame, options: ReadOptions, own: Collection[str] = ()) -> DataFrame:
-    """Shape rejected rows of `quarantine` to elements, each where it stood: its place and its claim are kept.
+def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collection[str] = ()) -> DataFrame:
+    """Shape rejected rows of `quarantine` to elements; each line keeps its position and its claim.
 
     Reads:  quarantine_id, namespace, reasons, raw, raw_bytes, evidence.
     Gives:  ELEMENT_COLUMNS.
-    Rows:   one per row of a line; of a frame or a file as many as it holds.
+    Rows:   one per row of a line; for a frame or a file, one per element.
     """
     text = F.lit(None).cast("string")
     keyed = replay_numbered(rows)
     is_line = (
-        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in OF_A_LINE)))
+        F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in _LINE_REASONS)))
         & F.col("namespace").isNotNull()
         & ~(F.array_contains("reasons", "NON_CANONICAL_ID") & (F.substring("raw", 1, 1) == F.lit(b"{")))
     )
     position = F.coalesce(
-        *(F.get_json_object("evidence", f"$.{code}.position") for code in (*OF_A_LINE, "PREDECESSOR_UNKNOWN"))
+        *(
+            F.get_json_object("evidence", f"$.{code}.position")
+            for code in (*_LINE_REASONS, "PREDECESSOR_UNKNOWN")
+        )
     )
     lines = keyed.where(is_line).select(
         "file_no",
@@ -104,5 +107,5 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, own: Collection[str
         "evidence",
     )  # fmt: skip
     fields = pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS))
-    again = map_batches(others, kernels.replayed, fields, options=options, own=own)
-    return shaped.unionByName(again.select(*ELEMENT_COLUMNS))
+    replayed = map_batches(others, kernels.replayed, fields, options=options, local_nodes=local_nodes)
+    return shaped.unionByName(replayed.select(*ELEMENT_COLUMNS))

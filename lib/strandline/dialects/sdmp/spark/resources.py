@@ -1,4 +1,4 @@
-"""Lines and resources of own nodes: which lines are accepted, and which resources the nodes hold."""
+"""Lines and resources of local nodes: check 9 of lines, and rows of `node_resource`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pyspark.sql import functions as F
 from strandline.dialects.sdmp import kernels
 from strandline.frames.buckets import bucket_of
 
-PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"
-"""The evidence that `kernels.elements` gives of an announced element."""
+_PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"
+"""The form of the evidence that `kernels.elements` writes for an announced element."""
 
 PAIR = ("namespace", "author_fp", "resource_id")
 
 
-def checked(mine: DataFrame, stored: DataFrame) -> DataFrame:
-    """Mark the lines of own nodes that are not held (check 9); line 1 counts as held.
+def with_stored_check(elements: DataFrame, stored: DataFrame) -> DataFrame:
+    """Mark the lines of local nodes that are not stored (check 9); line 1 counts as stored.
 
-    Reads:  elements of own nodes with their facts; node, line_hash of the stored lines of these nodes.
-    Gives:  the columns of `mine`; `code` with NOT_HELD where a line is not held.
-    Rows:   one per row. A held line follows held ones, so what stays of a segment is its beginning.
+    Reads:  elements of local nodes with their facts; stored: node, line_hash of the stored lines of these nodes.
+    Gives:  the columns of `elements`; `code` with NOT_STORED if a line is not stored.
+    Rows:   one per row. A stored line follows stored lines, so the unmarked lines of a segment are its beginning.
     """
-    held = stored.select("node", F.col("line_hash").alias("hash"), F.lit(True).alias("held"))
+    known = stored.select("node", F.col("line_hash").alias("hash"), F.lit(True).alias("is_stored"))
     is_link = F.col("hash").isNotNull() & (F.length("raw") > F.length("node"))
-    marked = F.col("code").bitwiseOR(F.lit(kernels.NOT_HELD).cast("tinyint"))
-    code = F.when(is_link & F.col("held").isNull(), marked).otherwise(F.col("code")).cast("tinyint")
-    joined = mine.join(held, ["node", "hash"], "left")
-    return joined.select(*(code.alias(name) if name == "code" else name for name in mine.columns))
+    marked = F.col("code").bitwiseOR(F.lit(kernels.NOT_STORED).cast("tinyint"))
+    code = F.when(is_link & F.col("is_stored").isNull(), marked).otherwise(F.col("code")).cast("tinyint")
+    joined = elements.join(known, ["node", "hash"], "left")
+    return joined.select(*(code.alias(name) if name == "code" else name for name in elements.columns))
 
 
 def announced(elements: DataFrame) -> DataFrame:
@@ -36,7 +36,7 @@ def announced(elements: DataFrame) -> DataFrame:
     Gives:  namespace, author_fp, resource_id, seq, frame_no, frame_hash, pos, origin.
     Rows:   one per row.
     """
-    place = F.from_json("evidence", PLACE_DDL)
+    place = F.from_json("evidence", _PLACE_DDL)
     announcements = elements.select(F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"))
     return announcements.select(
         "namespace",
@@ -51,11 +51,11 @@ def announced(elements: DataFrame) -> DataFrame:
 
 
 def restored(lines: DataFrame) -> DataFrame:
-    """Shape lines that were restored to the resources that they name: the node held what its journal says.
+    """Shape restored lines to the resources on them: a node held the resources that its journal records.
 
     Reads:  the columns of `node_journal_line`.
     Gives:  as `announced`; frame_no is the line's place in a text of the whole journal.
-    Rows:   one per line but line 1.
+    Rows:   one per line except line 1.
     """
     return lines.where("n > 1").select(
         *PAIR,
@@ -70,9 +70,9 @@ def restored(lines: DataFrame) -> DataFrame:
 def as_node_resource(rows: DataFrame, ingest_no: int, buckets: int) -> DataFrame:
     """Shape resources to the contract of `node_resource`.
 
-    Reads:  what `announced` gives.
+    Reads:  `announced` or `restored`.
     Gives:  the columns of `node_resource`.
-    Rows:   one per (namespace, author_fp, resource_id): the earliest in the order of next_lines.
+    Rows:   one per (namespace, author_fp, resource_id): the first in the writing order of `writer.ORDER`.
     """
     order = F.struct(
         F.col("seq").isNull().alias("unordered"), "seq", "frame_no", "frame_hash", "pos", "origin"

@@ -1,18 +1,81 @@
-"""Lines that one lake holds, as files for another."""
+"""Stored lines as frames, so that another lake judges them like any other input.
+
+Each frame is a chain of lines: a frame claims that each line follows the one before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, LakeSnapshot
-from strandline.dialects.sdmp.spark import chains
+from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.frames.lift import map_batches
+
+SPAN_LINES = 50_000
+"""Positions of one journal that one task chains; a longer journal is cut, and the cut starts a new frame."""
 
 
 def to_files(rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
-    """Return the lines as frames, each a chain: a frame that is no chain would be a false statement of order."""
-    chained = jobs.checkpoint(chains.chains(rows[LINES]), "frames")
-    before = jobs.checkpoint(chains.lines_before(chained, there.read(LINES)), "lines before")
-    return chains.frames_of(chained, before)
+    """Return lines as files of frames.
+
+    Reads:  rows: of `node_journal_line`; there: the lake they are from.
+    Gives:  format (null: the content shows it), content (BINARY).
+    Rows:   one per chain of lines.
+    """
+    chained = jobs.checkpoint(_chains(rows[LINES]), "frames")
+    before = jobs.checkpoint(_lines_before(chained, there.read(LINES)), "lines before")
+    return _frames_of(chained, before)
+
+
+def _chains(lines: DataFrame) -> DataFrame:
+    """Combine lines into chains, in which each line follows the one before.
+
+    Reads:  the columns of `node_journal_line`.
+    Gives:  namespace, number and n of a chain's first line, entries (its lines, ARRAY<STRING>).
+    Rows:   one per chain; each line is in one.
+    """
+    span = F.floor((F.col("n") - 1) / SPAN_LINES)
+    texts = lines.select(
+        "namespace", "n", "record_id", "line_number", journal_rows.exact_line().alias("text")
+    )
+    in_order = texts.repartition(F.col("namespace"), span).sortWithinPartitions("namespace", "n", "record_id")
+    return map_batches(in_order, kernels.chains, kernels.CHAIN_SCHEMA)
+
+
+def _lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
+    """Find the number of the line that each chain follows, for chains that start after line 2.
+
+    Reads:  `_chains`; the columns of `node_journal_line`, of their namespaces.
+    Gives:  namespace, number, since.
+    Rows:   one per number that chains follow.
+    """
+    followed = chained.where("n > 2").select("namespace", "number").distinct()
+    stored = lines.where("n > 1").select(
+        "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("since")
+    )
+    found = stored.join(followed, ["namespace", "number"])
+    return found.groupBy("namespace", "number").agg(F.min("since").alias("since"))
+
+
+def _frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:
+    """Write each chain as a file of one frame.
+
+    Reads:  `_chains`; `_lines_before`.
+    Gives:  format (null: the content shows it), content (BINARY).
+    Rows:   one per chain. `since` of a chain that starts with line 1 or 2 is the fingerprint.
+    """
+    node = F.substring_index("namespace", ":", -1)
+    followed = chained.join(before, ["namespace", "number"], "left")
+    frame = frame_text(node, F.coalesce("since", node), F.col("entries"))
+    return followed.select(F.lit(None).cast("string").alias("format"), frame.cast("binary").alias("content"))
+
+
+def frame_text(node: Column, since: Column, entries: Column) -> Column:
+    """Return the frame that carries lines (ARRAY<STRING>) of a node, as `codec.batch` writes it: compact JSON."""
+    journal = F.struct(since.alias("since"), entries.alias("entries"))
+    return F.to_json(F.struct(node.alias("node"), journal.alias("journal")))

@@ -1,4 +1,4 @@
-"""The writer of own journals: for which nodes it stops, and what one commit adds.
+"""The writer of local journals: which nodes it stops for, and the lines of one commit.
 
 Source: node journal rules, section "Writing an own journal".
 """
@@ -8,43 +8,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.window import Window
 
 from strandline.dialect_api.journals import AuthorScope, NextCommit
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.spark import next_lines
-from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, of_nodes
+from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.spark import journal_rows, records
+from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.peers import named_by_peers
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.lift import map_groups
 
-RESOURCES = "node_resource"
+_RESOURCES = "node_resource"
+
+ORDER = ("is_new", "peer", "ingest_no", "unordered", "seq", "line", "digest", "pos")
+"""The writing order: resources that a node holds, then pairs of peers. The former by run, seq (null last), frame,
+place in the frame; the latter by peer, n, record id.
+"""
 
 
-def stopped(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, tuple[str, ...]]:
-    """Return the codes of the own nodes on whose journals nothing may be written now, by fingerprint, ascending.
+def stopped(options: object, tables: Tables, jobs: Jobs, version: int) -> Mapping[str, tuple[str, ...]]:
+    """Return the local nodes whose writer must stop now, by fingerprint, each with its codes, sorted.
 
-    Asked of every own node, whether anything is pending or not; those that the operator forces are left out.
-    - `OWN_JOURNAL_FORKED`: the journal has several leaves: it has more lines than positions;
-    - `OWN_JOURNAL_BEHIND`: `quarantine` shows a line of the node that is not held, refused or waiting.
+    Every local node is checked, with or without pending pairs, except those that the operator forces.
+    - `OWN_JOURNAL_FORKED`: the journal has more lines than positions, so it has several leaves;
+    - `OWN_JOURNAL_BEHIND`: `quarantine` has a refused or deferred line of the node that is not stored.
     """
-    own = local_nodes(choices)
-    asked = [node for node in own.nodes if node not in own.force]
-    if not asked:
+    local = local_nodes(options)
+    checked = [node for node in local.nodes if node not in local.force]
+    if not checked:
         return {}
-    nodes = node_rows(tables, asked)
-    lines = of_nodes(asked, tables, tables.read_version(LINES, version))
+    nodes = node_rows(tables, checked)
+    lines = only_nodes(checked, tables, tables.read_version(LINES, version))
     counted = lines.groupBy("namespace").agg(F.count(F.lit(1)).alias("lines"), F.max("n").alias("top_n"))
     found = counted.where("lines > top_n").select("namespace", F.lit("OWN_JOURNAL_FORKED").alias("code"))
-    is_shown = (F.col("status") == "deferred") | F.array_contains("reasons", "OWN_LINE_NOT_HELD")
-    shown = (
-        tables.read("quarantine").where((F.col("dialect") == DIALECT) & is_shown)
+    stops = (F.col("status") == "deferred") | F.array_contains("reasons", "OWN_LINE_NOT_HELD")
+    quarantined = (
+        tables.read("quarantine").where((F.col("dialect") == DIALECT) & stops)
         .join(F.broadcast(nodes), "namespace", "left_semi").select("namespace", "record_id")
     )  # fmt: skip
-    if jobs.has_rows(shown):
-        unheld = shown.join(lines.select("namespace", "record_id"), ["namespace", "record_id"], "left_anti")
-        behind = unheld.select("namespace", F.lit("OWN_JOURNAL_BEHIND").alias("code")).distinct()
+    if jobs.has_rows(quarantined):
+        stored = lines.select("namespace", "record_id")
+        missing = quarantined.join(stored, ["namespace", "record_id"], "left_anti")
+        behind = missing.select("namespace", F.lit("OWN_JOURNAL_BEHIND").alias("code")).distinct()
         found = found.unionByName(behind)
     rows = jobs.row(found.agg(F.collect_list(F.struct("namespace", "code")).alias("rows")))["rows"]
     codes: dict[str, list[str]] = {}
@@ -53,32 +63,32 @@ def stopped(choices: object, tables: Tables, jobs: Jobs, version: int) -> Mappin
     return {node: tuple(each) for node, each in codes.items()}
 
 
-def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope) -> NextCommit | None:
+def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope) -> NextCommit | None:
     """Return the lines that one commit adds to the journals of the nodes that are not stopped, or None.
 
-    At most `limit` lines a node, continuing the tip of its trunk as of the version, in the order of writing. The
-    pairs that peers named at the start follow, in profile 0.9 only: 0.12 forbids writing a pair before its resource was
-    received and verified, so there they stay in `wanted_resource`.
+    At most `limit` lines per node, in writing order, after the tip of its trunk as of `scope.version`. Pairs in
+    journals of peers as of `scope.start` come last, and only in profile 0.9: 0.12 forbids writing a pair before its
+    resource was received and verified, so such pairs stay in `wanted_resource`.
     """
-    own = local_nodes(choices)
-    writers = [node for node in own.nodes if node not in scope.stopped]
+    local = local_nodes(options)
+    writers = [node for node in local.nodes if node not in scope.stopped]
     if not writers:
         return None
     nodes = node_rows(tables, writers)
-    lines = of_nodes(writers, tables, tables.read_version(LINES, scope.version))
-    held = of_nodes(writers, tables, tables.read(RESOURCES))
-    found = [next_lines.pending(held, lines)]
-    taking = [node for node in writers if own.nodes[node].profile == "0.9" and own.nodes[node].peers]
-    if scope.start is not None and taking:
-        named = named_by_peers(own, taking, tables, scope.start).where("taken")
-        found.append(next_lines.new_pairs(named, lines, held))
-    placed = jobs.checkpoint(next_lines.placed(reduce(DataFrame.unionByName, found)), "pending resources")
-    in_commit = F.col("place") <= own.limit
+    lines = only_nodes(writers, tables, tables.read_version(LINES, scope.version))
+    resources = only_nodes(writers, tables, tables.read(_RESOURCES))
+    found = [_pending(resources, lines)]
+    with_peers = [node for node in writers if local.nodes[node].profile == "0.9" and local.nodes[node].peers]
+    if scope.start is not None and with_peers:
+        named = named_by_peers(local, with_peers, tables, scope.start).where("taken")
+        found.append(_new_pairs(named, lines, resources))
+    placed = jobs.checkpoint(_with_place(reduce(DataFrame.unionByName, found)), "pending resources")
+    in_commit = F.col("place") <= local.limit
     totals = jobs.row(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
     if not totals["all"]:
         return None
-    ends = jobs.checkpoint(next_lines.ends(nodes, lines), "tips")
-    rows = jobs.checkpoint(next_lines.written(placed.where(in_commit), ends, scope.run_id), "journal lines")
+    ends = jobs.checkpoint(_ends(nodes, lines), "tips")
+    rows = jobs.checkpoint(_new_lines(placed.where(in_commit), ends, scope.run_id), "journal lines")
     of_rows = jobs.row(
         rows.agg(
             F.count(F.lit(1)).alias("count"),
@@ -91,3 +101,112 @@ def next_commit(choices: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
         rows, tuple(sorted(of_rows["buckets"])), (of_rows["low"], of_rows["high"]), of_rows["count"], totals["some"],
         whole=totals["some"] == totals["all"],
     )  # fmt: skip
+
+
+def _pending(resources: DataFrame, lines: DataFrame) -> DataFrame:
+    """Keep the resources that are on no line of their node.
+
+    Reads:  resources: the columns of `node_resource`; lines: the pair columns.
+    Gives:  PAIR and ORDER.
+    Rows:   at most one per row.
+    """
+    unwritten = resources.join(_pairs(lines), list(PAIR), "left_anti")
+    return unwritten.select(
+        *PAIR,
+        F.lit(False).alias("is_new"),
+        F.lit("").alias("peer"),
+        "ingest_no",
+        F.col("seq").isNull().alias("unordered"),
+        "seq",
+        F.col("frame_no").alias("line"),
+        F.col("frame_hash").alias("digest"),
+        "pos",
+    )
+
+
+def _new_pairs(named: DataFrame, lines: DataFrame, resources: DataFrame) -> DataFrame:
+    """Keep the pairs of peers that are neither on a line of the local node nor a resource that it holds.
+
+    Reads:  named: PAIR, peer, n, record_id; lines and resources: the pair columns.
+    Gives:  PAIR and ORDER.
+    Rows:   one per (namespace, pair): that of the least peer, n, record id.
+    """
+    missing = named.join(_pairs(lines), list(PAIR), "left_anti")
+    unknown = missing.join(_pairs(resources), list(PAIR), "left_anti")
+    first = unknown.groupBy(*PAIR).agg(F.min(F.struct("peer", "n", "record_id")).alias("first"))
+    return first.select(
+        *PAIR,
+        F.lit(True).alias("is_new"),
+        "first.peer",
+        F.lit(0).cast("bigint").alias("ingest_no"),
+        F.lit(False).alias("unordered"),
+        F.lit(None).cast("decimal(20,0)").alias("seq"),
+        F.col("first.n").alias("line"),
+        F.col("first.record_id").alias("digest"),
+        F.lit(0).alias("pos"),
+    )
+
+
+def _pairs(rows: DataFrame) -> DataFrame:
+    return rows.where("author_fp IS NOT NULL").select(*PAIR)
+
+
+def _with_place(pairs: DataFrame) -> DataFrame:
+    """Add the place in the writing order, from 1 in each namespace.
+
+    Reads:  PAIR and ORDER.  Gives: PAIR, is_new, place.  Rows: one per row.
+    """
+    place = F.row_number().over(Window.partitionBy("namespace").orderBy(*ORDER))
+    return pairs.select(*PAIR, "is_new", place.cast("bigint").alias("place"))
+
+
+def _ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
+    """Give the end of each local journal: the tip of its trunk, or the fingerprint if no line is stored.
+
+    Reads:  nodes: node, namespace, bucket; lines: the lines of these nodes.
+    Gives:  node, namespace, bucket, tip_n, tip_line, next_n (1 if no line is stored, else tip_n + 1).
+    Rows:   one per node.
+    """
+    tops = lines.groupBy("namespace").agg(F.max("n").alias("n"))
+    tips = journal_rows.tips(
+        journal_rows.as_tip(lines.join(F.broadcast(tops), ["namespace", "n"], "left_semi"))
+    )
+    return nodes.join(tips.select("namespace", "tip_n", "tip_line"), "namespace", "left").select(
+        "node",
+        "namespace",
+        "bucket",
+        F.coalesce("tip_n", F.lit(1)).alias("tip_n"),
+        F.coalesce("tip_line", "node").alias("tip_line"),
+        (F.coalesce("tip_n", F.lit(0)) + 1).cast("bigint").alias("next_n"),
+    )
+
+
+def _new_lines(pairs: DataFrame, journal_ends: DataFrame, run_id: str) -> DataFrame:
+    """Make the lines that continue each journal.
+
+    Reads:  pairs: `_with_place`; journal_ends: `_ends`.
+    Gives:  the columns of `node_journal_line` and next_n.
+    Rows:   one per pair, and line 1 of each journal without stored lines.
+    """
+    known = F.broadcast(journal_ends)
+    group = pairs.join(known, "namespace").select(
+        "namespace", "tip_n", "tip_line", "place", "author_fp", "resource_id"
+    )
+    announced = pairs.groupBy("namespace").agg(F.count(F.when(~F.col("is_new"), 1)).alias("announced"))
+    lines = map_groups(group, "namespace", kernels.write_lines, kernels.WRITTEN_SCHEMA)
+    shaped = (
+        lines.join(known, "namespace")
+        .join(F.broadcast(announced), "namespace")
+        .select(
+            "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
+            _origin().alias("origin"), F.lit(run_id).alias("run_id"), "next_n",
+        )
+    )  # fmt: skip
+    bare = journal_ends.where("next_n = 1").join(announced, "namespace", "left_semi")
+    first = records.as_node_journal_line(records.implied(bare), origin="implied", run_id=run_id)
+    return shaped.unionByName(first.withColumn("next_n", F.lit(1).cast("bigint")))
+
+
+def _origin() -> Column:
+    is_announced = F.col("n") <= F.col("tip_n") + F.col("announced")
+    return F.when(is_announced, F.lit("announced")).otherwise(F.lit("synced"))

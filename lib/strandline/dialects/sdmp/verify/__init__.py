@@ -1,4 +1,4 @@
-"""Judging node journals: the checks of one element, which lines a set of frames admits, and the tree they are."""
+"""Verification of node journals: checks of one element, the lines that frames admit, and the tree of accepted lines."""
 
 from strandline.dialects.sdmp.verify.announcements import judge_announcement, refused_announcement
 from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
@@ -7,7 +7,7 @@ from strandline.dialects.sdmp.verify.elements import (
     malformed,
     misplaced,
     non_canonical,
-    not_held,
+    not_stored,
     number_mismatch,
     predecessor_unknown,
 )
@@ -28,7 +28,7 @@ __all__ = [
     "misplaced",
     "n_of",
     "non_canonical",
-    "not_held",
+    "not_stored",
     "number_mismatch",
     "positions",
     "predecessor_unknown",

@@ -1,4 +1,4 @@
-"""Announced resources: which of them an own node may write, and the record that each other one is."""
+"""Announced resources: which elements a local node may write, and the rejected record of each other one."""
 
 from collections.abc import Collection
 
@@ -11,37 +11,41 @@ NO_NODES: frozenset[str] = frozenset()
 
 
 def judge_announcement(
-    announcement: Announcement, own: Collection[str] = NO_NODES, *, strict: bool = False, first: int = 1
+    announcement: Announcement,
+    local_nodes: Collection[str] = NO_NODES,
+    *,
+    strict: bool = False,
+    first: int = 1,
 ) -> tuple[Pair | Unreadable, ...]:
-    """Return, per element in frame order, the pair that it announces, or the rejected record that it is.
+    """Return, for each element in frame order, its pair or its rejected record.
 
-    These hold for a pair (node journal rules, checks 3, 4 and 7); a check runs if none before it failed:
-    - the node is one of `own`: `NOT_OWN_NODE`;
+    A pair passes these checks (node journal rules, checks 3, 4 and 7); a check runs only if all before it passed:
+    - the node is in `local_nodes`: `NOT_OWN_NODE`;
     - author and resource have the id form of the node's profile: `BAD_AUTHOR`, `BAD_RESOURCE`, both reported;
-    - `strict`, no id of the line to be, nor the node, ends with an impossible character: `NON_CANONICAL_ID`.
-      A lake must not write what it would refuse to read.
+    - `strict`: node, author and resource are canonical: `NON_CANONICAL_ID`. A lake must not write a line that it
+      would refuse to read.
 
-    `first` is the position of the first element in the frame that it came in.
+    `first` is the position of the first element in its frame.
     """
     return tuple(
-        _judged(announcement, element, position, own, strict)
+        _judged(announcement, element, position, local_nodes, strict)
         for position, element in enumerate(announcement.elements, start=first)
     )
 
 
 def refused_announcement(
-    announcement: Announcement, own: Collection[str] = NO_NODES, *, strict: bool = False
+    announcement: Announcement, local_nodes: Collection[str] = NO_NODES, *, strict: bool = False
 ) -> tuple[Unreadable, ...]:
-    """Return the rejected ones of the announced elements, one record each, in frame order."""
-    judged = judge_announcement(announcement, own, strict=strict)
+    """Return the rejected records of the announced elements, in frame order."""
+    judged = judge_announcement(announcement, local_nodes, strict=strict)
     return tuple(each for each in judged if isinstance(each, Unreadable))
 
 
 def _judged(
-    announcement: Announcement, element: Pair, position: int, own: Collection[str], strict: bool
+    announcement: Announcement, element: Pair, position: int, local_nodes: Collection[str], strict: bool
 ) -> Pair | Unreadable:
-    if announcement.node not in own:
-        findings = [_not_own(announcement.node, position)]
+    if announcement.node not in local_nodes:
+        findings = [_not_local(announcement.node, position)]
     else:
         findings = _bad_ids(announcement, element, position)
         if strict and not findings:
@@ -52,7 +56,7 @@ def _judged(
     return Unreadable(reasons_of(findings), raw, 0, evidence_of(findings), announcement.node)
 
 
-def _not_own(node: str, position: int) -> Finding:
+def _not_local(node: str, position: int) -> Finding:
     evidence: Evidence = {"position": position, "field": "node", "expected": "an own node", "actual": node}
     return Finding("NOT_OWN_NODE", evidence)
 
@@ -76,5 +80,5 @@ def _bad_ids(announcement: Announcement, element: Pair, position: int) -> list[F
 
 def _non_canonical(announcement: Announcement, element: Pair, position: int) -> list[Finding]:
     ids = dict(zip(("node", "author", "resource"), (announcement.node, *element), strict=True))
-    odd = [field for field, id_ in ids.items() if not is_canonical_id(id_, announcement.profile)]
-    return [non_canonical_ids(position, odd, [ids[field] for field in odd])] if odd else []
+    fields = [field for field, id_ in ids.items() if not is_canonical_id(id_, announcement.profile)]
+    return [non_canonical_ids(position, fields, [ids[field] for field in fields])] if fields else []

@@ -1,4 +1,4 @@
-"""Lines as links: which line each one follows, and how far from line 1 the chain carries it."""
+"""Lines as links of a chain: each names its predecessor by hash; positions count from line 1."""
 
 import hashlib
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from strandline.dialects.sdmp.types import Line
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A line with its digests, computed once. `hash` is what its successors carry as their number."""
+    """A line with its digests, computed once. Its successors carry `hash` as their number."""
 
     line: Line
     record_id: bytes
@@ -23,7 +23,7 @@ class Link:
 
     @property
     def number(self) -> str | None:
-        """The hash of the line that this one follows; None for line 1."""
+        """The hash of the predecessor; None for line 1."""
         return self.line.number
 
 
@@ -38,7 +38,7 @@ def root_of(node: str) -> Link:
     """Return line 1 of the node's journal.
 
     Raises:
-        ValueError: `node` has the form of no profile.
+        ValueError: `node` does not have the id form of a profile.
     """
     profile = profile_of(node)
     if profile is None:
@@ -47,10 +47,10 @@ def root_of(node: str) -> Link:
 
 
 def positions(root: Link, links: Iterable[Link]) -> dict[bytes, int]:
-    """Return n of `root` and of each link that the chain carries from it, by the bytes of the line.
+    """Return the position n of `root` and of each link that is connected to it, by the bytes of the line.
 
-    The least set that holds `root`, and holds a link when it holds the line that its number names. The
-    order and repetition of `links` do not matter. Work is linear in the links, whatever shape the tree has.
+    A link is connected if its predecessor, the line whose hash is its number, is `root` or connected. The order and
+    repetition of `links` do not matter. Work is linear in the number of links for every shape of the tree.
     """
     successors: dict[str, dict[bytes, Link]] = {}
     for link in links:
@@ -60,7 +60,7 @@ def positions(root: Link, links: Iterable[Link]) -> dict[bytes, int]:
     reached = [root]
     while reached:
         before = reached.pop()
-        # Taken out, so that each is reached once.
+        # Removed, so that each successor is visited once.
         for link in successors.pop(before.hash, {}).values():
             n[link.raw] = n[before.raw] + 1
             reached.append(link)

@@ -1,4 +1,4 @@
-"""Frames to checked deliveries: the claim that each element makes on the one before it."""
+"""Frames to checked elements: each element claims to follow the element before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from strandline.core.verdict import Finding
 from strandline.dialects.sdmp.types import Frame
 from strandline.dialects.sdmp.verify.chain import Link, link_of
-from strandline.dialects.sdmp.verify.elements import non_canonical, not_held, number_mismatch, well_placed
+from strandline.dialects.sdmp.verify.elements import non_canonical, not_stored, number_mismatch, well_placed
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A delivery after checks 5 to 9; `link` is None if it is no line that can stand there."""
+    """An element after checks 5 to 9; `link` is None if it failed check 5 or 6."""
 
     frame: int
     pos: int
@@ -22,7 +22,7 @@ class Checked:
 
     @property
     def candidate(self) -> Link | None:
-        """The line, if it passed checks 5 to 9."""
+        """The line if it passed checks 5 to 9, else None."""
         return None if self.findings else self.link
 
 
@@ -30,14 +30,14 @@ def check_frame(
     index: int,
     frame: Frame | Sequence[bytes],
     root: Link,
-    before: Mapping[bytes, int],
+    stored: Mapping[bytes, int],
     *,
     strict: bool,
-    guarded: bool,
+    only_stored: bool,
 ) -> Iterator[Checked]:
-    """Yield the elements of frame number `index` of `root`'s journal, each checked against the one before.
+    """Yield the elements of frame `index` of `root`'s journal, each checked against the element before it.
 
-    `guarded`: only lines of `before`, those held, pass check 9.
+    If `only_stored`, only the lines in `stored` pass check 9.
 
     Raises:
         ValueError: the frame is of another node.
@@ -59,7 +59,7 @@ def check_frame(
             findings.append(impossible)
         if claimed is not None and line.number is not None and line.number != claimed.hash:
             findings.append(number_mismatch(position, claimed.hash, line.number, claimed.raw))
-        if guarded and raw not in before:
-            findings.append(not_held(link.hash, position))
+        if only_stored and raw not in stored:
+            findings.append(not_stored(link.hash, position))
         claimed = link
         yield Checked(index, position, raw, since, link, tuple(findings))

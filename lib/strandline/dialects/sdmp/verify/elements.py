@@ -1,4 +1,4 @@
-"""The checks of one element, and the evidence of every reason a line can be given. Positions count from 1."""
+"""The checks of one element, and the evidence of every reason for rejecting a line. Positions count from 1."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from strandline.core.verdict import Finding
 from strandline.dialects.sdmp.codec import malformed_cause, non_canonical_fields, parse_line
 from strandline.dialects.sdmp.types import Line, Profile
 
-EITHER_DAMAGED = (
+_EITHER_DAMAGED = (
     "either the line before or this number is damaged: the line before is not covered, the chain cannot tell"
 )
 
@@ -14,15 +14,15 @@ EITHER_DAMAGED = (
 def check_element(
     raw: bytes, *, node: str, profile: Profile, first: bool, strict: bool
 ) -> Line | tuple[str, ...]:
-    """Return the line that an element is, or the reasons why it is none that its journal may hold here.
+    """Return the line of an element, or the reasons why its journal does not accept it here.
 
-    These hold (node journal rules, checks 5 to 7):
-    - it has one of the two line forms, else `MALFORMED_LINE`;
-    - a fingerprint stands first in its file or frame and equals the node, else `FIRST_LINE_MISPLACED`;
-    - `strict`: no id ends with an impossible character, else `NON_CANONICAL_ID`.
+    An element passes these checks (node journal rules, checks 5 to 7):
+    - it has one of the two line forms: `MALFORMED_LINE`;
+    - a fingerprint is the first element of its file or frame and equals the node: `FIRST_LINE_MISPLACED`;
+    - `strict`: all ids are canonical: `NON_CANONICAL_ID`.
 
-    After `MALFORMED_LINE` or `FIRST_LINE_MISPLACED` the next element's claim is open, after
-    `NON_CANONICAL_ID` not.
+    After `MALFORMED_LINE` or `FIRST_LINE_MISPLACED` the next element makes no claim; after `NON_CANONICAL_ID` it
+    does.
     """
     line = well_placed(raw, node=node, profile=profile, position=1 if first else 2)
     if isinstance(line, Finding):
@@ -31,7 +31,7 @@ def check_element(
 
 
 def well_placed(raw: bytes, *, node: str, profile: Profile, position: int) -> Line | Finding:
-    """Return the line that passed checks 5 and 6, or what it failed."""
+    """Return the line if it passed checks 5 and 6, else the finding of the failed check."""
     line = parse_line(raw, profile)
     if isinstance(line, str):
         return malformed(raw, position)
@@ -41,12 +41,12 @@ def well_placed(raw: bytes, *, node: str, profile: Profile, position: int) -> Li
 
 
 def malformed(raw: bytes, position: int) -> Finding:
-    """Check 5 failed: the bytes have neither form of a line."""
+    """Return the finding of check 5: the bytes have neither form of a line."""
     return Finding("MALFORMED_LINE", {"position": position, "cause": malformed_cause(raw)})
 
 
 def misplaced(raw: bytes, node: str, position: int) -> Finding:
-    """Check 6 failed: a fingerprint that is not the first element, or names another node."""
+    """Return the finding of check 6: a fingerprint that is not the first element, or that names another node."""
     fingerprint = raw.decode("ascii")
     cause = "not_first" if fingerprint == node else "other_node"
     return Finding(
@@ -56,7 +56,7 @@ def misplaced(raw: bytes, node: str, position: int) -> Finding:
 
 
 def non_canonical(line: Line, position: int) -> Finding | None:
-    """Check 7, for a strict reading: the ids that end with an impossible character, or None."""
+    """Return the finding of check 7, for a strict lake, with the ids that are not canonical; None if all are."""
     fields = non_canonical_fields(line)
     if not fields:
         return None
@@ -66,7 +66,7 @@ def non_canonical(line: Line, position: int) -> Finding | None:
 
 
 def non_canonical_ids(position: int, fields: Sequence[str], ids: Sequence[str | None]) -> Finding:
-    """Check 7 failed: these ids, which the fields hold, end with an impossible character."""
+    """Return the finding of check 7: `ids`, the values of `fields`, are not canonical."""
     return Finding(
         "NON_CANONICAL_ID",
         {
@@ -79,7 +79,7 @@ def non_canonical_ids(position: int, fields: Sequence[str], ids: Sequence[str | 
 
 
 def number_mismatch(position: int, expected: str, actual: str, line_before: bytes) -> Finding:
-    """Check 8 failed: the number is not the hash of the line before it in the same file or frame."""
+    """Return the finding of check 8: the number is not the hash of the line before it in the same file or frame."""
     return Finding(
         "LINE_NUMBER_MISMATCH",
         {
@@ -87,13 +87,13 @@ def number_mismatch(position: int, expected: str, actual: str, line_before: byte
             "expected": expected,
             "actual": actual,
             "line_before": line_before.decode("ascii"),
-            "note": EITHER_DAMAGED,
+            "note": _EITHER_DAMAGED,
         },
     )
 
 
-def not_held(hash_: str, position: int) -> Finding:
-    """Check 9 failed: a line of our own node that we do not hold."""
+def not_stored(hash_: str, position: int) -> Finding:
+    """Return the finding of check 9: a line of a local node that is not stored."""
     return Finding(
         "OWN_LINE_NOT_HELD",
         {"position": position, "expected": "a line that is held", "actual": hash_},
@@ -101,5 +101,5 @@ def not_held(hash_: str, position: int) -> Finding:
 
 
 def predecessor_unknown(position: int, since: str | None) -> Finding:
-    """Check 10 failed for now: no accepted line has the hash that the number names."""
+    """Return the finding of check 10: no accepted line has the hash that the number names; the line is deferred."""
     return Finding("PREDECESSOR_UNKNOWN", {"position": position, "since": since})

@@ -16,7 +16,7 @@ Status: TypeAlias = Literal["accepted", "rejected", "deferred"]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One element of one frame with its verdict. `frame` counts from 0, `pos` from 1; `reasons` ascending."""
+    """One element of one frame with its verdict. `frame` counts from 0, `pos` from 1; `reasons` are sorted."""
 
     frame: int
     pos: int
@@ -29,13 +29,13 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What became of a node's journal.
+    """The result of judging frames of one node.
 
-    `accepted` gives n and `lines` the bytes of every line held now, by record id: what was held before, what
-    waited, what came, and line 1 if there is any other. `verdicts` has each delivery, in order.
-    read = new + known + rejected + deferred. `readmitted` counts lines that waited before; they are not read.
-    `since_mismatch`: frames whose first line is accepted and whose `since` does not name the line before it.
-    `shorter_journals`: text journals that end before lines that were held already.
+    `accepted` has n, `lines` the bytes of every line accepted until now, by record id: those accepted before,
+    readmitted ones, new ones, and line 1 as soon as there is any other. `verdicts` has each delivery, in order. read
+    = new + known + rejected + deferred. `readmitted` counts lines deferred before and accepted now; they do not count
+    as read. `since_mismatch` counts frames whose first line is accepted and whose `since` does not name its
+    predecessor. `shorter_journals` counts text journals that end before lines that were already accepted.
     """
 
     accepted: Mapping[bytes, int]
@@ -63,24 +63,26 @@ def judge(
 ) -> Judgement:
     """Return which lines of `node` are accepted, and the verdict on each delivery.
 
-    A bare sequence of lines is a text journal. `held` are lines accepted before, `waiting` lines deferred
-    before.
-    A delivery's claim is the hash of the element before it in its frame. It is open for the first element, and
-    after one that failed check 5 or 6. These hold for an accepted delivery (node journal rules, section 4):
-    - 5, it has one of the two line forms: `MALFORMED_LINE`;
-    - 6, a fingerprint stands first and equals the node: `FIRST_LINE_MISPLACED`;
-    - 7, `strict`, no id ends with an impossible character: `NON_CANONICAL_ID`;
-    - 8, the claim is open or equals its number: `LINE_NUMBER_MISMATCH`;
-    - 9, the node is not `own`, or the line is held, or `restore`: `OWN_LINE_NOT_HELD`. Line 1 counts as held;
-    - 10, its line is in the least set that holds line 1, and holds a line of a delivery that passed 5 to 9,
-      or that waited, when it holds the line its number names: else deferred, `PREDECESSOR_UNKNOWN`.
-    7 to 9 are all evaluated. The accepted set depends on the set of deliveries alone.
+    A bare sequence of lines is a text journal. `held` are lines accepted before, `waiting` lines deferred before,
+    both by earlier runs. `own`: `node` is a local node; `restore`: its lines are restored in this run.
 
-    A line that is held, waited and is admitted now, or was delivered before in this run is known. Waiting
-    lines of an own node stay as they are: check 9 lets none of them in.
+    An element claims to follow the element before it in its frame, unless it is the first or the one before failed
+    check 5 or 6. An accepted delivery passes these checks (node journal rules, section 4):
+    - 5, it has one of the two line forms: `MALFORMED_LINE`;
+    - 6, a fingerprint is the first element and equals the node: `FIRST_LINE_MISPLACED`;
+    - 7, `strict`: all ids are canonical: `NON_CANONICAL_ID`;
+    - 8, its number is the hash of the element that it claims to follow: `LINE_NUMBER_MISMATCH`;
+    - 9, the node is not `own`, or the line is in `held`, or `restore`: `OWN_LINE_NOT_HELD`. Line 1 counts as held;
+    - 10, it is line 1, or its number is the hash of an accepted line: else it is deferred, `PREDECESSOR_UNKNOWN`.
+      Deliveries that passed 5 to 9, `held` and `waiting` lines take part.
+    Checks 7 to 9 are all evaluated. The accepted set depends only on the set of deliveries.
+
+    A delivery is known if its line is in `held`, if it was waiting and is accepted now, or if the same run delivered
+    it before. Waiting lines of an `own` node stay deferred: they would fail check 9.
 
     Raises:
-        ValueError: `node` is no fingerprint, a frame is of another node, or `held` or `waiting` has no line.
+        ValueError: `node` is not a fingerprint, a frame is of another node, or `held` or `waiting` has something else
+            than lines.
     """
     root = root_of(node)
     profile = root.line.profile
@@ -90,14 +92,16 @@ def judge(
     checked = [
         delivery
         for index, frame in enumerate(frames)
-        for delivery in check_frame(index, frame, root, before, strict=strict, guarded=own and not restore)
+        for delivery in check_frame(
+            index, frame, root, before, strict=strict, only_stored=own and not restore
+        )
     ]
     candidates = [delivery.candidate for delivery in checked]
     links = {link.raw: link for link in (root, *held_links, *waiting_links, *filter(None, candidates))}
     after = positions(root, links.values())
     readmitted = {link.raw for link in waiting_links if link.raw in after and link.raw not in before}
-    holds_any = len(before) > 1 or any(link.raw == root.raw for link in held_links)
-    stored = set(before) if holds_any else set()
+    has_stored = len(before) > 1 or any(link.raw == root.raw for link in held_links)
+    stored = set(before) if has_stored else set()
     verdicts = tuple(_delivery(delivery, after) for delivery in checked)
     statuses = [delivery.status for delivery in verdicts]
     delivered = {delivery.raw for delivery in verdicts if delivery.status == "accepted"}
@@ -144,20 +148,20 @@ def _delivery(checked: Checked, accepted: Mapping[bytes, int]) -> Delivery:
 
 
 def _since_mismatches(checked: Iterable[Checked], root: Link, accepted: Iterable[Link]) -> int:
-    stand_in = root.raw.decode("ascii")
-    number_of_predecessor = {link.hash: link.number or stand_in for link in accepted}
+    fingerprint = root.raw.decode("ascii")
+    number_of_predecessor = {link.hash: link.number or fingerprint for link in accepted}
     count = 0
     for delivery in checked:
         link = delivery.candidate
         if delivery.pos == 1 and delivery.since is not None and link is not None:
-            # Line 1 is asked for with its own fingerprint, as is line 2.
-            right = stand_in if link.number is None else number_of_predecessor.get(link.number)
-            count += right is not None and right != delivery.since
+            # Requests name the position before line 1, and line 1 itself, by the fingerprint.
+            expected = fingerprint if link.number is None else number_of_predecessor.get(link.number)
+            count += expected is not None and expected != delivery.since
     return count
 
 
 def _shorter_journals(checked: Sequence[Checked], held: Iterable[Link]) -> int:
-    # What covers a line is held only together with it.
+    # A line that has an accepted successor is itself accepted.
     covered = {link.number for link in held}
     count = 0
     for at, delivery in enumerate(checked):

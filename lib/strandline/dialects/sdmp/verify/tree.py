@@ -10,7 +10,7 @@ from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A line that no accepted line follows."""
+    """An accepted line without an accepted successor."""
 
     n: int
     record_id: bytes
@@ -18,7 +18,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The accepted lines as a tree; `children` by the number they carry, `n` by record id."""
+    """The accepted lines as a tree: `links` and `n` by record id, `children` by the number that they carry."""
 
     root: Link
     links: Mapping[bytes, Link]
@@ -26,17 +26,17 @@ class Tree:
     children: Mapping[str, list[Link]]
 
     def leaves(self) -> tuple[Leaf, ...]:
-        """Return the lines without a successor, n descending, then record id ascending; the first is the tip."""
+        """Return the lines without a successor, by n descending, then record id ascending; the first is the tip."""
         ends = [Leaf(self.n[id_], id_) for id_, link in self.links.items() if link.hash not in self.children]
         return tuple(sorted(ends, key=lambda leaf: (-leaf.n, leaf.record_id)))
 
     def forked(self) -> list[Link]:
-        """Return the lines that several lines follow, by n, then record id."""
+        """Return the lines with several successors, by n, then record id."""
         links = [link for link in self.links.values() if len(self.children.get(link.hash, ())) > 1]
         return sorted(links, key=lambda link: (self.n[link.record_id], link.record_id))
 
     def trunk(self) -> tuple[Link, ...]:
-        """Return the path from line 1 to the tip: line n stands at index n - 1."""
+        """Return the path from line 1 to the tip: line n is at index n - 1."""
         by_hash = {link.hash: link for link in self.links.values()}
         path = [self.links[self.leaves()[0].record_id]]
         while (number := path[-1].number) is not None:
@@ -44,7 +44,7 @@ class Tree:
         return tuple(reversed(path))
 
     def pairs(self) -> dict[Pair, tuple[int, bytes]]:
-        """Return the pairs that the lines of all branches name, each with its least (n, record id)."""
+        """Return the pairs on the lines of all branches, each with its least (n, record id)."""
         found: dict[Pair, tuple[int, bytes]] = {}
         for id_, link in self.links.items():
             if (pair := link.line.pair) is not None:
@@ -54,10 +54,10 @@ class Tree:
 
 
 def tree_of(node: str, accepted: Mapping[bytes, Line]) -> Tree:
-    """Return the tree of the accepted lines, by record id, of a journal. Line 1 may be left out.
+    """Return the tree of the accepted lines of a journal; `accepted` maps record ids to lines and may omit line 1.
 
     Raises:
-        ValueError: a line's predecessor is missing, so they are no accepted set of this node.
+        ValueError: the predecessor of a line is missing, so this is not an accepted set of the node.
     """
     root = root_of(node)
     links = {root.record_id: root}
@@ -66,7 +66,7 @@ def tree_of(node: str, accepted: Mapping[bytes, Line]) -> Tree:
         links[link.record_id] = link
     by_raw = positions(root, links.values())
     if len(by_raw) != len(links):
-        raise ValueError("accepted lines must hold the line before each of them")
+        raise ValueError("accepted lines must include the predecessor of each of them")
     children: dict[str, list[Link]] = {}
     for link in links.values():
         if link.number is not None:
@@ -75,10 +75,10 @@ def tree_of(node: str, accepted: Mapping[bytes, Line]) -> Tree:
 
 
 def tree_of_lines(node: str, lines: Iterable[bytes]) -> Tree:
-    """Return the tree of the accepted lines of a journal. Line 1 may be left out.
+    """Return the tree of the accepted lines of a journal. Line 1 may be omitted.
 
     Raises:
-        ValueError: as `tree_of`, or one of them is no line of the node's profile.
+        ValueError: as `tree_of`, or an element is not a line of the node's profile.
     """
     profile = root_of(node).line.profile
     accepted: dict[bytes, Line] = {}
@@ -91,7 +91,7 @@ def tree_of_lines(node: str, lines: Iterable[bytes]) -> Tree:
 
 
 def n_of(node: str, accepted: Mapping[bytes, Line]) -> dict[bytes, int]:
-    """Return n of each accepted line and of line 1, by record id: 1 for line 1, else that before it + 1.
+    """Return the position n of each accepted line and of line 1, by record id; n is 1 for line 1.
 
     Raises:
         ValueError: as `tree_of`.

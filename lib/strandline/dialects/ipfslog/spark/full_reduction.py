@@ -1,0 +1,109 @@
+"""Reduction of logs from all of their entries."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope, Refusal
+from strandline.dialects.ipfslog.spark import dag, documents, logs, order
+from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, with_hashes
+from strandline.dialects.ipfslog.spark.retained import RetainedEntries
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
+
+
+def from_all(
+    retained: RetainedEntries, configured: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> ReducedRows:
+    """Reduce logs from all of their entries.
+
+    Reads:  configured: `states.LOG`, is_known (rows of the log may be stored), of these logs, as a checkpoint.
+    A log with more entries than may be walked is left out and refused.
+    """
+    nodes = retained.nodes(configured)
+    edges = jobs.checkpoint(dag.edges(nodes), "links")
+    walked = jobs.checkpoint(retained.may_walk(dag.walked(edges)), "logs to walk")
+    has_walks = jobs.has_rows(walked)
+    refused = _refused(nodes, walked, jobs, scope) if has_walks else ()
+    if refused:
+        named = ~F.col("namespace").isin([each.namespace for each in refused])
+        nodes, edges, walked, configured = (
+            frame.where(named) for frame in (nodes, edges, walked, configured)
+        )
+    view = jobs.persist(_view(nodes, edges, walked if has_walks else None), "order")
+    heads = jobs.checkpoint(dag.as_head(edges.where(F.col("kind") == dag.HEAD)), "heads")
+    lacking = edges.where(F.col("kind") == dag.MISSING)
+    tails = jobs.checkpoint(dag.as_tail(dag.roots(nodes).unionByName(dag.partial(lacking))), "tails")
+    rows = {HEADS: heads, TAILS: tails, VIEW: view}
+    stores = configured.where(logs.has_documents()).select("namespace", "store", "write")
+    groups = None
+    if jobs.has_rows(stores):
+        columns = ("namespace", "bucket", "record_id", "writer", "key", "ops")
+        effects = documents.effects(logs.listed(retained.entries.select(*columns), stores), stores)
+        placed = effects.join(view.select("namespace", "record_id", "position"), ["namespace", "record_id"])
+        rows[DOCUMENTS] = jobs.persist(documents.winners(placed), "documents")
+        groups = documents.group_digests(rows[DOCUMENTS])
+    else:
+        rows[DOCUMENTS] = tables.read(DOCUMENTS).limit(0)
+    sizes = view.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
+    parts = (
+        configured.join(sizes, "namespace", "left")
+        .withColumn("entries", F.coalesce("entries", F.lit(0)))
+        .withColumns({"kept_blocks": F.lit(None).cast("binary"), "kept_groups": F.lit(None).cast("binary")})
+        .join(_modes(configured, walked), "namespace")
+    )
+    hashed = with_hashes(
+        parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
+    )
+    known = configured.where("is_known").select("namespace")
+    deletes = (
+        {table: _deletes(tables, table, known, rows[table]) for table in rows} if jobs.has_rows(known) else {}
+    )
+    return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
+
+
+def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:
+    sizes = nodes.join(F.broadcast(walked), "namespace", "left_semi").groupBy("namespace").count()
+    too_long = sizes.where(F.col("count") > scope.walk_entries)
+    found = jobs.row(too_long.agg(F.sort_array(F.collect_list(F.struct("namespace", "count"))).alias("logs")))
+    return tuple(
+        Refusal(
+            each["namespace"],
+            f"The log {each['namespace']} has {each['count']:,} entries, and clocks of some contradict their links: "
+            f"its order needs a walk, and limits.walk_entries allows {scope.walk_entries:,} entries.",
+        )
+        for each in found["logs"]
+    )
+
+
+def _view(nodes: DataFrame, edges: DataFrame, walked: DataFrame | None) -> DataFrame:
+    late = dag.not_ok(edges).withColumn("clock_ok", F.lit(False))
+    places = order.ranked(nodes).join(late, ["namespace", "record_id"], "left")
+    places = places.withColumn("clock_ok", F.coalesce("clock_ok", F.lit(True)))
+    if walked is None:
+        return order.as_view(places.withColumns({"position": F.col("rank"), "mode": F.lit("sort")}))
+    walked = F.broadcast(walked)
+    by_rank = places.join(walked, "namespace", "left_anti")
+    others = places.join(walked, "namespace", "left_semi")
+    positions = order.walk_positions(nodes.join(walked, "namespace", "left_semi"), others)
+    walks = others.join(positions, ["namespace", "rank"])
+    return order.as_view(by_rank.withColumns({"position": F.col("rank"), "mode": F.lit("sort")})).unionByName(
+        order.as_view(walks.withColumn("mode", F.lit("walk")))
+    )
+
+
+def _modes(configured: DataFrame, walked: DataFrame) -> DataFrame:
+    marked = walked.withColumn("mode", F.lit("walk"))
+    return (
+        configured.select("namespace").join(marked, "namespace", "left")
+        .withColumn("mode", F.coalesce("mode", F.lit("sort")))
+    )  # fmt: skip
+
+
+def _deletes(tables: Tables, table: str, known: DataFrame, rows: DataFrame) -> DataFrame:
+    """Return the keys of stored rows of these logs that are not in `rows`."""
+    key = list(contract(table).key)
+    stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
+    return stored.join(rows.select(*key), key, "left_anti")

@@ -1,0 +1,99 @@
+"""Reduced rows of logs: their state hashes, their forks, and how parts become one reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs
+from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialects.ipfslog.spark import forks, states
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, EQUIVOCATIONS, HEADS, TAILS, VIEW
+from strandline.dialects.ipfslog.types import DIALECT
+from strandline.frames.states import as_namespace_state
+
+_FEW_ROWS = 100_000
+"""The number of rows that can be broadcast to every task: some megabytes."""
+
+_LAST_POSITION = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedRows:
+    """Rows of some logs by table, the keys of their stored rows to delete, by table (where there can be any), and
+    their states.
+
+    `first_position` is the least position whose row may change, if known.
+    """
+
+    rows: Mapping[str, DataFrame]
+    deletes: Mapping[str, DataFrame]
+    states: DataFrame
+    refused: tuple[Refusal, ...] = ()
+    first_position: int | None = None
+
+
+def with_hashes(
+    parts: DataFrame, heads: DataFrame, missing: DataFrame, blocks: DataFrame, groups: DataFrame | None
+) -> DataFrame:
+    """Hash the states of logs from their parts.
+
+    Reads:  parts: `states.LOG`, entries, mode, kept_blocks, kept_groups; heads: namespace, record_id of all heads;
+            missing: namespace, missing; blocks, groups: namespace and the new hashes.
+    Gives:  as `states.hashed`.
+    Rows:   one per log.
+    """
+    none = F.lit(None).cast("array<struct<place:int,digest:binary>>")
+    joined = (
+        parts.join(states.head_digests(heads), "namespace", "left")
+        .join(states.missing_digests(missing), "namespace", "left")
+        .join(blocks, "namespace", "left")
+    )
+    with_groups = (
+        joined.withColumn("groups", none) if groups is None else joined.join(groups, "namespace", "left")
+    )
+    return states.hashed(with_groups)
+
+
+def equivocations(entries: DataFrame, clocks: DataFrame, jobs: Jobs) -> DataFrame | None:
+    """Return the rows of `equivocation` of the entries at these clocks (`forks.CLOCK`), or None."""
+    clocks = jobs.checkpoint(clocks, "clocks of several entries")
+    if not jobs.has_rows(clocks):
+        return None
+    members = jobs.checkpoint(forks.without_twins(entries, clocks), "entries at one clock")
+    return jobs.checkpoint(forks.forks(members, entries), "forks")
+
+
+def as_reduction(
+    parts: Sequence[ReducedRows], found_forks: DataFrame | None, scope: ReduceScope
+) -> Reduction:
+    """Return parts, which have different logs, as one reduction."""
+    rows = {table: _union([part.rows[table] for part in parts]) for table in (HEADS, TAILS, VIEW, DOCUMENTS)}
+    deletes = {
+        table: _union([part.deletes[table] for part in parts if table in part.deletes])
+        for table in rows
+        if any(table in part.deletes for part in parts)
+    }
+    if found_forks is not None:
+        rows[EQUIVOCATIONS] = found_forks
+    shaped = as_namespace_state(
+        _union([part.states for part in parts]), dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id,
+    )  # fmt: skip
+    refused = tuple(each for part in parts for each in part.refused)
+    firsts = [part.first_position for part in parts if part.first_position is not None]
+    bounds = {VIEW: {"position": (min(firsts), _LAST_POSITION)}} if len(firsts) == len(parts) else {}
+    return Reduction(rows, shaped, deletes, bounds, refused)
+
+
+def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
+    """Return a checkpoint, with the broadcast hint if it has at most FEW_ROWS rows: changes have no bound."""
+    few = jobs.row(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= _FEW_ROWS
+    return F.broadcast(frame) if few else frame
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionByName, frames)

@@ -1,0 +1,140 @@
+"""Reduction of node journals from their stored state and new lines."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.sdmp.spark import journal_rows
+from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, with_forks
+from strandline.dialects.sdmp.spark.positions import LINES
+
+_MAX_NAMED_JOURNALS = 200
+"""Up to this many journals are selected by name: Parquet then reads only the pages that contain them."""
+
+
+def from_state(
+    new_lines: DataFrame, touched: DataFrame, old: DataFrame, buckets: tuple[int, ...], tables: Tables, jobs: Jobs,
+    scope: ReduceScope,
+) -> ReducedRows:  # fmt: skip
+    """Reduce journals from their stored rows and new lines.
+
+    Reads:  new_lines: LINE_COLUMNS; touched: namespace, bucket, new_lines (BIGINT), top_n; old: stored rows of
+            `node_journal`.
+    Rows:   one journal per row of `touched`, one fork per forked line with a new successor.
+    """
+    known_leaves = old.select("*", F.posexplode("leaves").alias("place", "leaf"))
+    is_tip = F.col("place") == 0
+    null = F.lit(None).cast("string")
+    candidates = known_leaves.select(
+        "namespace",
+        F.col("leaf.n").alias("n"),
+        F.col("leaf.record_id").alias("record_id"),
+        "profile",
+        F.when(is_tip, F.col("tip_hash")).otherwise(F.lower(F.hex("leaf.record_id"))).alias("line_hash"),
+        *(
+            F.when(is_tip, F.col(name)).otherwise(null).alias(name)
+            for name in ("tip_number", "tip_line", "tip_hash")
+        ),
+    )
+    columns = candidates.columns
+    candidates = jobs.checkpoint(
+        candidates.unionByName(journal_rows.as_tip(new_lines).select(*columns)), "candidates for leaves"
+    )
+    ends = jobs.checkpoint(journal_rows.leaves(candidates, new_lines), "leaves")
+    forks = _new_forks(new_lines, candidates, buckets, tables, jobs, scope)
+    fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
+    before = old.select(
+        "namespace",
+        F.col("line_count").alias("old_lines"),
+        F.col("pair_count").alias("old_pairs"),
+        F.col("fork_count").alias("old_forks"),
+        F.when(F.col("fork_count") > 0, F.col("common_n")).alias("old_fork_n"),
+    )
+    zero = F.lit(0).cast("bigint")
+    journals = (
+        touched.join(before, "namespace", "left")
+        .join(journal_rows.tips(ends), "namespace")
+        .join(journal_rows.leaf_arrays(ends), "namespace")
+        .join(_new_pairs(new_lines, old, buckets, tables, jobs, scope), "namespace", "left")
+    )
+    journals = with_forks(journals, fork_counts)
+    return ReducedRows(
+        journals.withColumns(
+            {
+                "line_count": F.col("new_lines") + F.coalesce("old_lines", zero),
+                "pair_count": F.coalesce("pairs", zero) + F.coalesce("old_pairs", zero),
+                "fork_count": F.col("fork_count") + F.coalesce("old_forks", zero),
+                "fork_n": F.least("fork_n", "old_fork_n"),
+            }
+        ),
+        forks,
+    )
+
+
+def _new_pairs(
+    new_lines: DataFrame,
+    old: DataFrame,
+    buckets: tuple[int, ...],
+    tables: Tables,
+    jobs: Jobs,
+    scope: ReduceScope,
+) -> DataFrame:
+    """Count, per journal, the pairs of new lines that no older line has.
+
+    Only the pair columns of older lines are read.
+    """
+    pair = ["namespace", "author_fp", "resource_id"]
+    delivered = jobs.persist(new_lines.where("n > 1").select(*pair).distinct(), "new pairs")
+    counts = delivered.groupBy("namespace").agg(F.count(F.lit(1)).alias("delivered"))
+    if scope.previous_version is None or not jobs.has_rows(old):
+        return counts.withColumnRenamed("delivered", "pairs")
+    older = (
+        tables.read_version(LINES, scope.previous_version).where(F.col("bucket").isin(*buckets)).select(*pair)
+    )
+    names = jobs.row(
+        old.select("namespace").limit(_MAX_NAMED_JOURNALS + 1).agg(F.collect_set("namespace").alias("names"))
+    )["names"]
+    if len(names) <= _MAX_NAMED_JOURNALS:
+        older = older.where(F.col("namespace").isin(*names))
+    known = older.join(delivered, pair).distinct().groupBy("namespace").agg(F.count(F.lit(1)).alias("known"))
+    added = F.col("delivered") - F.coalesce("known", F.lit(0))
+    return counts.join(known, "namespace", "left").select("namespace", added.alias("pairs"))
+
+
+def _new_forks(
+    new_lines: DataFrame,
+    candidates: DataFrame,
+    buckets: tuple[int, ...],
+    tables: Tables,
+    jobs: Jobs,
+    scope: ReduceScope,
+) -> DataFrame | None:
+    """Return the forks with a new line: one with a new sibling, or one that does not follow a leaf."""
+    parents = candidates.select("namespace", F.col("line_hash").alias("line_number"))
+    numbers = new_lines.where("line_number IS NOT NULL").select("namespace", "line_number", "n")
+    inside = numbers.join(parents, ["namespace", "line_number"], "left_anti")
+    siblings = numbers.join(journal_rows.siblings(new_lines), ["namespace", "line_number"], "left_semi")
+    forked = jobs.checkpoint(inside.unionByName(siblings).distinct(), "forked lines")
+    span = jobs.row(forked.agg(F.min("n").alias("low"), F.max("n").alias("high")))
+    if span["low"] is None:
+        return None
+    lines = (
+        tables.read_version(LINES, scope.version)
+        .where(F.col("bucket").isin(*buckets) & F.col("n").between(span["low"] - 1, span["high"]))
+        .select(*journal_rows.LINE_COLUMNS)
+    )
+    return jobs.checkpoint(journal_rows.forks(forked.drop("n"), lines), "forks")
+
+
+def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
+    """Count the forks that are not stored yet; fork_n is the least n of all forks with a new line."""
+    known = tables.read("equivocation").where((F.col("kind") == "SDMP_FORK") & F.col("bucket").isin(*buckets))
+    known = known.select("namespace", "position", F.lit(True).alias("is_known"))
+    return (
+        forks.join(known, ["namespace", "position"], "left")
+        .groupBy("namespace")
+        .agg(F.count(F.when(F.col("is_known").isNull(), 1)).alias("fork_count"), F.min("n").alias("fork_n"))
+    )

@@ -279,5 +279,5 @@ def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_
         assert unchanged == {table: rows for table, rows in before.items() if table != "equivocation"}
     assert lake.reduce(walk_entries=13).outcome == "ok"
     assert lake_tables(lake) == reference.tables()
-    with pytest.raises(UsageError, match=r"logs\.json names a store in logs\[0\]\.store"):
+    with pytest.raises(UsageError, match=r"logs\.json names an unknown store in logs\[0\]\.store"):
         lake.reduce(files=file_of({LOG: told("unheard of")}))

@@ -56,13 +56,13 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     read = {"lines": _read_lines, "car": _read_car}.get(source.format or "", _read_json)
 
     def at_fault(evidence: Evidence) -> None:
-        # When it is judged again its name is gone: the evidence tells the format.
-        told = {
+        # A replay has no file name: the evidence has the format.
+        with_format = {
             code: {**each, "format": source.format}
             for code, each in evidence.items()
             if isinstance(each, Mapping)
         }
-        adder.refuse((INTERNAL_ERROR,), told, source.kept_content(options), content.offset)
+        adder.refuse((INTERNAL_ERROR,), with_format, source.kept_content(options), content.offset)
 
     yield from guarded_steps(read(content, adder), at_fault)
 

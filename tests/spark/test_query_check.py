@@ -2,14 +2,15 @@
 
 import pytest
 
+from strandline.contracts.checks import checks
 from strandline.core.errors import UsageError
 from strandline.pipelines import sql
 from strandline.pipelines.sql.check import query_check
 from strandline.pipelines.sql.query import query_errors
 from strandline.tables.commits import session_settings
-from strandline.tables.views import bare_names
+from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
-from support.queries import REFUSED
+from support.queries import ANSWERED, OF_README, REFUSED
 
 SOMEBODYS = (
     "CREATE OR REPLACE TEMPORARY VIEW somebodys_view AS SELECT 'secret' AS secret",
@@ -56,6 +57,17 @@ def test_nothing_but_queries_over_the_lake_is_answered(asked):
     for name in ("identifier of a function", "text file", "process", "delete", "view of somebody else"):
         assert codes[name] == "QUERY_REFUSED"
     assert codes["3,000 brackets"] == codes["two statements"] == "QUERY_INVALID"
+
+
+def test_queries_over_the_lake_are_answered(asked):
+    queries = {
+        **ANSWERED,
+        **{f"readme: {text}": text for text in OF_README},
+        **{f"example of {name}": view.example for name, view in lake_views().items()},
+        **{check.name: check.select for check in checks(buckets=16)},
+    }
+    refused = {name: error for name, text in queries.items() if (error := asked(text))}
+    assert refused == {}
 
 
 def test_a_refused_query_is_told_in_two_lines(lake, spark, capfd):

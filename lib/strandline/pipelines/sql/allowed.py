@@ -3,8 +3,6 @@
 A function is listed if its value depends only on its arguments, the time and random numbers, and if it has no side
 effect. Not listed are calls of Java methods (reflect), functions of Avro, Protobuf and XML (they read files or external
 entities), functions of users, and functions of the environment (current_user, input_file_name).
-
-Spark parses and analyses its examples of the listed functions to these classes; a slow test tries each of them.
 """
 
 from __future__ import annotations
@@ -32,11 +30,14 @@ SCHEMA_STATEMENTS: Final = _in("plans.logical", "ShowTables ShowViews")
 EXPLAIN: Final = "org.apache.spark.sql.execution.command.ExplainCommand"
 DESCRIBE_QUERY: Final = "org.apache.spark.sql.execution.command.DescribeQueryCommand"
 
-PARSED_PLANS: Final = _in(
+_PIPE: Final = _in("expressions", "PipeOperator")
+"""The node of `|>`, which Spark keeps among the expressions."""
+
+PARSED_PLANS: Final = _PIPE | _in(
     "plans.logical",
     """
         Aggregate Distinct Except Filter Generate GlobalLimit Intersect Join LateralJoin LocalLimit
-        LocalRelation Offset OneRowRelation PipeOperator Pivot Project Sample Sort SubqueryAlias Tail Union
+        LocalRelation Offset OneRowRelation Pivot Project Sample Sort SubqueryAlias Tail Union
         UnresolvedHint
         UnresolvedWith Unpivot WithWindowDefinition
         """,
@@ -49,14 +50,18 @@ PARSED_PLANS: Final = _in(
 )  # fmt: skip
 """Nodes of a parsed query."""
 
-ANALYSED_PLANS: Final = _in(
-    "plans.logical",
-    """
+ANALYSED_PLANS: Final = (
+    _PIPE
+    | _in(
+        "plans.logical",
+        """
         Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect
-        Join LateralJoin LocalLimit LocalRelation Offset OneRowRelation PipeOperator Project Range Repartition
+        Join LateralJoin LocalLimit LocalRelation Offset OneRowRelation Project Range Repartition
         RepartitionByExpression ResolvedHint Sample Sort SubqueryAlias Tail Union View Window WithCTE
         """,
-) | {"org.apache.spark.sql.execution.datasources.LogicalRelation"}
+    )
+    | {"org.apache.spark.sql.execution.datasources.LogicalRelation"}
+)
 """Nodes of an analysed query."""
 
 PARSED_EXPRESSIONS: Final = _in(
@@ -79,8 +84,9 @@ EXPRESSIONS: Final = (
         ArrayRepeat ArraySize ArraySort ArrayTransform ArrayUnion ArraysOverlap ArraysZip Ascending$ Ascii
         Asin Asinh AssertTrue Atan Atan2 Atanh AttributeReference BRound Base64 Between Bin BitLength
         BitmapAndAgg BitmapBitPosition BitmapBucketNumber BitmapConstructAgg BitmapCount BitmapOrAgg
-        BitwiseAnd BitwiseCount BitwiseGet BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Cbrt Ceil
-        CeilExpressionBuilder CheckOverflow CheckOverflowInSum Chr Coalesce Collate CollateExpressionBuilder
+        BinaryPad BinaryPredicate BitwiseAnd BitwiseCount BitwiseGet BitwiseNot BitwiseOr BitwiseXor CaseWhen
+        Cast Cbrt Ceil CeilExpressionBuilder CheckOverflow CheckOverflowInSum Chr
+        Coalesce Collate CollateExpressionBuilder
         Collation Collations CommonExpressionDef CommonExpressionRef Concat ConcatWs Contains
         ContainsExpressionBuilder Conv ConvertTimezone Cos Cosh Cot Crc32 CreateArray CreateMap
         CreateNamedStruct Csc CsvToStructs Cube CumeDist CurDateExpressionBuilder CurrentDate CurrentRow$
@@ -89,8 +95,10 @@ EXPRESSIONS: Final = (
         DayOfWeek DayOfYear Decode DenseRank Descending$ Divide DivideDTInterval DivideYMInterval ElementAt
         Elt Encode EndsWith EndsWithExpressionBuilder EqualNull EqualNullSafe EqualTo EulerNumber Exists Exp
         Explode ExplodeExpressionBuilder ExplodeGeneratorBuilder ExplodeOuterGeneratorBuilder Expm1 Extract
-        ExtractANSIIntervalYears ExtractIntervalDays ExtractIntervalHours ExtractIntervalMinutes
-        ExtractIntervalMonths ExtractIntervalSeconds ExtractIntervalYears Factorial FindInSet Flatten Floor
+        ExtractANSIIntervalDays ExtractANSIIntervalHours ExtractANSIIntervalMinutes ExtractANSIIntervalMonths
+        ExtractANSIIntervalSeconds ExtractANSIIntervalYears ExtractIntervalDays ExtractIntervalHours
+        ExtractIntervalMinutes ExtractIntervalMonths ExtractIntervalSeconds ExtractIntervalYears
+        Factorial FindInSet Flatten Floor
         FloorExpressionBuilder FormatNumber FormatString FromUTCTimestamp FromUnixTime
         FunctionTableSubqueryArgumentExpression GeneratorOuter Get GetArrayItem GetArrayStructFields
         GetJsonObject GetMapValue GetStructField GreaterThan GreaterThanOrEqual Greatest Grouping GroupingID
@@ -105,20 +113,21 @@ EXPRESSIONS: Final = (
         Least Left Length LengthOfJsonArray LessThan LessThanOrEqual Levenshtein Like LikeAll LikeAny
         ListQuery Literal LocalTimestamp Log Log10 Log1p Log2 Logarithm Lower Luhncheck MakeDTInterval
         MakeDate MakeInterval MakeTime MakeTimestamp MakeTimestampExpressionBuilder MakeTimestampFromDateTime
-        MakeTimestampLTZExpressionBuilder MakeTimestampNTZExpressionBuilder MakeValidUTF8 MakeYMInterval
-        MapConcat MapContainsKey MapEntries MapFilter MapFromArrays MapFromEntries MapKeys MapValues
+        MakeTimestampLTZExpressionBuilder MakeTimestampNTZ MakeTimestampNTZExpressionBuilder MakeValidUTF8
+        MakeYMInterval MapConcat MapContainsKey MapEntries MapFilter MapFromArrays MapFromEntries MapKeys MapValues
         MapZipWith Mask MaskExpressionBuilder Md5 MicrosToTimestamp MillisToTimestamp Minute
         MinuteExpressionBuilder MonotonicallyIncreasingID Month MonthName MonthsBetween MultiAlias Multiply
         MultiplyDTInterval MultiplyYMInterval Murmur3Hash NTile NaNvl NamePlaceholder$ NamedArgumentExpression
         NamedLambdaVariable NextDay Not NotLikeAll NotLikeAny Now NthValue NullIf NullIfZero NullsFirst$
         NullsLast$ Nvl Nvl2 OctetLength Or OuterReference Overlay ParseToDate ParseToTimestamp
         ParseToTimestampLTZExpressionBuilder ParseToTimestampNTZExpressionBuilder ParseUrl PercentRank Pi
-        PipeExpression PipeOperator Pmod PosExplode PosExplodeExpressionBuilder PosExplodeGeneratorBuilder
+        PipeExpression Pmod PosExplode PosExplodeExpressionBuilder PosExplodeGeneratorBuilder
         PosExplodeOuterGeneratorBuilder Pow PreciseTimestampConversion PromotePrecision PythonUDTF Quarter
         Quote RLike RPadExpressionBuilder RaiseError RaiseErrorExpressionBuilder Rand RandStr Randn
         RangeFrame$ Rank RegExpCount RegExpExtract RegExpExtractAll RegExpInStr RegExpReplace RegExpSubStr
         Remainder ResolvedCollation Reverse Right Rint Rollup Round RoundCeil RoundFloor RowFrame$ RowNumber
-        SQLKeywords ScalarSubquery SchemaOfCsv SchemaOfJson Sec Second SecondExpressionBuilder SemiStructuredExtract
+        SQLKeywords ScalarSubquery SchemaOfCsv SchemaOfJson Sec Second SecondExpressionBuilder SecondWithFraction
+        SemiStructuredExtract
         SecondsToTimestamp Sentences Sequence SessionWindow Sha1 Sha2 ShiftLeft ShiftRight ShiftRightUnsigned
         Shuffle Signum Sin Sinh Size Slice SortArray SortOrder SoundEx SpecifiedWindowFrame SplitPart Sqrt
         Stack StartsWith StartsWithExpressionBuilder StringDecode StringInstr StringLPad StringLocate

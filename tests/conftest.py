@@ -25,8 +25,8 @@ LONGEST = (
 def pytest_collection_modifyitems(items):
     """Tests without a JVM come first: what they find is told in seconds. Then the longest files.
 
-    Two processes share the files out in this order, and each has a session of its own: a long file at the end would
-    leave one of them without work.
+    Three processes share the files out in this order, and each has a session of its own: a long file at the end would
+    leave the others without work.
     """
     longest = {f"test_{name}": number for number, name in enumerate(LONGEST, 1)}
     items.sort(key=lambda item: longest.get(item.path.stem, len(LONGEST) + 1) if is_spark(item.nodeid) else 0)

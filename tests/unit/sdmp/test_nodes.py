@@ -140,11 +140,28 @@ def test_an_option_names_own_nodes_each_once():
     own = parsed(GOOD)
     assert named_local_nodes("--restore", [], own) == set()
     assert named_local_nodes("--restore", [P, f"node:{X}"], own) == {P, X}
+    assert named_local_nodes("--restore", [P[:9], f"node:{X[:9]}"], own) == {P, X}
+
+
+def test_the_first_part_of_two_nodes_names_none_of_them():
+    nodes = ["ab1", "ab2", "ab"]
+    with pytest.raises(UsageError, match="ab1 and ab2") as refused:
+        named_local_nodes("--restore", ["a"], nodes[:2])
+    assert refused.value.code == "NAMESPACE_AMBIGUOUS"
+    # A whole name is that node, whatever others begin with it.
+    assert named_local_nodes("--restore", ["ab"], nodes) == {"ab"}
 
 
 @pytest.mark.parametrize(
     ("values", "code"),
-    [([Q], "NODE_NOT_OWN"), (["group:" + X], "NODE_NOT_OWN"), ([X, f"node:{X}"], "NODE_TWICE")],
+    [
+        ([Q], "NODE_NOT_OWN"),
+        (["group:" + X], "NODE_NOT_OWN"),
+        ([""], "NODE_NOT_OWN"),
+        (["node:"], "NODE_NOT_OWN"),
+        ([X, f"node:{X}"], "NODE_TWICE"),
+        ([X, X[:9]], "NODE_TWICE"),
+    ],
 )
 def test_an_option_that_names_a_foreign_node_or_one_twice_is_wrong_usage(values, code):
     with pytest.raises(UsageError, match="--restore names") as refused:

@@ -6,6 +6,7 @@ from typing import Any, Final, get_args
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.errors import UsageError
+from strandline.core.ids import only_one
 from strandline.core.limits import MAX_OPTION_VALUES
 from strandline.core.nearest import did_you_mean
 from strandline.core.verdict import shown
@@ -52,18 +53,23 @@ def parse_nodes(raw: bytes, name: str) -> Mapping[str, LocalNode]:
 
 
 def named_local_nodes(option: str, values: Iterable[str], nodes: Collection[str]) -> frozenset[str]:
-    """Return the local nodes that an option names, each as its fingerprint or as `node:<fingerprint>`.
+    """Return the local nodes that an option names: by a fingerprint or its first part, `node:` before it or not.
 
     Raises:
-        UsageError: `NODE_NOT_OWN`, a named node is not in `nodes`; `NODE_TWICE`, a node is named twice.
+        UsageError: `NODE_NOT_OWN`, a named node is not in `nodes`; `NAMESPACE_AMBIGUOUS`, several begin so;
+            `NODE_TWICE`, a node is named twice.
     """
     named: set[str] = set()
     for value in values:
-        node = value.removeprefix("node:")
-        if node not in nodes:
+        given = value.removeprefix("node:")
+        fits = (
+            [given] if given in nodes else sorted(each for each in nodes if given and each.startswith(given))
+        )
+        node = only_one(given, fits)
+        if node is None:
             raise UsageError(
                 "NODE_NOT_OWN",
-                f"{option} names {shown(node)}, which is not a local node.",
+                f"{option} names {shown(given)}, which is not a local node.",
                 "Name a node that the file of --nodes lists.",
             )
         if node in named:

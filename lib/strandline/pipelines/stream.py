@@ -20,9 +20,10 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, no_signals
 from strandline.pipelines.stream_source import FolderSource, StreamSource, TopicSource
 from strandline.tables import lake
+from strandline.tables.checkpoint import bind, checkpoint_damaged
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
-from strandline.tables.stream import bind, checkpoint_damaged, landing_folder
+from strandline.tables.stream import landing_folder
 from strandline.tables.topics import Topic, topic_of
 
 WATCH_SECONDS: Final = 2

@@ -10,12 +10,12 @@ from pyspark.sql import SparkSession
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.session.jars import kafka_coordinate
+from strandline.tables.checkpoint import is_bound
 from strandline.tables.paths import path_text
 from strandline.tables.stream import (
     MicroBatch,
     follow_folder,
     follow_topic,
-    is_bound,
     landing_folder,
     names_not_utf8,
 )

@@ -9,8 +9,8 @@ from typing import Final
 
 from strandline.core.errors import UsageError
 
-HIDDEN: Final = (b".", b"_")
-"""First characters of names that are skipped inside folders."""
+_HIDDEN: Final = (b".", b"_")
+_HALF_WRITTEN: Final = b"._COPYING_"
 
 _WILD: Final = ("*", "?", "[")
 
@@ -100,7 +100,7 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
             continue  # removed since its name was read
         with found as entries:
             for entry in sorted(entries, key=lambda each: each.name, reverse=True):
-                if entry.name.startswith(HIDDEN):
+                if is_hidden(entry.name):
                     continue
                 is_link = entry.is_symlink()
                 real = os.path.realpath(entry.path) if is_link else os.path.join(here, entry.name)
@@ -113,6 +113,21 @@ def walk(root: bytes, inside: bytes) -> Iterator[tuple[bytes, bytes | None]]:
                     yield entry.path, real
                 elif is_link:
                     yield entry.path, None
+
+
+def is_hidden(name: bytes) -> bool:
+    """Return whether a file or folder of this name is skipped inside folders.
+
+    Names that begin with `.` or `_`, and names that Hadoop gives a file while it copies it. Spark skips most of these
+    (not `_metadata.x` and `_a=b`) and no others.
+    """
+    return name.startswith(_HIDDEN) or name.endswith(_HALF_WRITTEN)
+
+
+def has_hidden_part(path: bytes, root: bytes) -> bool:
+    """Return whether a part of `path` below the folder `root` is hidden."""
+    below = path.removeprefix(root.rstrip(b"/") + b"/")
+    return any(is_hidden(part) for part in below.split(b"/"))
 
 
 def is_inside(path: bytes, root: bytes) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import guarded
-from strandline.tables.paths import HIDDEN, absolute, is_inside, no_file, path_text, roots, walk
+from strandline.tables.paths import absolute, is_hidden, is_inside, no_file, path_text, roots, walk
 
 MANIFEST_SUFFIX: Final = b".manifest.json"
 _TASK_FILES: Final = 500
@@ -193,7 +193,7 @@ class _Found:
             return  # no manifest in a folder that cannot be listed or was removed
         for name in names:
             other = os.path.join(folder, name)
-            is_manifest = name.endswith(MANIFEST_SUFFIX) and not name.startswith(HIDDEN)
+            is_manifest = name.endswith(MANIFEST_SUFFIX) and not is_hidden(name)
             real = os.path.realpath(other) if is_manifest else b""
             if is_manifest and os.path.isfile(other) and is_inside(real, here):
                 self._take(other, other, "beside", guarded(here, real[len(here) :]))

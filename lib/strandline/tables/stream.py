@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from strandline.core.errors import FaultError, UsageError
-from strandline.tables.paths import path_text, walk
+from strandline.core.errors import UsageError
+from strandline.tables.paths import has_hidden_part, path_text, walk
 from strandline.tables.sources import MANIFEST_SUFFIX
 from strandline.tables.topics import Messages, Topic, messages_in, topic_frame
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-BINDING: Final = "strandline"
-"""The folder in a checkpoint that names its stream."""
-
 _FILES: Final = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 """The schema of Spark's source `binaryFile`; it does not read content that is not selected."""
 _NO_AGE_LIMIT: Final = "36500d"
 _NAMES_SHOWN: Final = 3
-_SPARKS_OWN: Final = "metadata"
 _PATTERN: Final = re.compile(r"[*?\[\]{}\\]")
 
 
@@ -85,57 +79,6 @@ def _is_text(path: bytes) -> bool:
     return True
 
 
-def bind(spark: SparkSession, checkpoint: str, owner: Mapping[str, str]) -> None:
-    """Bind a new checkpoint to `owner` (lake, source, dialect), or check that an existing one is bound to it.
-
-    A checkpoint stores which files were read. With another lake, these files would silently be missing in that lake.
-    Raises: FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED.
-    """
-    binding = f"{checkpoint}/{BINDING}"
-    text = _text(spark, binding)
-    if text is None and _text(spark, f"{checkpoint}/{_SPARKS_OWN}") is None:
-        row = spark.createDataFrame([(json.dumps(dict(owner), sort_keys=True),)], "value STRING")
-        # Mode overwrite, since a kill can leave half of it.
-        row.coalesce(1).write.mode("overwrite").text(binding)
-        return
-    try:
-        found = json.loads(text or "{}")
-        differing = sorted(name for name in owner if found.get(name) != owner[name])
-    except (ValueError, AttributeError):
-        raise checkpoint_damaged(checkpoint, f"its folder {BINDING} does not name a stream") from None
-    if differing:
-        raise FaultError(
-            "CHECKPOINT_FOREIGN",
-            f"The checkpoint {checkpoint} belongs to another stream: it differs in {', '.join(differing)}",
-            "name another with --checkpoint, or delete it: then all input is read again, and its records are known",
-        )
-
-
-def checkpoint_damaged(checkpoint: str, what: str) -> FaultError:
-    """Return the error of a checkpoint from which no stream can continue."""
-    return FaultError(
-        "CHECKPOINT_DAMAGED",
-        f"The stream cannot continue from the checkpoint {checkpoint}: {what}",
-        "name another with --checkpoint, or delete it: then all input is read again, and its records are known",
-    )
-
-
-def is_bound(spark: SparkSession, checkpoint: str) -> bool:
-    """Return whether a checkpoint is bound to a stream."""
-    return _text(spark, f"{checkpoint}/{BINDING}") is not None
-
-
-def _text(spark: SparkSession, place: str) -> str | None:
-    """Return the line of text at a path, or None if it does not exist."""
-    try:
-        rows = spark.read.text(place).head(1)
-    except AnalysisException as error:
-        if error.getCondition() != "PATH_NOT_FOUND":
-            raise
-        return None
-    return str(rows[0]["value"]) if rows else None
-
-
 def follow_folder(
     spark: SparkSession,
     folder: bytes,
@@ -147,9 +90,9 @@ def follow_folder(
 ) -> StreamingQuery:
     """Start to follow a folder and its subfolders; `process` gets each micro-batch and returns after its commits.
 
-    The stream carries only paths; `process` reads the files. Files must appear complete, by a rename; names that begin
-    with `.` or `_` are skipped. Manifests are found in the folders of the files that they name. `every` is the interval
-    between two checks for files, in seconds; None: process what is there, then end.
+    The stream carries only paths; `process` reads the files. Files must appear complete, by a rename; hidden names
+    (`paths.is_hidden`) are skipped. Manifests are found in the folders of the files that they name. `every` is the
+    interval between two checks for files, in seconds; None: process what is there, then end.
     """
     files = (
         spark.readStream.format("binaryFile")
@@ -166,7 +109,7 @@ def follow_folder(
 
     def batch(frame: DataFrame, number: int) -> None:
         rows = frame.select("path", "modificationTime").collect()
-        paths = sorted(_local(row["path"]) for row in rows)
+        paths = sorted(path for row in rows if not has_hidden_part(path := _local(row["path"]), folder))
         oldest = min((row["modificationTime"] for row in rows), default=None)
         process(
             MicroBatch(

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from strandline.core.errors import UsageError
+from strandline.tables.paths import has_hidden_part
 from strandline.tables.stream import landing_folder
 
 
@@ -28,3 +29,15 @@ def test_what_is_not_there_or_no_folder_is_refused(tmp_path):
         with pytest.raises(UsageError) as refused:
             landing_folder(str(tmp_path / name))
         assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("below", "hidden"),
+    [
+        ("a", False), ("a/b", False), ("a_b.c", False), ("_a", True), (".a", True), ("a/_b", True), ("_a/b", True),
+        ("_a=b", True), ("_metadata.journal", True), ("a._COPYING_", True), ("a._COPYING_.b", False),
+    ],
+)  # fmt: skip
+def test_a_path_is_hidden_by_any_of_its_parts_below_the_folder(below, hidden):
+    for root in (b"/_landing/.in", b"/_landing/.in/"):
+        assert has_hidden_part(b"/_landing/.in/" + below.encode(), root) is hidden

@@ -37,6 +37,9 @@ def folder(tmp_path: Path) -> Path:
         "_hidden/e",
         ".git/f",
         "sub/_z",
+        "sub/_a=b",
+        "sub/_metadata.journal",
+        "sub/half._COPYING_",
         "../out/secret",
     ):
         (root / name).write_text(name)

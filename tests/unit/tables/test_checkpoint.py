@@ -1,0 +1,67 @@
+"""A checkpoint that lacks a batch which it committed is refused; what a kill leaves is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from strandline.core.errors import FaultError
+from strandline.tables.checkpoint import check_steps
+
+
+def note(file: Path, *lines: object) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(["v1", *(json.dumps(line) for line in lines)]))
+
+
+@pytest.fixture
+def checkpoint(tmp_path) -> Path:
+    """What a stream of a folder leaves after two batches, and a third that was begun."""
+    root = tmp_path / "checkpoint"
+    for step in range(3):
+        note(root / "offsets" / str(step), {"batchWatermarkMs": 0}, {"logOffset": step})
+        note(root / "sources" / "0" / str(step), {"path": f"file:///landing/{step}", "batchId": step})
+    for step in range(2):
+        note(root / "commits" / str(step), {"nextBatchWatermarkMs": 0})
+    (root / "offsets" / ".2.crc").write_bytes(b"crc")
+    return root
+
+
+DAMAGED = {
+    "the last batches were never begun": ([("offsets", 1), ("offsets", 2)], "batch 1 is committed"),
+    "no batch was ever begun": ([("offsets", n) for n in range(3)], "offsets/1 is missing"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_checkpoint_that_lacks_a_batch_which_it_committed_is_refused(checkpoint, name):
+    gone, said = DAMAGED[name]
+    check_steps(str(checkpoint))
+    for folder, step in gone:
+        (checkpoint / folder / str(step)).unlink()
+    for place in (str(checkpoint), f"file:{checkpoint}"):
+        with pytest.raises(FaultError) as refused:
+            check_steps(place)
+        assert refused.value.code == "CHECKPOINT_DAMAGED"
+        assert place in refused.value.message
+        assert said in refused.value.message
+
+
+WHOLE = {
+    "a kill before the files' step was begun": [("offsets", 2)],
+    "a kill before a batch was committed": [("commits", 1)],
+    "files listed long ago": [("sources/0", 0), ("sources/0", 1)],
+    "batches of long ago": [("offsets", 0), ("commits", 0)],
+    "a new checkpoint": [(folder, n) for folder in ("offsets", "commits", "sources/0") for n in range(3)],
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_a_kill_or_age_leaves_is_no_damage(checkpoint, name):
+    for folder, step in WHOLE[name]:
+        (checkpoint / folder / str(step)).unlink(missing_ok=True)
+    check_steps(str(checkpoint))
+
+
+def test_a_place_that_is_no_folder_here_is_not_looked_at():
+    check_steps("s3://bucket/checkpoint")

@@ -27,6 +27,7 @@ from strandline.dialects.ipfslog.codec import (
     signed_cbor,
 )
 from strandline.dialects.ipfslog.codec.documents import MAX_LINE_BYTES
+from strandline.dialects.ipfslog.info import INFO
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
     JsonDocument,
@@ -134,6 +135,12 @@ FILES = {
 def test_a_json_file_is_one_document_or_a_list_of_them(name):
     data, expected = FILES[name]
     assert told(data, "json") == expected
+
+
+def test_an_entry_alone_is_read_in_the_format_of_messages():
+    block = to_blocks([DAG["a1"]]).rstrip(b"\n")
+    assert told(block, INFO.message_format) == ["BlockDocument"]
+    assert told(A1, INFO.message_format) == ["JsonDocument"]
 
 
 def test_the_raw_bytes_of_an_element_are_its_exact_slice():

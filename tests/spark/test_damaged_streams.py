@@ -69,11 +69,12 @@ def of_another_stream(path: Path) -> None:
 
 REFUSED = {
     "metadata": (emptied, cut, noise, gone),
-    "offsets": (emptied, cut, cut_at_a_line, noise, gone),
+    "offsets": (emptied, cut, cut_at_a_line, noise),
     "commits": (emptied, cut, noise),
     "sources/0": (emptied, cut, noise, gone),
-    "strandline": (emptied, cut, noise, gone),
+    "strandline": (gone,),
 }
+"""Damage by folder; `tests/unit/tables/test_checkpoint.py` has damage found before the stream starts."""
 GONE_ON_FROM = {"commits": (gone,), "sources/0": (cut_at_a_line, of_another_stream)}
 
 

@@ -1,12 +1,16 @@
-"""A checkpoint that lacks a batch which it committed is refused; what a kill leaves is not."""
+"""A checkpoint that lacks a batch which it committed, or names no stream, is refused; what a kill leaves is not."""
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from strandline.core.errors import FaultError
-from strandline.tables.checkpoint import check_steps
+from strandline.tables.checkpoint import BINDING, bind, check_steps
+
+OWNER = {"lake": "id", "source": "/landing", "dialect": "sdmp"}
 
 
 def note(file: Path, *lines: object) -> None:
@@ -65,3 +69,44 @@ def test_what_a_kill_or_age_leaves_is_no_damage(checkpoint, name):
 
 def test_a_place_that_is_no_folder_here_is_not_looked_at():
     check_steps("s3://bucket/checkpoint")
+
+
+class Lines:
+    """Reads the lines of text in a folder or file, as a session of Spark does."""
+
+    def text(self, place: str) -> SimpleNamespace:
+        found = Path(place)
+        if not found.exists():
+            raise AnalysisException(f"{place} does not exist", errorClass="PATH_NOT_FOUND")
+        files = [found] if found.is_file() else sorted(found.glob("[!._]*"))
+        lines = [line for file in files for line in file.read_text(errors="replace").splitlines()]
+        return SimpleNamespace(head=lambda most: [{"value": line} for line in lines[:most]])
+
+
+NAMELESS = {
+    "emptied": lambda part: part.write_bytes(b""),
+    "cut": lambda part: part.write_bytes(part.read_bytes()[:20]),
+    "noise": lambda part: part.write_bytes(b"\0\xff{not json"),
+    "a number": lambda part: part.write_bytes(b"1"),
+    "gone": Path.unlink,
+    "of a batch that was never begun": lambda part: [
+        step.unlink() for step in part.parents[1].glob("offsets/[0-9]")
+    ],
+}
+
+
+@pytest.mark.parametrize("name", NAMELESS)
+def test_a_checkpoint_that_does_not_name_its_stream_is_refused(checkpoint, name):
+    spark, part = SimpleNamespace(read=Lines()), checkpoint / BINDING / "part-00000.txt"
+    note(checkpoint / "metadata", {"id": "0"})
+    part.parent.mkdir()
+    part.write_text(json.dumps(OWNER) + "\n")
+    bind(spark, str(checkpoint), OWNER)
+    with pytest.raises(FaultError) as foreign:
+        bind(spark, str(checkpoint), OWNER | {"dialect": "ipfslog"})
+    assert (foreign.value.code, "differs in dialect" in foreign.value.message) == ("CHECKPOINT_FOREIGN", True)
+    NAMELESS[name](part)
+    with pytest.raises(FaultError) as refused:
+        bind(spark, str(checkpoint), OWNER)
+    assert refused.value.code == "CHECKPOINT_DAMAGED"
+    assert str(checkpoint) in refused.value.message

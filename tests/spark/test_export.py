@@ -209,7 +209,7 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
         ([other[:-1] + ("0" if other[-1] != "0" else "1")], new, None, "NAMESPACE_UNKNOWN", f"node:{other}?"),
         (["log:"], new, None, "NAMESPACE_UNKNOWN", "log:strand?"),
         ([straight[0].decode()], new, None, "NAMESPACE_AMBIGUOUS", "include the kind"),
-        ([LOG, other], new, None, "DIALECTS_DIFFER", "two calls"),
+        ([LOG, other], new, None, "DIALECTS_DIFFER", "its own file"),
         ([other], out / "then.car", None, "OUT_EXISTS", "new file"),
         ([other], out, None, "OUT_IS_FOLDER", "name a file"),
         ([other], out / "x.manifest.json", None, "OUT_NAME", "another file"),

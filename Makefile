@@ -28,7 +28,7 @@ quick: $(VENV)/.test ## Run the tests that need no JVM, except the largest (seco
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
 test: java lint contracts ## Run every check and every test
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6 runs the second of six parts
 	$(BIN)/python -m pytest -m slow --durations=0 --durations-min=1 $(if $(PART),--part $(PART))

@@ -25,8 +25,8 @@ LONGEST = (
 def pytest_collection_modifyitems(items):
     """Tests without a JVM come first: what they find is told in seconds. Then the longest files.
 
-    Three processes share the files out in this order, and each has a session of its own: a long file at the end would
-    leave the others without work.
+    Two processes share the files out in this order, and each has a session of its own: a long file at the end would
+    leave the other without work.
     """
     longest = {f"test_{name}": number for number, name in enumerate(LONGEST, 1)}
     items.sort(key=lambda item: longest.get(item.path.stem, len(LONGEST) + 1) if is_spark(item.nodeid) else 0)
@@ -43,19 +43,16 @@ def settings():
 
 
 @pytest.fixture(scope="session")
-def spark(request, settings):
+def spark(settings):
     from strandline.session import open_session
     from strandline.session.jars import cached_jars, kafka_coordinate
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
     # through the whole heap each time that it grows.
-    options = "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
-    if request.config.getoption("markexpr") == "not slow":
-        # Small inputs do not repay the optimizing compiler: twelve tests take 205 seconds of CPU without it and 294
-        # with it. The slow tier has large inputs.
-        options += " -XX:TieredStopAtLevel=1"
-    os.environ["JDK_JAVA_OPTIONS"] = options
+    os.environ["JDK_JAVA_OPTIONS"] = (
+        "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
+    )
     cache = Path(settings.spark.cache)
     kept = cached_jars(cache) and cached_jars(cache, kafka_coordinate())
     # The first session of all fetches the jars, and two must not at once.

@@ -14,7 +14,10 @@ SELECT
   e.writer,
   e.key,
   e.clock_time,
-  e.payload_json
+  e.payload_json,
+  e.source,
+  e.run_id,
+  e.landed_at
 FROM ipfs_log_entry AS e
 JOIN log AS l ON l.namespace = e.namespace
 WHERE NOT array_contains(l.told.write, '*')

@@ -1,5 +1,6 @@
--- Every entry of every log with its position, its payload and its parents: the complete log for analysis. Entries of
--- writers who may not write are in ipfs_log_denied, pruned entries only in ipfs_log_dag.
+-- Every entry of every log with its position, its payload, its parents and its provenance (source, run, write time): the
+-- complete log for analysis. Entries of writers who may not write are in ipfs_log_denied, pruned entries only in
+-- ipfs_log_dag.
 -- Example: SELECT log_id, writer, count(*) AS entries, max(clock_time) AS newest FROM ipfs_log_node GROUP BY log_id, writer ORDER BY entries DESC
 SELECT
   v.namespace,
@@ -18,7 +19,10 @@ SELECT
   transform(e.next, digest -> lower(hex(digest))) AS next,
   e.payload_json,
   e.value_json,
-  e.flags
+  e.flags,
+  e.source,
+  e.run_id,
+  e.landed_at
 FROM ipfs_log_view AS v
 JOIN namespace_state AS s ON s.namespace = v.namespace
 JOIN ipfs_log_entry AS e ON e.namespace = v.namespace AND e.record_id = v.record_id

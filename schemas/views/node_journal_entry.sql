@@ -1,5 +1,6 @@
 -- The lines of each journal's trunk, the path from line 1 to the tip: position, exact text, ids, whether a fork disputes
--- the line and whether a later line covers it. Lines of other branches, and lines that are not reduced yet, are left out.
+-- the line, whether a later line covers it, and its provenance (source, run, write time). Lines of other branches, and
+-- lines that are not reduced yet, are left out.
 -- Example: SELECT n, resource_id FROM node_journal_entry WHERE disputed ORDER BY namespace, n
 --
 -- The trunk is found without a walk from line to line. Below the first fork every line is on it. Above it, lines at one
@@ -145,7 +146,10 @@ SELECT
   lower(hex(l.record_id)) AS record_id,
   l.profile,
   l.n > j.common_n AS disputed,
-  l.n < j.tip_n AS covered
+  l.n < j.tip_n AS covered,
+  l.source,
+  l.run_id,
+  l.landed_at
 FROM node_journal_line AS l
 JOIN journal AS j ON j.namespace = l.namespace AND l.n <= j.tip_n
 LEFT ANTI JOIN astray AS a ON a.namespace = l.namespace AND a.line_hash = l.line_hash

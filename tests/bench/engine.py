@@ -141,7 +141,7 @@ class Engine:
         store, stages = self.store(lake), Stages()
         began = time.perf_counter()
         with store.sized(store.stored_bytes("node_resource")), SparkJobs(stages) as jobs:
-            scope = AuthorScope(store.run_id, store.version("node_journal_line"), ())
+            scope = AuthorScope(store.version("node_journal_line"), ())
             commit = SDMP.next_commit(own, store, jobs, scope)
             if commit is None or commit.count != lines:
                 raise RuntimeError(f"the writer has other than {lines} lines to write")
@@ -206,7 +206,7 @@ class Engine:
         scan = self.scan(sources)
         split_bytes = self.settings.read.split_bytes
         with store.sized(text_bytes(sources), split_bytes), SparkJobs(stages) as jobs:
-            request = AdmitRequest(run_id=store.run_id, deferred_per_namespace=limit)
+            request = AdmitRequest(deferred_per_namespace=limit)
             admission = SDMP.admit(scan, store, jobs, request)
             stages.stage("rows")
             if not admission.inserts or admission.counts["accepted"] != lines:

@@ -96,6 +96,7 @@ def entry_rows(spark: SparkSession, logs: int, first: int, last: int) -> DataFra
         F.when(F.col("time") > 1, F.array(_digest(F.col("time") - 1))).otherwise(none).alias("next"),
         none.alias("refs"), F.lit("{}").alias("payload_json"), F.col("time").cast("string").alias("value_json"),
         F.array(op).alias("ops"), F.array().cast("array<string>").alias("flags"), F.lit("bench").alias("run_id"),
+        F.lit("/bench/logs").alias("source"), F.current_timestamp().alias("landed_at"),
     )  # fmt: skip
 
 

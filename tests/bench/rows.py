@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +23,7 @@ TABLE = "node_journal_line"
 _LINK = re.compile(rb"[0-9a-f]{64}@[0-9a-f]{64}/[0-9a-f]{64}").fullmatch
 _FIRST = re.compile(rb"[0-9a-f]{64}").fullmatch
 ID_CHARS = 64
+LANDED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ def journal_rows(stretches: Iterable[Stretch], *, run_id: str, buckets: int) -> 
         resource_id=linked.then(pl.col("line").str.slice(2 * ID_CHARS + 2, ID_CHARS)),
         origin=pl.lit("received"),
         run_id=pl.lit(run_id),
+        source=pl.lit("/bench/journals"),
+        landed_at=pl.lit(LANDED_AT),
     )
     return shaped.select(contract(TABLE).names).sort("bucket", "namespace", "n", "record_id")
 

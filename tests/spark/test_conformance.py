@@ -32,6 +32,14 @@ class TestSdmp(GoldenLake, Conformance):
     def reference(self):
         return ReferenceLake()
 
+    spelled = ("n", "line_number", "author_fp", "resource_id")
+
+    def is_implied(self, n, *_):
+        return n == 1
+
+    def bytes_of(self, _n, number, author, resource):
+        return b"" if number is None else f"{number}@{author}/{resource}".encode()
+
     def assert_counted(self, report, counts):
         assert counted(report, NAMES) == dict(zip(NAMES, astuple(counts), strict=True))
 

@@ -1,16 +1,23 @@
 """Options of ingest on one lake: replay, retention, the limit of waiting records."""
 
+import gzip
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from strandline.core.errors import UsageError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.frames.provenance import batch_sources
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.run_context import NoProgress
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import assert_commits_name_their_run
+from support.forged_lakes import older
 from support.lakes import Lake, write_files
+from support.provenance import delivered
 
 
 class Seen(NoProgress):
@@ -84,7 +91,12 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     assert lake.ingest(from_quarantine=True, reason="INTERNAL_ERROR").counts["read"] == 0
     # From here on the rules are others, and the bug is mended.
     monkeypatch.setattr(quarantine_writer, "rules_version", lambda: 2)
-    more = lake.ingest(write_files(tmp_path / "more", {"a.journal": render(lines[:4])}))
+    first, twice = list(synthetic(5, 4)), list(synthetic(6, 6))
+    later = {
+        "a.journal": render(lines[:4]), "b.journal.gz": gzip.compress(render(first)), "c.journal": render(twice[:4]),
+        "d.journal": render(twice), "e.jsonl": batch(twice[0].decode(), twice[0].decode(), twice[1:]) + b"\n",
+    }  # fmt: skip
+    more = lake.ingest(write_files(tmp_path / "more", later))
     assert more.members["judged_by_older_rules"] == 6
     stay = [row for row in lake.rows("quarantine", *VERDICT) if row[0] != f"node:{node}" and met not in row]
     of_others = lake.ingest(from_quarantine=True, namespace=others[0].decode()[:9])
@@ -103,8 +115,48 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     for reasons, (first_run, last_run, times, _, first_seen, last_seen) in sightings(lake).items():
         assert (first_run, times) == (report.run_id, again.get(reasons, 1))
         assert (last_run == replayed.run_id) == (last_seen > first_seen) == (reasons in again)
+    # Records that waited or were judged again keep the file that delivered them.
+    brought: dict[str, list[str | None]] = {}
+    for name, _, source, _ in delivered(lake, "node_journal_line", "namespace", "n"):
+        brought.setdefault(name, []).append(source)
+    before, after = str(tmp_path / "in"), str(tmp_path / "more")
+    wanted = {
+        lines[0]: [f"{after}/a.journal"] * 4 + [f"{before}/a.jsonl"] * 4,
+        others[0]: [f"{before}/d.journal"] * 3,
+        first[0]: [f"{after}/b.journal.gz"] * 4,
+        twice[0]: [f"{after}/c.journal"] * 4 + [f"{after}/d.journal"] * 2,
+    }
+    assert {name: brought[f"node:{name.decode()}"] for name in wanted} == wanted
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     assert lake.ingest(drop_rejected_before=tomorrow).counts["dropped"] == 4
     assert lake.rows("quarantine", "status") == [("deferred",)]
     lake.reduce()
     assert_commits_name_their_run(lake)
+
+
+def test_a_lake_of_an_older_contract_is_read_refused_and_given_the_columns_that_it_lacks(new_lake, tmp_path):
+    lake, ours, lines = new_lake("older"), new_lake("ours"), list(synthetic(7, 6))
+    lake.ingest(write_files(tmp_path / "first", {"a.journal": render(lines[:4])}))
+    older(lake.path, "node_journal_line", ["source", "landed_at"])
+    assert ours.bring(lake).counts["new"] == 4
+    assert {source for source, _ in delivered(ours, "node_journal_line")} == {str(lake.path)}
+    more = write_files(tmp_path / "more", {"b.journal": render(lines)})
+    with pytest.raises(UsageError) as refused:
+        lake.ingest(more)
+    assert refused.value.code == "CONTRACT_OLDER"
+    assert f"`strandline init --lake {lake.path}`" in refused.value.next
+    assert lake.init().members["migrated"] == ["node_journal_line"]
+    assert lake.init().members["migrated"] == []
+    assert lake.ingest(more).counts["new"] == 2
+    by_position = [(n, None) for n in range(1, 5)] + [(n, f"{more}/b.journal") for n in (5, 6)]
+    assert lake.rows("node_journal_line", "n", "source") == by_position
+
+
+def test_rows_judged_again_that_share_a_number_have_one_source(spark):
+    ids = [bytes([7] * 8 + [last] * 24) for last in range(3)]
+    replay = [(id_, f"/in/{at}", at) for at, id_ in enumerate(ids)]
+    found = batch_sources(
+        spark.createDataFrame([(0, "/in/a")], "file_no BIGINT, source STRING"),
+        spark.createDataFrame(replay, "quarantine_id BINARY, source STRING, source_offset BIGINT"),
+    ).collect()
+    assert [tuple(row)[1:] for row in found] == [("/in/a", 0), ("/in/0", 0)]

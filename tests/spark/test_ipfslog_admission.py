@@ -1,6 +1,7 @@
 """Of logs Spark admits what the pure-Python reference admits, row by row and count by count."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -12,6 +13,7 @@ from support.ipfslog_cases import LOG, dag, document, entry, lies, who
 from support.ipfslog_corpus import tampered, tampered_car
 from support.ipfslog_reference import ReferenceLogs, assert_admitted_equal, told
 from support.lakes import write_files
+from support.provenance import delivered, sources
 from support.random_deliveries import corpus, packed
 
 
@@ -72,6 +74,15 @@ def test_the_vectors_are_admitted_as_published(new_lake, tmp_path):
         "read": 2, "new": 1, "known": 1, "readmitted": 1,
     }  # fmt: skip
     assert lake.rows("quarantine") == []
+    brought = delivered(lake, "ipfs_log_entry", "record_id")
+    assert Counter(source for _, source, _ in brought) == {
+        str(tmp_path / "dag" / "dag.json"): 9, str(tmp_path / "more" / "more.jsonl"): len(lines),
+        str(tmp_path / "more" / "a1.jsonl"): 1,
+    }  # fmt: skip
+    assert {run for id_, _, run in brought if id_ == core["a1"].record_id} == {admitted.run_id}
+    assert (alice.digest, str(tmp_path / "car" / "a1.car"), admitted.run_id) in delivered(
+        lake, "ipfs_log_identity", "record_id"
+    )
 
 
 def test_what_a_run_was_killed_after_is_found_by_the_next(new_lake, tmp_path):
@@ -94,6 +105,11 @@ def test_what_a_run_was_killed_after_is_found_by_the_next(new_lake, tmp_path):
     assert lake.rows("ipfs_log_entry") == []
     lake.ingest(tmp_path / "second")
     assert_admitted_equal(lake, reference)
+    # A killed run has no row in `run`, but its rows have their source and time.
+    runs = {run for [run] in lake.rows("run", "run_id")}
+    assert {source for source, run in delivered(lake, "ipfs_log_identity") if run not in runs} == {
+        str(tmp_path / "second" / "ids.jsonl"), str(tmp_path / "second" / "v2.jsonl"),
+    }  # fmt: skip
 
 
 def test_more_waiting_entries_than_a_log_may_have_are_turned_away(new_lake, tmp_path):
@@ -110,4 +126,5 @@ def test_more_waiting_entries_than_a_log_may_have_are_turned_away(new_lake, tmp_
     assert lake.ingest(write_files(tmp_path / "ids", alice)).counts["readmitted"] == 2
     lake.ingest(from_quarantine=True)
     assert len(lake.rows("ipfs_log_entry", "record_id")) == 5
+    assert sources(lake, "ipfs_log_entry") == {str(tmp_path / "in" / "a.jsonl")}
     assert lake.rows("quarantine") == []

@@ -15,6 +15,7 @@ from support.lakes import counted, write_files
 from support.own_cases import journal_of, node_of, own_document, own_node, pairs_of
 from support.own_lake import OwnLake
 from support.own_runs import own_run
+from support.provenance import delivered
 from support.random_own import local_nodes, runs
 from support.reference import Counts
 from support.sdmp_cases import document, line
@@ -160,6 +161,14 @@ def test_the_vectors_of_writing_and_synchronising_byte_for_byte(new_lake, tmp_pa
     assert [origin for name, _, origin in origins if name == f"node:{X}"] == [
         "implied", "announced", "announced", "synced", "synced", "synced",
     ]  # fmt: skip
+    # Lines that a local node wrote have no source; its resources have that of their announcement.
+    brought = delivered(lake, "node_journal_line", "namespace")
+    assert {source for name, source, _ in brought if name == f"node:{X}"} == {None}
+    announced = {(name, source) for name, source, _ in delivered(lake, "node_resource", "namespace")}
+    assert announced == {
+        (f"node:{node}", str(tmp_path / "in" / name))
+        for node, name in ((X, "x.jsonl"), (first, "published.jsonl"), (y, "two.jsonl"))
+    }
     # A second time nothing is appended; peers that are no longer listed take their rows along.
     again = lake.sync(own_run([own_node(X)]))
     assert (again.counts["authored"], "node_journal_line" in again.tables) == (0, False)

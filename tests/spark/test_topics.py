@@ -13,6 +13,7 @@ from strandline.pipelines.faults import Faults
 from strandline.tables import topics
 from support.broker import broker
 from support.lakes import write_files
+from support.provenance import sources
 from support.random_deliveries import corpus as logs
 from support.random_journals import corpus as journals
 from support.topics import PARTS, Topics
@@ -73,6 +74,8 @@ def test_a_topic_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(clu
     whole.ingest(write_files(tmp_path / "in", together))
     whole.reduce()
     assert streamed.tables() == whole.tables()
+    # Lines have topic and partition as source, without the offset.
+    assert sources(streamed, "node_journal_line") - {None} == {f"{source}/{part}" for part in range(PARTS)}
 
     assert streamed.stream(source).counts["batches"] == 0
     shutil.rmtree(streamed.path / "_checkpoints")

@@ -107,8 +107,13 @@ class TestToy(Conformance):
     ending = ".toy"
     adds_tables = True
 
+    spelled = ("block",)
+
     def corpus(self):
         return chains(5, 60, 2)
+
+    def bytes_of(self, block):
+        return block
 
     def reference(self):
         return Reference()

@@ -20,6 +20,7 @@ import pytest
 from strandline.pipelines.faults import Faults
 from support.golden import Recorder, agree, contents
 from support.lakes import Lake, choose_buckets, write_files
+from support.provenance import delivered
 
 Files = Mapping[str, bytes]
 
@@ -40,6 +41,7 @@ class Lakes:
         self._kit, self._spark, self._settings, self._empty, self._root = kit, spark, settings, empty, root
         self.made: list[Lake] = []
         self.counts: list[Mapping[str, int]] = []
+        self.run_ids: list[str] = []
         self.reference = kit.reference()
         self.recorder = Recorder(spark)
 
@@ -72,6 +74,7 @@ class Lakes:
             source = self.write(f"run{number}", self._kit.packed(files))
             report = self.recorder.run(f"ingest {number}", lake, lambda source=source: lake.ingest(source))
             self.counts.append(report.counts)
+            self.run_ids.append(report.run_id)
             self._kit.assert_counted(report, counts)
             self._kit.assert_admitted(lake, self.reference)
             self.recorder.run(f"reduce {number}", lake, lake.reduce)
@@ -146,6 +149,35 @@ class Conformance(ABC):
         assert all(total[name] for name in ("new", "known", "rejected", "deferred"))
         assert bool(total["readmitted"]) == self.waits
 
+    spelled: ClassVar[tuple[str, ...]] = ()
+    """Columns of the record table from which `bytes_of` builds a record's bytes; empty if files encode them."""
+
+    def bytes_of(self, *spelled: Any) -> bytes:
+        """The bytes of a record in its file, from these columns."""
+        raise NotImplementedError
+
+    def test_every_record_has_the_file_the_run_and_the_time_of_its_delivery(self, lakes):
+        from strandline.dialects import infos
+
+        rows = delivered(lakes.landed, infos()[self.dialect].record_table, *self.spelled)
+        waited = 0
+        for *spelled, source, run in rows:
+            if source is None:
+                assert self.is_implied(*spelled)
+                continue
+            number = int(Path(source).parent.name.removeprefix("run"))
+            content = Path(source).read_bytes()
+            assert not self.spelled or self.bytes_of(*spelled) in content
+            assert number <= lakes.run_ids.index(run)
+            waited += number < lakes.run_ids.index(run)
+        assert bool(waited) == self.waits
+        for table in infos()[self.dialect].side_tables:
+            assert all(Path(source).is_file() for source, _ in delivered(lakes.landed, table))
+
+    def is_implied(self, *spelled: Any) -> bool:
+        """True for a record that follows from its namespace, so that no file needs to have it."""
+        return False
+
     def test_everything_reduced_again_changes_no_row(self, lakes):
         landed = lakes.landed
         report = lakes.recorder.run("reduce --full", landed, lambda: landed.reduce(full=True))
@@ -184,6 +216,13 @@ class Conformance(ABC):
                 lake.stream(landing, faults=Faults(point, fire=stop))
         lakes.recorder.run("stream", lake, lambda: lake.stream(landing))
         assert lake.tables() == expected
+        assert {source and str(Path(source).parent) for source in self.sources(lake)} <= {str(landing), None}
+
+    def sources(self, lake: Lake) -> set[str | None]:
+        """Sources of the records of a lake."""
+        from strandline.dialects import infos
+
+        return {source for source, _ in delivered(lake, infos()[self.dialect].record_table)}
 
     def test_what_is_exported_and_what_another_lake_brings_make_the_same_sets_and_states(self, lakes):
         lake, expected = lakes.new("moved", buckets=3), held(lakes.landed)
@@ -196,6 +235,7 @@ class Conformance(ABC):
         brought = lakes.recorder.run("sync --from", lake, lambda: lake.bring(lakes.landed))
         assert brought.counts["missing"] == brought.counts["new"] + brought.counts["known"] > 0
         assert held(lake) == expected
+        assert self.sources(lake) - {None} == {str(out), str(lakes.landed.path)}
         assert lake.rows("quarantine") == []
         assert lake.bring(lakes.landed, dry_run=True).counts["missing"] == 0
 

@@ -3,12 +3,14 @@
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
@@ -72,6 +74,26 @@ def declare(lake: Path, table: str, changed: Mapping[str, Mapping[str, object] |
     )
 
 
+def older(lake: Path, table: str, columns: Collection[str]) -> None:
+    """Change a table to that of an older minor version: without these columns, also in its files."""
+    path, described = lake / table, _metadata(lake / table)
+    configuration = {**described["configuration"], "strandline.contract": "1.0.0"}
+    schema = json.loads(described["schemaString"])
+    schema["fields"] = [each for each in schema["fields"] if each["name"] not in columns]
+    now = DeltaTable(str(path))
+    rows = now.to_pyarrow_table().drop_columns(list(columns))
+    removed = [
+        {"remove": {"path": str(Path(name).relative_to(path)), "dataChange": False}}
+        for name in now.file_uris()
+    ]
+    added = [
+        _add(path, bucket, rows.filter(pc.equal(rows["bucket"], bucket)).drop_columns("bucket"))
+        for bucket in rows["bucket"].unique().to_pylist()
+    ]
+    changed = {**described, "schemaString": json.dumps(schema), "configuration": configuration}
+    commit(path, [{"metaData": changed}, *removed, *added])
+
+
 def commit(table: Path, actions: Iterable[Mapping[str, object]]) -> None:
     """Add a commit of these actions to the log."""
     version = DeltaTable(str(table)).version() + 1
@@ -118,14 +140,15 @@ def _add(path: Path, bucket: Any, content: pa.Table) -> dict[str, object]:
     }  # fmt: skip
 
 
+PROVENANCE = ("run_id", "source", "landed_at")
 IGNORED = {
-    "node_journal_line": {"run_id"},
+    "node_journal_line": {*PROVENANCE},
     "ipfs_log_entry": {
         "log_id", "key", "sig", "clock_id", "writer", "payload_json", "value_json", "next", "refs", "ops", "flags",
-        "run_id",
+        *PROVENANCE,
     },
-    "ipfs_log_identity": {"id", "public_key", "sig_id", "sig_public_key", "type", "valid"},
-    "ipfs_log_manifest": {"log_id", "name", "type", "access", "write"},
+    "ipfs_log_identity": {"id", "public_key", "sig_id", "sig_public_key", "type", "valid", *PROVENANCE},
+    "ipfs_log_manifest": {"log_id", "name", "type", "access", "write", *PROVENANCE},
 }  # fmt: skip
 """Columns that are made from the record, and that nobody reads in another lake: what they say changes nothing."""
 
@@ -151,6 +174,7 @@ def forgeries(lake: Path, table: str, injected: str) -> Iterable[Forgery]:
             "INT": [-1, 2**31 - 1],
             "BIGINT": [-(2**63)],
             "BOOLEAN": [not own],
+            "TIMESTAMP": [datetime(1, 1, 1, tzinfo=UTC)],
         }
         for value in by_type.get(column.physical_type, [[]]):
             is_refused = is_read or (isinstance(value, bytes) and column.physical_type == "STRING")

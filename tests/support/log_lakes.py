@@ -130,7 +130,7 @@ def _union(lake, table, rows):
     if rows:
         store = lake.store()
         schema = store.schema(table)
-        values = [tuple(row[name] for name in schema.names) for row in rows]
+        values = [tuple(row.get(name) for name in schema.names) for row in rows]
         frame = lake.spark.createDataFrame(values, schema)
         store.merge_new(table, frame, tuple(sorted({row["bucket"] for row in rows})), {})
 

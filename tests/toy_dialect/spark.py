@@ -46,10 +46,10 @@ class Toy(ParentedDialect):
     judge = staticmethod(kernels.judge)
     replay = staticmethod(kernels.replay)
 
-    def as_records(self, accepted: DataFrame, buckets: int, run_id: str) -> DataFrame:
+    def as_records(self, accepted: DataFrame, buckets: int) -> DataFrame:
         """Shape notes to the contract of `toy_note`."""
         bucket = bucket_of(F.col("namespace"), buckets).alias("bucket")
-        return accepted.select(*KEY, bucket, "block", "parents", "text", F.lit(run_id).alias("run_id"))
+        return accepted.select(*KEY, bucket, "block", "parents", "text", "source")
 
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         """Find the tips of all chains, or of those with changes, from all of their notes."""

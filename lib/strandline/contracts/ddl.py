@@ -1,6 +1,6 @@
 """CREATE TABLE as text, rendered from a contract."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -11,12 +11,14 @@ __all__ = [
     "BUCKETS_PROPERTY",
     "CONTRACT_PROPERTY",
     "DELETION_VECTORS_PROPERTY",
+    "add_columns_sql",
     "check_sql",
     "columns_ddl",
     "create_table_sql",
     "quote_name",
     "quote_path",
     "quote_text",
+    "set_contract_sql",
     "table_properties",
 ]
 
@@ -74,6 +76,25 @@ def create_table_sql(
         f"COMMENT {quote_text(contract.description)}\n"
         f"TBLPROPERTIES (\n{listed}\n)"
     )
+
+
+def add_columns_sql(contract: Contract, *, target: str, present: Collection[str]) -> str | None:
+    """Return the statement that adds the missing columns to a table of an older contract, or None.
+
+    Args:
+        contract: The current contract of the table; columns of a minor version are nullable.
+        target: Its name as SQL, from `quote_path` or `quote_name`.
+        present: Names of its columns.
+    """
+    missing = [_column_ddl(column) for column in contract.columns if column.name not in present]
+    listed = ",\n  ".join(missing)
+    return f"ALTER TABLE {target} ADD COLUMNS (\n  {listed}\n)" if missing else None
+
+
+def set_contract_sql(contract: Contract, *, target: str) -> str:
+    """Return the statement that sets the contract version of a table."""
+    stated = f"{quote_text(CONTRACT_PROPERTY)} = {quote_text(contract.version)}"
+    return f"ALTER TABLE {target} SET TBLPROPERTIES ({stated})"
 
 
 def _column_ddl(column: Column) -> str:

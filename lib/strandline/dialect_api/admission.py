@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True, slots=True)
 class TableInsert:
-    """Accepted rows for one table, one per key; absent rows are inserted.
+    """Accepted rows for one table, one per key; absent rows are inserted, with the run and the write time.
 
     `buckets` and `bounds` are the literals of the MERGE; `presorted` says that each task has rows in the order of the
     table, many rows of few buckets. `derived_keys` are keys of rows that are not records of the input, or None: they
@@ -60,7 +60,6 @@ class AdmitRequest:
     which nothing is an announcement of a local node.
     """
 
-    run_id: str
     deferred_per_namespace: int
     replay: DataFrame | None = None
     options: object | None = None

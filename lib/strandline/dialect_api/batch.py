@@ -11,7 +11,7 @@ from strandline.contracts.reasons import rules_version
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import Batch, RecordStages
-from strandline.frames import blocks, findings, known, verdicts
+from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.kernels.reading import ReadOptions
 
 
@@ -25,6 +25,8 @@ def read_batch(
     to_judge = blocks.distinct_blocks(documents, stages.claims)
     if earlier is not None:
         to_judge = to_judge.join(earlier.select("judge_id"), "judge_id", "left_anti")
+    sources = provenance.batch_sources(scan.sources(), request.replay)
+    to_judge = provenance.with_record_source(to_judge, sources)
     judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
     waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name)
     waits = jobs.has_rows(waiting)
@@ -35,7 +37,8 @@ def read_batch(
         recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
         recalled = recalled if jobs.has_rows(recalled) else None
     if recalled is not None:
-        rejudged = _judged(stages, blocks.waiting_blocks(recalled, stages.claims), scan.options)
+        named = recalled.withColumn("source", provenance.record_source(F.col("source")))
+        rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), scan.options)
         rejudged = jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
         every = every.unionByName(rejudged)
     resolution = stages.resolve(every, gathered)
@@ -50,7 +53,9 @@ def read_batch(
     parts = [decided] if earlier is None else [decided, earlier]
     all_verdicts = reduce(DataFrame.unionByName, [part.select(*verdicts.VERDICT) for part in parts])
     delivered = jobs.checkpoint(verdicts.delivered(documents, all_verdicts), "verdicts")
-    return Batch(documents, every, resolution.concluded, all_verdicts, delivered, gathered, recalled, refuted)
+    return Batch(
+        documents, every, resolution.concluded, all_verdicts, delivered, gathered, sources, recalled, refuted
+    )
 
 
 def _documents(stages: RecordStages, scan: InputScan, request: AdmitRequest) -> DataFrame:

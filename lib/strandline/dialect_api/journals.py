@@ -18,7 +18,6 @@ class AuthorScope:
     `start` is the version at which the journals of peers are read, or None: then only announced resources are written.
     """
 
-    run_id: str
     version: int
     stopped: Collection[str]
     start: int | None = None
@@ -28,10 +27,10 @@ class AuthorScope:
 class NextCommit:
     """The records that one commit adds, each after the tip of its journal at the version that was read.
 
-    `rows` have the columns of the record table and `next_n`: the position after that tip, the same for all rows of a
-    journal. A row is inserted only if its journal has nothing at `next_n`. `bounds` are its least and greatest value,
-    `buckets` those of the rows, `count` the number of rows, `authored` that number without first records of journals.
-    `whole` says that nothing is left to write after this commit.
+    `rows` have the columns of the record table, without those that the writing run adds, and `next_n`: the position
+    after that tip, the same for all rows of a journal. A row is inserted only if its journal has nothing at `next_n`.
+    `bounds` are its least and greatest value, `buckets` those of the rows, `count` the number of rows, `authored` that
+    number without first records of journals. `whole` says that nothing is left to write after this commit.
     """
 
     rows: DataFrame

@@ -34,14 +34,13 @@ class RecordDialect(RecordStages):
             (F.col("kind") == RECORD) & F.col("outcome").isin("accepted", "deferred")
         ).agg(F.count_distinct("namespace").alias("rows"))
         side = self.side_rows(batch, found)
-        sources = scan.sources()
         is_bad = bool(totals["rejected"] or totals["deferred"])
         documents, delivered = batch.documents, batch.delivered
-        found_bad = ([findings.findings(documents, delivered, batch.verdicts, sources)] if is_bad else []) + (
-            [] if batch.refuted is None else [batch.refuted]
-        )
+        found_bad = (
+            [findings.findings(documents, delivered, batch.verdicts, batch.sources)] if is_bad else []
+        ) + ([] if batch.refuted is None else [batch.refuted])
         return Admission(
-            inserts=(*side.inserts, *self._records(batch, found, tables, jobs, request)),
+            inserts=(*side.inserts, *self._records(batch, found, tables, jobs)),
             counts={
                 "read": totals["accepted"] + totals["rejected"] + totals["deferred"],
                 "accepted": totals["accepted"],
@@ -55,7 +54,7 @@ class RecordDialect(RecordStages):
             namespaces=jobs.row(named)["rows"],
             resolved=None if batch.recalled is None else _resolved(batch, batch.recalled),
             faults=totals["faults"],
-            damaged=findings.first_damages(delivered, batch.verdicts, documents, sources)
+            damaged=findings.first_damages(delivered, batch.verdicts, documents, batch.sources)
             if totals["rejected"]
             else None,
             per_file=delivered.where("status <> 'foreign'")
@@ -76,15 +75,13 @@ class RecordDialect(RecordStages):
         for name, measure in self.measures().items():
             yield measure.alias(name)
 
-    def _records(
-        self, batch: Batch, found: Row, tables: Tables, jobs: Jobs, request: AdmitRequest
-    ) -> Iterator[TableInsert]:
+    def _records(self, batch: Batch, found: Row, tables: Tables, jobs: Jobs) -> Iterator[TableInsert]:
         """Yield the insert of accepted records, without pruned ones, which must not return."""
         if not found["buckets"]:
             return
         buckets = tuple(sorted(found["buckets"]))
         accepted = batch.concluded.where((F.col("kind") == RECORD) & (F.col("outcome") == "accepted"))
-        records = self.as_records(accepted, tables.buckets, request.run_id)
+        records = self.as_records(accepted, tables.buckets)
         pruned = self.pruned(tables).where(F.col("bucket").isin(*buckets))
         if jobs.has_rows(pruned):
             records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")

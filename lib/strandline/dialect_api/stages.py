@@ -48,9 +48,9 @@ class Batch:
     """The documents of a run and their verdicts.
 
     `judged` are the blocks that were judged in this run, also waiting ones, `concluded` the same with their outcome.
-    `verdicts` has every delivered block, `delivered` every document. `gathered` is the result of `gather`. `recalled`
-    are the waiting rows that were judged again, `refuted` the findings of those that were not accepted; None without
-    such rows.
+    `verdicts` has every delivered block, `delivered` every document. `gathered` is the result of `gather`, `sources`
+    of `frames.provenance.batch_sources`. `recalled` are the waiting rows that were judged again, `refuted` the findings
+    of those that were not accepted; None without such rows.
     """
 
     documents: DataFrame
@@ -59,6 +59,7 @@ class Batch:
     verdicts: DataFrame
     delivered: DataFrame
     gathered: Any
+    sources: DataFrame
     recalled: DataFrame | None
     refuted: DataFrame | None
 
@@ -113,8 +114,11 @@ class RecordStages(Dialect):
         """Decide what needs other records: parents, identities, states.  Reads: `judged`, is_recalled."""
 
     @abstractmethod
-    def as_records(self, accepted: DataFrame, buckets: int, run_id: str) -> DataFrame:
-        """Shape accepted records to the contract of the record table."""
+    def as_records(self, accepted: DataFrame, buckets: int) -> DataFrame:
+        """Shape accepted records to the contract of the record table, with `source`.
+
+        The writing run adds `run_id` and `landed_at`.
+        """
 
     def gather(self, judged: DataFrame, waiting: DataFrame | None, tables: Tables, jobs: Jobs) -> Gathered:
         """Return the further inputs of `recall` and `resolve`; `waiting` is None if nothing waits."""

@@ -35,25 +35,32 @@ def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:
     """Return the distinct blocks to judge.
 
     Reads:  documents; `claims` are the columns of claims that files make about blocks.
-    Gives:  judge_id, record_id, block, `claims`.
+    Gives:  judge_id, record_id, block, file_no (the least of several), `claims`.
     Rows:   one per judge_id.
     """
     firsts = (F.first(name).alias(name) for name in claims)
     return (
         documents.where(is_block())
         .groupBy("judge_id")
-        .agg(F.first("record_id").alias("record_id"), F.first("raw").alias("block"), *firsts)
+        .agg(
+            F.first("record_id").alias("record_id"),
+            F.first("raw").alias("block"),
+            F.min("file_no").alias("file_no"),
+            *firsts,
+        )
     )
 
 
 def waiting_blocks(waiting: DataFrame, claims: Sequence[str]) -> DataFrame:
     """Shape waiting rows of `quarantine` to blocks to judge, without claims.
 
-    Reads:  record_id, raw.  Gives: judge_id, record_id, block, `claims` (null).  Rows: one per row.
+    Reads:  record_id, raw, source.
+    Gives:  judge_id, record_id, block, source, `claims` (null).
+    Rows:   one per row.
     """
     nothing = (F.lit(None).cast("string").alias(name) for name in claims)
     return waiting.select(
-        F.col("record_id").alias("judge_id"), "record_id", F.col("raw").alias("block"), *nothing
+        F.col("record_id").alias("judge_id"), "record_id", F.col("raw").alias("block"), "source", *nothing
     )
 
 

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.frames.blocks import PLACE
+from strandline.frames.provenance import of_files
 from strandline.frames.quarantine import FINDING_COLUMNS
 from strandline.frames.verdicts import waits_for
 from strandline.kernels.guard import NEXT_RULES
@@ -19,7 +20,7 @@ def findings(
 ) -> DataFrame:
     """Shape documents that were not accepted to findings.
 
-    Reads:  documents; columns of `delivered`; VERDICT; file_no, source.
+    Reads:  documents; columns of `delivered`; VERDICT; sources: `provenance.batch_sources`.
     Gives:  FINDING_COLUMNS.
     Rows:   one per document that was rejected or waits.
     """
@@ -47,31 +48,36 @@ def findings(
 def with_source(found: DataFrame, sources: DataFrame) -> DataFrame:
     """Add scope and source to records that were not accepted.
 
-    Reads:  FINDING_COLUMNS without scope and source, file_no; sources: file_no, source.
-    Gives:  FINDING_COLUMNS.
+    Reads:  FINDING_COLUMNS without scope and source, file_no; sources: `provenance.batch_sources`.
+    Gives:  FINDING_COLUMNS; a row of `quarantine` that was judged again keeps its source and offset.
     Rows:   one per row.
     """
-    named = found.join(F.broadcast(sources), "file_no", "left")
-    return named.withColumn("scope", F.lit("record")).select(*FINDING_COLUMNS)
+    named = found.join(sources, "file_no", "left")
+    added = {"scope": F.lit("record"), "source_offset": F.col("base_offset") + F.col("source_offset")}
+    return named.withColumns(added).select(*FINDING_COLUMNS)
 
 
 def recalled_findings(judged: DataFrame, verdicts: DataFrame, recalled: DataFrame) -> DataFrame:
     """Shape waiting records that were judged again and not accepted to findings; this run did not deliver them.
 
-    Reads:  judged: judge_id, record_id, block; VERDICT of these; recalled: record_id, waits_for.
+    Reads:  judged: judge_id, record_id, block; VERDICT of these; recalled: record_id, waits_for, source,
+            source_offset.
     Gives:  FINDING_COLUMNS.
     Rows:   one per record that was rejected, or now waits for another record.
     """
-    null = F.lit(None)
-    before = recalled.select(F.col("record_id").alias("judge_id"), F.col("waits_for").alias("waited_for"))
+    before = recalled.select(
+        F.col("record_id").alias("judge_id"),
+        F.col("waits_for").alias("waited_for"),
+        "source",
+        "source_offset",
+    )
     bad = verdicts.where("outcome IN ('rejected', 'deferred')").drop("record_id").join(before, "judge_id")
     changed = bad.where((F.col("outcome") == "rejected") | (F.col("waits_for") != F.col("waited_for")))
     found = judged.select("judge_id", "record_id", "block").join(changed, "judge_id")
     return found.select(
         "namespace", F.lit("record").alias("scope"), F.col("outcome").alias("status"), "reasons", "record_id",
         F.col("block").alias("raw"), F.length("block").cast("bigint").alias("raw_bytes"),
-        null.cast("binary").alias("raw_sha256"), "waits_for", "evidence", null.cast("string").alias("source"),
-        null.cast("bigint").alias("source_offset"),
+        F.lit(None).cast("binary").alias("raw_sha256"), "waits_for", "evidence", "source", "source_offset",
         F.struct(*(F.lit(LAST).cast("bigint").alias(name) for name in PLACE)).alias("order_key"),
     )  # fmt: skip
 
@@ -81,7 +87,7 @@ def first_damages(
 ) -> DataFrame:
     """Find the first rejected document of each file.
 
-    Reads:  columns of `delivered`; VERDICT; documents; file_no, source.
+    Reads:  columns of `delivered`; VERDICT; documents; sources: `provenance.batch_sources`.
     Gives:  source, offset, reasons (joined by commas), accepted_before.
     Rows:   one per file with a rejected document, by file.
     """
@@ -101,7 +107,7 @@ def first_damages(
     found = verdicts.select("judge_id", F.array_join("reasons", ",").alias("found_reasons"))
     return (
         first.join(documents.select(*PLACE, "damage"), list(PLACE))
-        .join(found, "judge_id", "left").join(before, "file_no", "left").join(F.broadcast(sources), "file_no", "left")
+        .join(found, "judge_id", "left").join(before, "file_no", "left").join(of_files(sources), "file_no")
         .orderBy("file_no")
         .select("source", "offset", F.coalesce("damage", "found_reasons").alias("reasons"),
                 F.coalesce("accepted_before", F.lit(0)).alias("accepted_before"))

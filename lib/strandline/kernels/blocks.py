@@ -39,12 +39,14 @@ JUDGED_FIELDS: Final = (
     pa.field("reasons", pa.list_(pa.string())),
     pa.field("evidence", pa.string()),
     pa.field("is_signed", pa.bool_()),
+    pa.field("source", pa.string()),
 )
 """Fields that the bytes of a block decide; a dialect appends its facts.
 
 - `kind`: `record`; `foreign`, a block of another application; `stray`, foreign if it was shared, else not a record; or
   another kind of the dialect, for a side table.
 - `reasons`, ascending, and `evidence` of a record that is invalid by its bytes. `is_signed`: a signature was verified.
+- `source`: the first delivery of the block, copied from the input.
 """
 
 JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mapping[str, Any]]
@@ -118,7 +120,7 @@ def judged(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the facts of blocks, one row each; after an internal fault a block waits for corrected rules.
 
-    Reads: judge_id, record_id, block, and the claims of the dialect.  Gives: `facts`.
+    Reads: judge_id, record_id, block, source, and the claims of the dialect.  Gives: `facts`.
     """
     nothing: dict[str, Any] = {**dict.fromkeys(facts.names), "kind": "record", "reasons": []}
     for batch in batches:

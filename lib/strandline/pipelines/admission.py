@@ -70,7 +70,7 @@ class Admitter:
             "reading and verifying", None if read is None else lambda: int(read.value)
         )
         limit = self._settings.limits.deferred_per_namespace
-        request = AdmitRequest(self._context.run_id, limit, replay, options, only_records)
+        request = AdmitRequest(limit, replay, options, only_records)
         return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:

@@ -1,4 +1,4 @@
-"""`init`: creates the missing tables and views of a lake."""
+"""`init`: creates the missing tables and views of a lake, and adds the missing columns of older tables."""
 
 from __future__ import annotations
 
@@ -37,22 +37,23 @@ class InitOptions:
 
 
 def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
-    """Create the lake, or its missing tables; return what was created.
+    """Create the lake, its missing tables, or the missing columns of older tables; return what was done.
 
     Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER, LAKE_CONTRADICTS; then nothing was written.
     """
     state = lake.inspect(store)
     lake.check_ours(store, state)
+    migrated: tuple[str, ...] = ()
     if state.is_empty:
         made = lake.make(store, design(options, every()), state.missing)
     else:
         check_agrees(store.location, state, options, every())
+        migrated = lake.migrate(store, state)
         made = lake.make(store, lake.design_of(state), state.missing)
     made_views = lake.make_views(store)
-    kept = tuple(table for table in state.tables if table not in made)
-    return record_run(
-        store, context, members={"created": list(made), "unchanged": list(kept), "views": list(made_views)}
-    )
+    kept = tuple(table for table in state.tables if table not in (*made, *migrated))
+    done = {"created": made, "migrated": migrated, "unchanged": kept, "views": made_views}
+    return record_run(store, context, members={name: list(tables) for name, tables in done.items()})
 
 
 def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:

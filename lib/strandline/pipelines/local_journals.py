@@ -45,7 +45,7 @@ def write_local_journals(
     inserted = authored = lost = 0
     while True:
         with SparkJobs(context.progress) as jobs:
-            scope = AuthorScope(store.run_id, version, stopped, start)
+            scope = AuthorScope(version, stopped, start)
             commit = writer.next_commit(options, store, jobs, scope)
             if commit is None:
                 break

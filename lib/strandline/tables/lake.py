@@ -10,7 +10,7 @@ from typing import Final
 
 from pyspark.errors import AnalysisException
 
-from strandline.contracts.ddl import BUCKETS_PROPERTY, create_table_sql
+from strandline.contracts.ddl import BUCKETS_PROPERTY, add_columns_sql, create_table_sql, set_contract_sql
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import create_view_sql, view_names
@@ -19,9 +19,11 @@ from strandline.tables.commits import current_schema
 from strandline.tables.delta_rs import open_tables
 from strandline.tables.refusals import (
     check_properties,
+    contract_older,
     lake_foreign,
     lake_no_folder,
     lake_not_found,
+    older_tables,
     table_missing,
 )
 from strandline.tables.store import TableStore
@@ -101,22 +103,21 @@ class LakeDesign:
 def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
     """Create the lake if none exists; else check that it is complete and known. Return the created tables.
 
-    Raises: UsageError LAKE_FOREIGN, TABLE_MISSING, CONTRACT_NEWER; then nothing was written.
+    Raises: UsageError LAKE_FOREIGN, TABLE_MISSING, CONTRACT_NEWER, CONTRACT_OLDER; then nothing was written.
     """
     state = inspect(store)
     check_ours(store, state)
     if state.is_empty:
         return make(store, design, state.missing)
-    if state.missing:
-        raise table_missing(store.location, state.missing[0])
+    _check_complete(store, state)
     return ()
 
 
 def check_there(store: TableStore) -> None:
     """Check that a lake exists; in a schema, reading reports a missing table.
 
-    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, PROPERTY_INVALID, TABLE_MISSING; FaultError
-        TABLE_DAMAGED.
+    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, PROPERTY_INVALID, TABLE_MISSING;
+        FaultError TABLE_DAMAGED.
     """
     if not store.location.is_path():
         return
@@ -124,8 +125,31 @@ def check_there(store: TableStore) -> None:
     check_ours(store, state)
     if not state.tables:
         raise lake_not_found(store.location)
+    _check_complete(store, state)
+
+
+def _check_complete(store: TableStore, state: LakeState) -> None:
+    """Check that no table and no column is missing. Raises: UsageError TABLE_MISSING, CONTRACT_OLDER."""
     if state.missing:
         raise table_missing(store.location, state.missing[0])
+    older = older_tables(state.tables)
+    if older:
+        raise contract_older(store.location, older[0])
+
+
+def migrate(store: TableStore, state: LakeState) -> tuple[str, ...]:
+    """Add the missing columns to tables of older contracts, null in stored rows; return the names of the tables.
+
+    It can be repeated after a kill at any point.
+    """
+    older = older_tables(state.tables)
+    for table in older:
+        described, target = contract(table), store.target(table)
+        added = add_columns_sql(described, target=target, present=store.read(table).columns)
+        if added is not None:
+            store.spark.sql(added)
+        store.spark.sql(set_contract_sql(described, target=target))
+    return older
 
 
 def check_ours(store: TableStore, state: LakeState) -> None:

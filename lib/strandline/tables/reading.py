@@ -137,9 +137,15 @@ class FileScan:
                 yield end - start, {**row, "part": start, "until": end}
 
     def sources(self) -> DataFrame:
-        """Return file_no and source (the path as text) of every file."""
-        named = [(route.file.file_no, route.file.source) for route in self._routes]
-        return self._spark.createDataFrame(named, "file_no BIGINT, source STRING")
+        """Return file_no and source (the path as text) of every file.
+
+        Spark knows the size of an Arrow table, and chooses the join by it.
+        """
+        named = {
+            "file_no": pa.array([route.file.file_no for route in self._routes], pa.int64()),
+            "source": pa.array([route.file.source for route in self._routes], pa.string()),
+        }
+        return self._spark.createDataFrame(pa.table(named))
 
     def without_truncated(self, read_bytes: DataFrame) -> FileScan | None:
         """Return a scan that reads truncated files in another way, or None if Spark's reader read all files whole.

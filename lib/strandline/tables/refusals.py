@@ -116,6 +116,29 @@ def check_properties(location: Location, properties: Mapping[str, Mapping[str, s
         )
 
 
+def older_tables(properties: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
+    """Return the tables with an older contract than that of this version; call `check_properties` first."""
+    return tuple(
+        table
+        for table, stated in properties.items()
+        if _numbers(stated[CONTRACT_PROPERTY]) < _numbers(contract(table).version)
+    )
+
+
+def contract_older(location: Location, table: str) -> UsageError:
+    """Return the error of a lake with a table of an older contract."""
+    return UsageError(
+        "CONTRACT_OLDER",
+        f"the table {table} of {location.describe()} has an older contract than {contract(table).version}, "
+        "the version that this Strandline writes",
+        f"`strandline init {option_of(location)}` adds the missing columns and keeps all rows",
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
 def buckets_of(location: Location, table: str, properties: Mapping[str, str]) -> int:
     """Return the number of buckets that a table states. Raises: UsageError PROPERTY_INVALID."""
     stated = properties.get(BUCKETS_PROPERTY, "")

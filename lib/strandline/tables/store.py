@@ -23,6 +23,7 @@ from strandline.contracts.merge import (
 )
 from strandline.contracts.model import Contract
 from strandline.frames.layout import laid_out
+from strandline.frames.provenance import with_run
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
@@ -85,7 +86,7 @@ class TableStore(TableReads):
         *,
         presorted: bool = False,
     ) -> Written:
-        """Insert the rows whose key is absent; nothing else changes.
+        """Insert the rows whose key is absent, with run and write time; nothing else changes.
 
         If no stored row can have one of the keys, rows are written in their layout: sorted, and a large bucket by
         several tasks. `presorted` rows are written by the tasks that have them.
@@ -94,6 +95,7 @@ class TableStore(TableReads):
         sql = insert_only_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
         )
+        rows = with_run(rows, described, self.run_id)
         overlapping = self._overlapping(table, buckets, bounds)
         settings = {REPARTITION: str(overlapping).lower()}
         if presorted:
@@ -112,7 +114,7 @@ class TableStore(TableReads):
         sql = continue_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
         )
-        sorted_rows = laid_out(rows, described)
+        sorted_rows = laid_out(with_run(rows, described, self.run_id), described)
         return self._merge(described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False)
 
     def replace(

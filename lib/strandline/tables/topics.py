@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.frames.provenance import message_source
 
 SCHEME: Final = "kafka://"
 SECONDS: Final = 20
@@ -78,14 +79,8 @@ class Messages:
         )
         value, end = F.coalesce("value", F.lit(b"")), F.lit(b"\n")
         is_whole = (F.length(value) == 0) | F.endswith(value, end)
-        place = (
-            F.lit(f"{topic.source}/"),
-            F.col("partition").cast("string"),
-            F.lit("@"),
-            F.col("offset").cast("string"),
-        )
         return rows.select(
-            F.concat(*place).alias("source"),
+            message_source(topic.source, F.col("partition"), F.col("offset")).alias("source"),
             F.when(is_whole, value).otherwise(F.concat(value, end)).alias("content"),
         )
 

@@ -172,3 +172,19 @@ def test_plain_names_are_legal(name: str):
 @pytest.mark.parametrize("name", ["", "9a", "a-b", "a b", "a`", "a;", "é", "a\n", "x" * 129, "a.b"])
 def test_other_names_are_not(name: str):
     assert not is_legal_name(name)
+
+
+def test_a_table_of_an_older_contract_gets_the_missing_columns_and_the_new_version():
+    described = load.contract("ipfs_log_identity")
+    older = [name for name in described.names if name not in ("source", "landed_at")]
+    added = ddl.add_columns_sql(described, target="delta.`/lake/ipfs_log_identity`", present=older)
+    assert added is not None
+    assert added.startswith(
+        "ALTER TABLE delta.`/lake/ipfs_log_identity` ADD COLUMNS (\n  source STRING COMMENT '"
+    )
+    assert "',\n  landed_at TIMESTAMP COMMENT '" in added
+    assert added.endswith("'\n)")
+    assert ddl.add_columns_sql(described, target="t", present=described.names) is None
+    assert ddl.set_contract_sql(described, target="t") == (
+        f"ALTER TABLE t SET TBLPROPERTIES ('strandline.contract' = '{described.version}')"
+    )

@@ -77,11 +77,11 @@ def test_statistics_stand_on_columns_that_delta_can_count(contract: Contract):
 def test_provenance_is_what_tells_deliveries_apart():
     provenance = {each.table: [c.name for c in each.columns if c.provenance] for each in EVERY}
     assert provenance == {
-        "node_journal_line": ["origin", "run_id"],
-        "node_resource": [],
-        "ipfs_log_identity": [],
-        "ipfs_log_manifest": [],
-        "ipfs_log_entry": ["run_id"],
+        "node_journal_line": ["origin", "run_id", "source", "landed_at"],
+        "node_resource": ["run_id", "source", "landed_at"],
+        "ipfs_log_identity": ["run_id", "source", "landed_at"],
+        "ipfs_log_manifest": ["run_id", "source", "landed_at"],
+        "ipfs_log_entry": ["run_id", "source", "landed_at"],
         "node_journal": [],
         "ipfs_log_head": [],
         "ipfs_log_tail": [],

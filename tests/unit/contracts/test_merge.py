@@ -19,8 +19,8 @@ ON t.bucket IN (3, 9)
   AND t.bucket = s.bucket
   AND t.namespace = s.namespace
   AND t.record_id = s.record_id
-WHEN NOT MATCHED THEN INSERT (namespace, bucket, record_id, profile, n, line_number, line_hash, author_fp, resource_id, origin, run_id)
-VALUES (s.namespace, s.bucket, s.record_id, s.profile, s.n, s.line_number, s.line_hash, s.author_fp, s.resource_id, s.origin, s.run_id)"""  # noqa: E501
+WHEN NOT MATCHED THEN INSERT (namespace, bucket, record_id, profile, n, line_number, line_hash, author_fp, resource_id, origin, run_id, source, landed_at)
+VALUES (s.namespace, s.bucket, s.record_id, s.profile, s.n, s.line_number, s.line_hash, s.author_fp, s.resource_id, s.origin, s.run_id, s.source, s.landed_at)"""  # noqa: E501
     )
 
 

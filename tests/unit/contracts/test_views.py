@@ -10,7 +10,7 @@ from strandline.contracts.quoting import is_legal_name, quote_name
 BEHIND = ("SELECT namespace, count(*) AS behind FROM wanted_resource GROUP BY namespace", "SELECT 'n', 1")
 VIEWS = views.views(behind=BEHIND)
 EVERY = [*VIEWS.values(), *views.queries("checks").values()]
-INTERNAL = ("bucket", "run_id", "origin", "depends_on", "reduced_version", "quarantine_id")
+INTERNAL = ("bucket", "origin", "depends_on", "reduced_version", "quarantine_id")
 
 
 def bare(query: views.Query) -> str:
@@ -68,6 +68,8 @@ def test_a_view_of_reduced_tables_joins_on_the_state_and_shows_nothing_internal(
         assert re.search(r"ON s\.namespace = j\.namespace AND s\.record_count = j\.line_count", view.select)
     shown = outer_select(view)
     assert not any(re.search(rf"(\bAS |\.){name}\b", re.sub(r"\([^()]*\)", "", shown)) for name in INTERNAL)
+    of_records = [re.search(rf"\.{name}\b", shown) is not None for name in ("source", "run_id", "landed_at")]
+    assert all(of_records) or not any(of_records), "a view shows all provenance columns of records or none"
 
 
 def test_namespace_health_has_exactly_its_columns():

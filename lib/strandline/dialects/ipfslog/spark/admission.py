@@ -117,13 +117,13 @@ class LogAdmission(RecordDialect):
         }  # fmt: skip
         return SideRows(tuple(inserts), counts)
 
-    def as_records(self, accepted: DataFrame, buckets: int, run_id: str) -> DataFrame:
+    def as_records(self, accepted: DataFrame, buckets: int) -> DataFrame:
         """Shape accepted entries to the contract of `ipfs_log_entry`.  Rows: one per row."""
         return accepted.select(
             "namespace", bucket_of(F.col("namespace"), buckets).alias("bucket"), "record_id", "cid", "variant",
             "log_id", "key", "sig", "clock_time", "clock_id", F.coalesce("writer", "writer_id").alias("writer"),
             "identity_digest", "block", "next", "refs", "payload_json", "value_json", "ops", "flags",
-            F.lit(run_id).alias("run_id"),
+            "source",
         )  # fmt: skip
 
     def skeletons(self, pruned_rows: DataFrame) -> DataFrame | None:
@@ -168,7 +168,7 @@ def _as_ipfs_log_identity(verified: DataFrame, bucket: int) -> DataFrame:
     """Shape identities to the contract of `ipfs_log_identity`.  Rows: one per identity that becomes a row."""
     return verified.where("is_row").select(
         F.lit(SHARED_NAMESPACE).alias("namespace"), F.lit(bucket).cast("int").alias("bucket"), "record_id", "block",
-        "cid", "id", "public_key", "sig_id", "sig_public_key", "type", "valid",
+        "cid", "id", "public_key", "sig_id", "sig_public_key", "type", "valid", "source",
     )  # fmt: skip
 
 
@@ -176,5 +176,5 @@ def _as_ipfs_log_manifest(concluded: DataFrame, bucket: int) -> DataFrame:
     """Shape manifests to the contract of `ipfs_log_manifest`.  Rows: one per manifest."""
     return concluded.where("kind = 'manifest'").select(
         F.lit(SHARED_NAMESPACE).alias("namespace"), F.lit(bucket).cast("int").alias("bucket"), "record_id", "block",
-        "cid", F.col("manifest_kind").alias("kind"), "log_id", "name", "type", "access", "write",
+        "cid", F.col("manifest_kind").alias("kind"), "log_id", "name", "type", "access", "write", "source",
     )  # fmt: skip

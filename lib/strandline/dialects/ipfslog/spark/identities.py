@@ -83,9 +83,9 @@ def _has_no_reason() -> Column:
 def _delivered_identities(judged: DataFrame) -> DataFrame:
     """Give the distinct identities of a batch: delivered alone, or embedded in entries that they may decide.
 
-    Reads:  kind, reasons, identity_digest, identity_block.
+    Reads:  kind, reasons, identity_digest, identity_block, source.
     Gives:  record_id (the identity's digest), block, is_record (delivered alone), is_used (embedded in an entry
-            without a reason of its own).
+            without a reason of its own), source (the least of several).
     Rows:   one per identity.
     """
     is_needed = F.col("identity_block").isNotNull() & ~F.array_contains(
@@ -98,6 +98,7 @@ def _delivered_identities(judged: DataFrame) -> DataFrame:
             F.first("identity_block").alias("block"),
             F.max(F.col("kind") == "identity").alias("is_record"),
             F.max((F.col("kind") == "record") & _has_no_reason()).alias("is_used"),
+            F.min("source").alias("source"),
         )
     )
 
@@ -113,7 +114,7 @@ def verified(identities: DataFrame) -> DataFrame:
 
 
 def _new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
-    """Add is_record and is_row to verdicts.
+    """Add is_record, is_used, is_row and source to verdicts.
 
     An identity becomes a row if it was delivered alone or an accepted entry embeds it.
 
@@ -121,7 +122,7 @@ def _new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
     Gives:  the columns of `verdicts`, is_record, is_used, is_row.
     Rows:   one per verdict.
     """
-    joined = verdicts.join(identities.select("record_id", "is_record", "is_used"), "record_id")
+    joined = verdicts.join(identities.select("record_id", "is_record", "is_used", "source"), "record_id")
     return joined.withColumn("is_row", F.col("is_record") | (F.col("is_used") & F.col("valid")))
 
 

@@ -14,8 +14,9 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import borders, elements, heads, resources
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_buckets, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES, resolved
-from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements
+from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.provenance import batch_sources, with_record_source
 from strandline.frames.quarantine import deferred
 
 
@@ -24,7 +25,8 @@ class Batch:
     """The elements of a run with their facts, waiting ones too, and their heads with n (null: no known predecessor).
 
     `tallied` counts the delivered elements (`elements.tally`). `measured` are the parts of split text journals, or
-    None; `waiting` are the rows of `quarantine` that are judged again, or None.
+    None; `waiting` are the rows of `quarantine` that are judged again, or None. `sources` is the result of
+    `provenance.batch_sources`.
     """
 
     facts: DataFrame
@@ -38,16 +40,19 @@ class Batch:
 def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
     """Read all delivered elements, add waiting ones of the same namespaces, and find the positions of the heads."""
     facts, tallied, measured, scan = _facts(scan, tables, jobs, request)
-    delivered = jobs.checkpoint(heads.segments(facts, tallied, tables.buckets), "segments")
+    sources = batch_sources(scan.sources(), request.replay)
+    segments = heads.segments(facts, tallied, tables.buckets)
+    delivered = jobs.checkpoint(with_record_source(segments, sources), "segments")
     waiting = _waiting(delivered, tables, jobs, request)
     every = delivered
     if waiting is not None:
         recalled = elements.with_line_facts(waiting_elements(waiting), strict=kernels.is_strict(scan.options))
         recalled = jobs.persist(recalled, "waiting records")
         facts = facts.unionByName(recalled)
-        every = delivered.unionByName(heads.segments(recalled, elements.tally(recalled), tables.buckets))
+        segments = heads.segments(recalled, elements.tally(recalled), tables.buckets)
+        every = delivered.unionByName(with_waiting_source(segments, waiting))
     placed = resolved(every, facts, tables, jobs)
-    return Batch(facts, tallied, placed, measured, waiting, scan.sources())
+    return Batch(facts, tallied, placed, measured, waiting, sources)
 
 
 def _facts(
@@ -129,6 +134,6 @@ def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitReq
     names = local_nodes(request.options).not_restored
     if names:
         touched = touched.join(F.broadcast(node_rows(tables, names)), "namespace", "left_anti")
-    columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence")
+    columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence", "source")
     waiting = jobs.checkpoint(rows.join(touched, "namespace", "left_semi").select(*columns), "waiting")
     return waiting if jobs.has_rows(waiting) else None

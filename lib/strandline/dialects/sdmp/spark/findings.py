@@ -11,13 +11,14 @@ from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate, is_re
 from strandline.dialects.sdmp.spark.heads import namespace, number_of
 from strandline.frames.findings import with_source
 from strandline.frames.lift import map_batches
+from strandline.frames.provenance import of_files
 
 
 def rejected(facts: DataFrame, measured: DataFrame | None, sources: DataFrame) -> DataFrame:
     """Shape rejected elements and unreadable places to findings.
 
     Reads:  the elements with their facts; `borders.parts` if a text journal was read in several parts; sources:
-            file_no, source.
+            `provenance.batch_sources`.
     Gives:  FINDING_COLUMNS.
     Rows:   one per element that failed a check or is unreadable.
     """
@@ -164,7 +165,7 @@ def first_breaks(
     )  # fmt: skip
     return (
         first.join(before, "file_no", "left")
-        .join(F.broadcast(sources), "file_no", "left")
+        .join(of_files(sources), "file_no")
         .orderBy("file_no")
         .select(
             "source",

@@ -13,6 +13,7 @@ from strandline.dialects.sdmp.spark import elements, records, resources
 from strandline.dialects.sdmp.spark.batch import Batch
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.frames.provenance import with_record_source
 
 _LARGE_PART_LINES = 100_000
 """Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
@@ -23,16 +24,14 @@ def inserts(
 ) -> tuple[TableInsert, ...]:
     """Return the inserts of accepted lines and of resources of local nodes; `found` has the totals of the heads."""
     accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
-    received = records.as_node_journal_line(accepted, origin="received", run_id=request.run_id)
+    received = records.as_node_journal_line(accepted, origin="received")
     has_accepted = bool(found["buckets"])
-    lines = _line_insert(batch, received, tables, jobs, request, found) if has_accepted else None
+    lines = _line_insert(batch, received, tables, jobs, found) if has_accepted else None
     resources_held = _resource_insert(batch, received, has_announced, has_accepted, tables, jobs, request)
     return tuple(insert for insert in (lines, resources_held) if insert is not None)
 
 
-def _line_insert(
-    batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row
-) -> TableInsert:
+def _line_insert(batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, found: Row) -> TableInsert:
     """Return the accepted lines, and line 1 of each journal of which only later lines were delivered."""
     buckets = buckets_of(found)
     bounds = {"n": (found["low"], found["high"])}
@@ -41,9 +40,7 @@ def _line_insert(
     )
     if implied is None:
         return TableInsert(LINES, lines, buckets, bounds, presorted=_presorted(found))
-    first_lines = records.as_node_journal_line(
-        records.implied(implied), origin="implied", run_id=request.run_id
-    )
+    first_lines = records.as_node_journal_line(records.implied(implied), origin="implied")
     return TableInsert(
         LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
         derived_keys=first_lines.select("namespace", "record_id"),
@@ -58,7 +55,8 @@ def _resource_insert(
     local = local_nodes(request.options)
     found: list[DataFrame] = []
     if has_announced:
-        found.append(resources.announced(batch.facts.where(elements.is_announced())))
+        announced = with_record_source(batch.facts.where(elements.is_announced()), batch.sources)
+        found.append(resources.announced(announced))
     if local.restore and has_accepted:
         restored = node_rows(tables, local.restore)
         found.append(

@@ -16,17 +16,17 @@ _DELIVERY = ("file_no", "part", "frame", "idx")
 def accepted(facts: DataFrame, heads: DataFrame, *, overlapping: bool) -> DataFrame:
     """Keep the elements of segments with n, each line once.
 
-    Reads:  the elements with their facts; heads with n, namespace, bucket, overlaps; `overlapping`: some head
+    Reads:  the elements with their facts; heads with n, namespace, bucket, source, overlaps; `overlapping`: some head
             overlaps.
-    Gives:  DELIVERY, namespace, bucket, node, n, hash, raw.
+    Gives:  DELIVERY, namespace, bucket, node, n, hash, raw, source.
     Rows:   one per (namespace, line): the first of several deliveries. Only overlapping segments are shuffled for
             this.
     """
     known = heads.where("n IS NOT NULL").select(
-        *SEGMENT, "namespace", "bucket", F.col("n").alias("head_n"), "overlaps"
+        *SEGMENT, "namespace", "bucket", "source", F.col("n").alias("head_n"), "overlaps"
     )
     placed = facts.where(is_candidate()).join(known, list(SEGMENT))
-    columns = (*_DELIVERY, "namespace", "bucket", "node", "hash", "raw")
+    columns = (*_DELIVERY, "namespace", "bucket", "node", "hash", "raw", "source")
     lines = placed.select(*columns, (F.col("head_n") + F.col("idx") - F.col("head")).alias("n"), "overlaps")
     if not overlapping:
         return lines.drop("overlaps")
@@ -53,14 +53,15 @@ def implied(nodes: DataFrame) -> DataFrame:
         line_hash(raw, F.col("node")).alias("hash"),
         raw.alias("raw"),
         F.lit(1).cast("bigint").alias("n"),
+        F.lit(None).cast("string").alias("source"),
     )
 
 
-def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataFrame:
+def as_node_journal_line(lines: DataFrame, *, origin: str) -> DataFrame:
     """Shape accepted lines to the contract of `node_journal_line`.
 
-    Reads:  namespace, bucket, node, n, hash, raw.
-    Gives:  the columns of `node_journal_line`.
+    Reads:  namespace, bucket, node, n, hash, raw, source.
+    Gives:  the columns of `node_journal_line` without those that the writing run adds.
     Rows:   one per row.
     """
     chars = F.length("node")
@@ -78,7 +79,7 @@ def as_node_journal_line(lines: DataFrame, *, origin: str, run_id: str) -> DataF
         F.when(is_first, null).otherwise(_part(chars + 2, chars)).alias("author_fp"),
         F.when(is_first, null).otherwise(_part(chars * 2 + 3, chars)).alias("resource_id"),
         F.lit(origin).alias("origin"),
-        F.lit(run_id).alias("run_id"),
+        "source",
     )
 
 

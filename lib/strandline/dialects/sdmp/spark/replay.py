@@ -12,6 +12,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import ELEMENT_COLUMNS
 from strandline.frames.blocks import id_bits, replay_numbered
 from strandline.frames.lift import map_batches
+from strandline.frames.provenance import record_source
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadOptions
 
@@ -52,6 +53,19 @@ def waiting_elements(waiting: DataFrame) -> DataFrame:
 def with_waiting_key(waiting: DataFrame) -> DataFrame:
     """Add part and frame, the key of the element of a waiting row: 120 bits of its quarantine id."""
     return waiting.withColumns({"part": id_bits(1), "frame": id_bits(16)})
+
+
+def with_waiting_source(segments: DataFrame, waiting: DataFrame) -> DataFrame:
+    """Add the source of the waiting row to each of its segments.
+
+    Reads:  part, frame; waiting: quarantine_id, source.
+    Gives:  the columns of `segments` and source.
+    Rows:   one per row.
+    """
+    named = with_waiting_key(waiting).groupBy("part", "frame")
+    return segments.join(
+        named.agg(F.min(record_source(F.col("source"))).alias("source")), ["part", "frame"], "left"
+    )
 
 
 _LINE_REASONS = (

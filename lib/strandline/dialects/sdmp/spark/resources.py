@@ -32,12 +32,14 @@ def with_stored_check(elements: DataFrame, stored: DataFrame) -> DataFrame:
 def announced(elements: DataFrame) -> DataFrame:
     """Shape announced elements to resources.
 
-    Reads:  node, evidence.
-    Gives:  namespace, author_fp, resource_id, seq, frame_no, frame_hash, pos, origin.
+    Reads:  node, evidence, source.
+    Gives:  namespace, author_fp, resource_id, seq, frame_no, frame_hash, pos, origin, source.
     Rows:   one per row.
     """
     place = F.from_json("evidence", _PLACE_DDL)
-    announcements = elements.select(F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"))
+    announcements = elements.select(
+        F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"), "source"
+    )
     return announcements.select(
         "namespace",
         "place.author_fp",
@@ -47,13 +49,14 @@ def announced(elements: DataFrame) -> DataFrame:
         F.unhex("place.frame_hash").alias("frame_hash"),
         "place.pos",
         F.lit("announced").alias("origin"),
+        "source",
     )
 
 
 def restored(lines: DataFrame) -> DataFrame:
     """Shape restored lines to the resources on them: a node held the resources that its journal records.
 
-    Reads:  the columns of `node_journal_line`.
+    Reads:  the columns of `node_journal_line`, source among them.
     Gives:  as `announced`; frame_no is the line's place in a text of the whole journal.
     Rows:   one per line except line 1.
     """
@@ -64,6 +67,7 @@ def restored(lines: DataFrame) -> DataFrame:
         F.col("record_id").alias("frame_hash"),
         F.lit(0).alias("pos"),
         F.lit("restored").alias("origin"),
+        "source",
     )
 
 
@@ -71,11 +75,17 @@ def as_node_resource(rows: DataFrame, ingest_no: int, buckets: int) -> DataFrame
     """Shape resources to the contract of `node_resource`.
 
     Reads:  `announced` or `restored`.
-    Gives:  the columns of `node_resource`.
+    Gives:  the columns of `node_resource` without those that the writing run adds.
     Rows:   one per (namespace, author_fp, resource_id): the first in the writing order of `writer.ORDER`.
     """
     order = F.struct(
-        F.col("seq").isNull().alias("unordered"), "seq", "frame_no", "frame_hash", "pos", "origin"
+        F.col("seq").isNull().alias("unordered"),
+        "seq",
+        "frame_no",
+        "frame_hash",
+        "pos",
+        "origin",
+        "source",
     )
     earliest = rows.groupBy(*PAIR).agg(F.min(order).alias("first"))
     return earliest.select(
@@ -89,4 +99,5 @@ def as_node_resource(rows: DataFrame, ingest_no: int, buckets: int) -> DataFrame
         "first.pos",
         "first.frame_hash",
         "first.origin",
+        "first.source",
     )

@@ -88,7 +88,7 @@ def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
     if not totals["all"]:
         return None
     ends = jobs.checkpoint(_ends(nodes, lines), "tips")
-    rows = jobs.checkpoint(_new_lines(placed.where(in_commit), ends, scope.run_id), "journal lines")
+    rows = jobs.checkpoint(_new_lines(placed.where(in_commit), ends), "journal lines")
     of_rows = jobs.row(
         rows.agg(
             F.count(F.lit(1)).alias("count"),
@@ -181,11 +181,11 @@ def _ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
     )
 
 
-def _new_lines(pairs: DataFrame, journal_ends: DataFrame, run_id: str) -> DataFrame:
+def _new_lines(pairs: DataFrame, journal_ends: DataFrame) -> DataFrame:
     """Make the lines that continue each journal.
 
     Reads:  pairs: `_with_place`; journal_ends: `_ends`.
-    Gives:  the columns of `node_journal_line` and next_n.
+    Gives:  the columns of `node_journal_line` without those that the writing run adds, and next_n.
     Rows:   one per pair, and line 1 of each journal without stored lines.
     """
     known = F.broadcast(journal_ends)
@@ -199,11 +199,11 @@ def _new_lines(pairs: DataFrame, journal_ends: DataFrame, run_id: str) -> DataFr
         .join(F.broadcast(announced), "namespace")
         .select(
             "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
-            _origin().alias("origin"), F.lit(run_id).alias("run_id"), "next_n",
+            _origin().alias("origin"), F.lit(None).cast("string").alias("source"), "next_n",
         )
     )  # fmt: skip
     bare = journal_ends.where("next_n = 1").join(announced, "namespace", "left_semi")
-    first = records.as_node_journal_line(records.implied(bare), origin="implied", run_id=run_id)
+    first = records.as_node_journal_line(records.implied(bare), origin="implied")
     return shaped.unionByName(first.withColumn("next_n", F.lit(1).cast("bigint")))
 
 

@@ -1,0 +1,25 @@
+"""Tables of a lake with an older contract than that of this version."""
+
+from strandline.contracts.load import contract
+from strandline.tables.location import Location
+from strandline.tables.refusals import contract_older, older_tables
+
+LINES = "node_journal_line"
+
+
+def with_version(version: str) -> dict[str, dict[str, str]]:
+    return {LINES: {"strandline.contract": version}}
+
+
+def test_numbers_of_versions_are_compared_as_numbers():
+    ours = contract(LINES).version
+    major, minor, patch = map(int, ours.split("."))
+    assert older_tables(with_version(ours)) == ()
+    assert older_tables(with_version(f"{major}.{minor + 9}.{patch}")) == ()
+    assert older_tables(with_version(f"{major}.{minor - 1}.10")) == (LINES,)
+
+
+def test_a_lake_of_an_older_contract_is_named_with_the_command_that_migrates_it(tmp_path):
+    error = contract_older(Location.lake(str(tmp_path)), LINES)
+    assert (error.code, LINES in error.message) == ("CONTRACT_OLDER", True)
+    assert f"`strandline init --lake {tmp_path}`" in error.next

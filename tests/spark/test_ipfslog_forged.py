@@ -5,11 +5,15 @@ import json
 
 import pytest
 
+from strandline.dialect_api import batch
 from strandline.dialects.ipfslog.author import sign_entry
 from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, parse_dag_cbor
 from strandline.dialects.ipfslog.types import record_id
+from strandline.pipelines import quarantine_writer
+from support.broken_kernels import broken_kernel
 from support.ipfslog_cases import entry, who
 
+OF_A_FAULT = ("status", "reasons", "waits_for", "raw")
 GOOD = 1_000
 FILES = 20
 
@@ -31,6 +35,34 @@ def forgeries(good, number, count):
         yield changed(good.block, payload=place, sig=good.sig[: -2 * (1 + place % 30)])
         made = sign_entry(who("mallory"), good.log_id, [number, place], time=good.clock_time)
         yield changed(made.block, identity=alice)
+
+
+def test_what_older_rules_rejected_is_judged_again_by_current_rules_and_nothing_else_is(
+    new_lake, monkeypatch, tmp_path
+):
+    lake, good = new_lake(dialect="ipfslog"), [entry(number, time=number + 1) for number in range(3)]
+    blocks = [block for number, one in enumerate(good) for block in (one.block, *forgeries(one, number, 2))]
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(map(block_line, blocks)) + b"\n")
+    met = good[2].block
+    # In the first run an internal fault meets one entry.
+    judgement = "strandline.dialects.ipfslog.kernels.judgement"
+    with broken_kernel(judgement, "read_element", lambda document, _: document.block == met):
+        runs = [lake.ingest(tmp_path / "in.jsonl")]
+    assert (runs[0].outcome, runs[0].exit, runs[0].counts["deferred"]) == ("fault", 3, 1)
+    [waits] = [row[1:] for row in lake.rows("quarantine", *OF_A_FAULT) if row[0] == "deferred"]
+    assert waits == (("INTERNAL_ERROR",), ("rules:2",), met)
+    # The fault is corrected; then the rules change.
+    runs.append(lake.ingest(tmp_path / "in.jsonl"))
+    for module in (batch, quarantine_writer):
+        monkeypatch.setattr(module, "rules_version", lambda: 2)
+    runs.append(lake.ingest(tmp_path / "in.jsonl"))
+    assert [report.counts["signatures_verified"] for report in runs] == [2 + 12, 1, 12]
+    assert [report.counts["new"] for report in runs] == [2, 1, 0]
+    assert {report.counts["rejected"] for report in runs} == {12}
+    # Only the row of the fault was judged by older rules.
+    assert [report.members.get("judged_by_older_rules") for report in runs] == [None, None, 1]
+    seen = lake.rows("quarantine", "status", "rules_version", "times_seen")
+    assert seen == [("deferred", 1, 1), *[("rejected", 2, 3)] * 12]
 
 
 @pytest.mark.slow

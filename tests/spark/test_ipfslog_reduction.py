@@ -15,8 +15,10 @@ from strandline.dialects.ipfslog.reduce import (
     feed,
     iterate,
     node_of,
+    state,
     traverse,
 )
+from strandline.dialects.ipfslog.spark import order, suffix
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.pipelines import sql
 from strandline.pipelines.faults import Faults
@@ -36,12 +38,19 @@ from support.log_parts import drawn_reads, taken
 from support.random_logs import random_log
 
 LOGS = 150
+ORDERED = (order, suffix, state)
+"""Modules that hash the order of a log by blocks."""
 HASHES = document()["dag"]["hashes"]
 TWO = tuple(sorted([who("bob").id, who("carol").id]))
 
 
 @pytest.mark.parametrize("batches", [2, pytest.param(3, marks=pytest.mark.slow)], ids="{} batches".format)
-def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_changed_files(new_lake, batches):
+def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_changed_files(
+    new_lake, monkeypatch, batches
+):
+    # The order of many logs has several blocks: those before the changes keep their hashes.
+    for module in ORDERED:
+        monkeypatch.setattr(module, "ORDER_BLOCK", 4)
     lake, logs = new_lake(), [random_log(seed, batches) for seed in range(LOGS)]
     reference = ReferenceLogs({each.log_id: each.told for each in logs if each.told})
     files = file_of(reference.told)
@@ -61,6 +70,19 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
             pruned = prune(lake, reference, random.Random(0))
             assert len(pruned) > LOGS // (20 if batches == 2 else 10)
             assert reference.tables() == lake_tables(lake)
+    assert sum(row[0] is not None for row in lake.rows("namespace_state", "order_blocks")) > LOGS // 4
+    # `--full` repairs damaged rows, missing ones and one without an entry.
+    name = lake.rows("ipfs_log_document", "namespace")[0][0]
+    lake.damage("UPDATE ipfs_log_view SET tied = NOT tied WHERE namespace = '{}'", name)
+    lake.damage("DELETE FROM ipfs_log_head WHERE namespace = '{}'", name)
+    row = "SELECT * EXCEPT (document_key), 'stray' AS document_key FROM ipfs_log_document"
+    lake.damage(f"INSERT INTO ipfs_log_document BY NAME {row} WHERE namespace = '{{}}' LIMIT 1", name)
+    found = lake.reduce(full=True)
+    assert (found.outcome, found.exit) == ("found", 1)
+    assert found.members["differences"] == {
+        table: [name] for table in ("ipfs_log_document", "ipfs_log_head", "ipfs_log_view")
+    }
+    assert lake_tables(lake) == reference.tables()
     # Nothing is new: nothing is written.
     before = lake.versions()
     again = lake.reduce(full=True)
@@ -235,7 +257,12 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_fi
     assert lake.rows("ipfs_log_document") == []
     # A lie turns the log to the walk; a list without the liar turns it back.
     enter(lake, lie.values())
-    lake.reduce()
+    before = lake_tables(lake)
+    limited = lake.reduce(walk_entries=12)
+    assert (limited.outcome, limited.exit, limited.error.code) == ("fault", 3, "REDUCE_LIMIT")
+    assert limited.members["refused"] == ["log:strand"]
+    assert lake_tables(lake) == before
+    lake.reduce(walk_entries=13)
     reference = ReferenceLogs()
     reference.enter([*made.values(), *lie.values()])
     assert lake_tables(lake) == reference.tables()

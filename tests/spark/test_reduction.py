@@ -118,6 +118,18 @@ def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_
     lines = small_journal(FORKED)
     forked = branch(lines, 2, 3, author=1)
     assert reduced("news", {"grown.journal": render(lines[:50]), "forked.jsonl": forked}) == (44 + 3, 1)
+    # `--full` repairs a damaged row, a missing one and one without a record.
+    damaged, lost, stray = (f"node:{node_of(n)}" for n in (FORKED, GAPPED, LATE))
+    lake.damage("UPDATE node_journal SET tip_n = tip_n + 1 WHERE namespace = '{}'", damaged)
+    lake.damage("DELETE FROM namespace_state WHERE namespace = '{}'", lost)
+    row = f"SELECT * EXCEPT (namespace, bucket), '{stray}' AS namespace, {bucket_of(stray, 16)} AS bucket"
+    lake.damage(f"INSERT INTO node_journal BY NAME {row} FROM node_journal WHERE namespace = '{{}}'", lost)
+    found = lake.reduce(full=True)
+    assert (found.outcome, found.exit) == ("found", 1)
+    assert found.members["differences"] == {
+        "node_journal": sorted([damaged, stray]), "namespace_state": [lost],
+    }  # fmt: skip
+    assert_reduced_equal(lake, reference)
 
 
 def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_at_once(

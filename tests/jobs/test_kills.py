@@ -1,4 +1,4 @@
-"""A process killed at any of these moments and run again ends with the tables of an undisturbed run."""
+"""A process killed or interrupted at any of these moments and run again ends with the tables of an undisturbed run."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from strandline.contracts.load import tables
 from support.lakes import Lake
-from support.packaged import Program
+from support.packaged import SECONDS, Program
 
 # What stands when the process is dead: the tables that got a new version.
 POINTS = {"reduce.before_state": {"node_journal", "equivocation"}}
@@ -24,6 +24,16 @@ MORE = {
 }
 IN_A_COMMIT = "in the commit of records"
 TRIES = 4
+# The command as it is, but that it says when it asks Spark for the merge.
+SAYS_WHEN_IT_MERGES = """
+import sys
+from pathlib import Path
+from strandline.cli import main
+from strandline.pipelines.faults import Faults
+
+Faults.parse = staticmethod(lambda _: Faults("ingest.read", fire=Path("merging").touch))
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @dataclass(frozen=True)
@@ -101,5 +111,27 @@ def test_a_process_killed_here_and_run_again_ends_as_if_it_had_not_been(
     lake = Lake(spark, settings, left.lake)
     if not point.startswith("reduce"):
         lake.ingest(undisturbed.root / "second")
+    lake.reduce()
+    assert lake.tables() == undisturbed.tables
+
+
+def test_ctrl_c_while_spark_works_is_one_sentence_and_the_same_command_ends_as_if_it_had_not_come(
+    spark, settings, undisturbed, program, tmp_path
+):
+    root, lake = undisturbed.root, Lake(spark, settings, tmp_path / "lake")
+    shutil.copytree(root / "ingest", lake.path)
+    process = program.start(
+        "ingest", str(root / "second"), "--dialect", "sdmp", "--lake", str(lake.path), "--quiet",
+        cwd=tmp_path, script=SAYS_WHEN_IT_MERGES,
+    )  # fmt: skip
+    until = time.monotonic() + SECONDS
+    while not (tmp_path / "merging").exists() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    # As a terminal does: to the JVM and its workers, too.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=SECONDS)
+    sentence = "The command was interrupted; run it again: nothing is lost or duplicated.\n"
+    assert (process.returncode, out, err) == (128 + signal.SIGINT, "", sentence)
+    lake.ingest(root / "second")
     lake.reduce()
     assert lake.tables() == undisturbed.tables

@@ -12,6 +12,7 @@ from strandline.pipelines.faults import Faults
 from support.ipfslog_cases import LOG, dag, document, entry, lies, who
 from support.ipfslog_corpus import tampered, tampered_car
 from support.ipfslog_reference import ReferenceLogs, assert_admitted_equal, told
+from support.ipfslog_tampering import MADE, PARENT
 from support.lakes import write_files
 from support.provenance import delivered, sources
 from support.random_deliveries import corpus, packed
@@ -46,6 +47,12 @@ def test_what_upstream_verifies_is_admitted_in_compat_in_one_run_as_in_many(new_
         "SIGNATURE_WEAK",
         "CLOCK_NEGATIVE",
     }
+    # After all tampered entries, the entries that were altered are admitted.
+    clean = [PARENT, entry("parent", "core2"), *MADE.values()]
+    identities = [who(name, "core2").record for name in ("alice", "bob")]
+    report = ingest(lake, reference, tmp_path / "clean", {"clean.jsonl": to_blocks(clean, identities)})
+    assert (report.counts["rejected"], report.counts["deferred"]) == (0, 0)
+    assert {each.record_id for each in clean} <= {row[0] for row in lake.rows("ipfs_log_entry", "record_id")}
 
 
 def test_the_vectors_are_admitted_as_published(new_lake, tmp_path):

@@ -221,7 +221,7 @@ def health(reference, log_id):
     )  # fmt: skip
 
 
-def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_file_says(new_lake):
+def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_said_or_restored(new_lake):
     lake, made, lie = new_lake(), dag("v2"), lies("v2")
     enter_identities(lake)
     enter(lake, made.values())
@@ -255,6 +255,7 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_fi
     assert reduced()[0] == HASHES["v2 only bob, carol"]
     assert reduced(files={"log-config": None})[0] == HASHES["v2 none"]
     assert lake.rows("ipfs_log_document") == []
+    before, version = {table: lake.rows(table) for table in REDUCED}, lake.versions()["ipfs_log_entry"]
     # A lie turns the log to the walk; a list without the liar turns it back.
     enter(lake, lie.values())
     before = lake_tables(lake)
@@ -270,6 +271,15 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_the_fi
     assert shown == ("walk", lie["B"].cid, who("alice").id)
     lake.reduce(files=only)
     assert set(lake.rows("ipfs_log_view", "mode")) == {("sort",)}
+    # RESTORE of the entries to the version before the lie: the reduction is that of the restored rows.
+    entries = f"delta.`{lake.path / 'ipfs_log_entry'}`"
+    lake.spark.sql(f"RESTORE TABLE {entries} TO VERSION AS OF {version}").collect()
+    assert lake.reduce(files={"log-config": None}).exit == 0
+    assert {table: lake.rows(table) for table in REDUCED} == before
+    # The removed entries are accepted again and reduced as changes.
+    enter(lake, lie.values())
+    lake.reduce()
+    assert lake_tables(lake) == reference.tables()
 
 
 class KilledError(Exception):

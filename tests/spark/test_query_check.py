@@ -1,16 +1,23 @@
 """`sql` answers queries over the lake and refuses everything else, whatever it is called."""
 
+import re
+
 import pytest
 
 from strandline.contracts.checks import checks
 from strandline.core.errors import UsageError
 from strandline.pipelines import sql
+from strandline.pipelines.sql import allowed
 from strandline.pipelines.sql.check import query_check
 from strandline.pipelines.sql.query import query_errors
+from strandline.session.plans import items
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
 from support.queries import ANSWERED, OF_README, REFUSED
+
+EXAMPLE = re.compile(r"^\s*> (.+?);$", re.MULTILINE | re.DOTALL)
+"""A query in the examples of Spark's documentation of a function."""
 
 SOMEBODYS = (
     "CREATE OR REPLACE TEMPORARY VIEW somebodys_view AS SELECT 'secret' AS secret",
@@ -68,6 +75,25 @@ def test_queries_over_the_lake_are_answered(asked):
     }
     refused = {name: error for name, text in queries.items() if (error := asked(text))}
     assert refused == {}
+
+
+@pytest.mark.slow
+def test_examples_of_spark_for_allowed_functions_are_answered(asked, spark):
+    state = spark._jsparkSession.sessionState()
+    refused, tried = {}, set()
+    for registry in (state.functionRegistry(), state.tableFunctionRegistry()):
+        for name in items(registry.listFunction()):
+            documented = registry.lookupFunction(name).get()
+            if documented.getClassName() not in allowed.EXPRESSIONS:
+                continue
+            for text in EXAMPLE.findall(documented.getExamples()):
+                tried.add(documented.getClassName())
+                error = asked(text)
+                # Some examples change a setting first, and Spark itself rejects examples of features that are off.
+                if error is not None and error.code == "QUERY_REFUSED" and not text.startswith("SET "):
+                    refused[text] = error
+    assert refused == {}
+    assert len(tried) > 400
 
 
 def test_a_refused_query_is_told_in_two_lines(lake, spark, capfd):

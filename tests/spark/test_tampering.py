@@ -7,10 +7,13 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import astuple, fields
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from strandline.dialects.sdmp.author import synthetic
+from strandline.dialects.sdmp.codec import render
 from support import sdmp_cases
 from support.agreement import assert_reduced_equal, expected_lines, stored_lines
 from support.lakes import counted, plain, write_files
@@ -28,6 +31,13 @@ LITERAL = ("J(0, 5) in 0.9", "J(0, 5) in 0.12", "a fork with branches of equal l
 
 MUTATIONS, VECTORS = 10_000, 100
 SIBLINGS = "siblings:J0.2:50000"
+UNREADABLE = {
+    "cut.gz": b"\x1f\x8b\x08\0\0\0\0\0\0\x03cut", "nested.gz": b"\x1f\x8b", "archive.zip": b"PK\x03\x04",
+    "zeros": bytes(100_000), "brackets.jsonl": b"[" * 10_000,
+}  # fmt: skip
+"""Files from which nothing can be read; each leaves one row at least."""
+WITHOUT_LINES = {"empty": b"", "mark": b"\xef\xbb\xbf"}
+"""Files that have no line and leave no row."""
 
 
 def vectors(strict: bool, siblings: int):
@@ -93,9 +103,11 @@ def test_every_tampered_file_and_every_vector_leaves_its_lines_rows_and_state(
     for run in range(max(len(case["runs"]) for case, _ in cases)):
         files = files_of(run, mutations, cases)
         counts = reference.ingest(files)
-        report = lake.ingest(write_files(tmp_path / f"run{run}", files))
+        # The clock goes back by a day from run to run: no row depends on it.
+        clock = timedelta(days=-run)
+        report = lake.ingest(write_files(tmp_path / f"run{run}", files), clock=clock)
         assert counted(report, NAMES) == dict(zip(NAMES, astuple(counts), strict=True))
-        lake.reduce()
+        lake.reduce(clock=clock)
     assert_reduced_equal(lake, reference)
     assert stored_lines(lake) == expected_lines(reference)
 
@@ -124,6 +136,23 @@ def test_every_tampered_file_and_every_vector_leaves_its_lines_rows_and_state(
             if case["name"] in LITERAL or case["name"] == "the published 0.12 journal":
                 assert states[f"node:{sdmp_cases.line(label).decode()}"] == value, case["name"]
     assert_rows(lake, mutations, cases)
+    if not strict:
+        assert_clean_journals_land(lake, tmp_path / "clean")
+
+
+def assert_clean_journals_land(lake, folder: Path) -> None:
+    """After all hostile input, and beside unreadable files, every journal that was altered lands whole."""
+    count = sum(1 for _ in tampered(MUTATIONS))
+    clean = {
+        f"{number}-{profile}": render(synthetic(number, 5, profile))
+        for number in range(MUTATIONS, MUTATIONS + 2 * count)
+        for profile in ("0.9", "0.12")
+    }
+    report = lake.ingest(write_files(folder, clean | UNREADABLE | WITHOUT_LINES))
+    rows = lake.rows("quarantine", "source", "last_run")
+    assert {Path(source).name for source, run in rows if run == report.run_id} == set(UNREADABLE)
+    stored = {raw for *_, raw in stored_lines(lake)}
+    assert stored >= {line for text in clean.values() for line in text.split(b"\n") if line}
 
 
 def assert_rows(lake, mutations, cases) -> None:

@@ -64,7 +64,7 @@ def set_properties(lake: Path, table: str, properties: Mapping[str, str]) -> Non
     def change(actions: Mapping[str, Any]) -> None:
         actions["metaData"]["configuration"] |= properties
 
-    _change_first_commit(lake, table, change)
+    change_first_commit(lake, table, change)
 
 
 def add_feature(lake: Path, table: str, feature: str) -> None:
@@ -76,10 +76,10 @@ def add_feature(lake: Path, table: str, feature: str) -> None:
         for features in ("readerFeatures", "writerFeatures"):
             protocol[features] = [*protocol.get(features, ()), feature]
 
-    _change_first_commit(lake, table, change)
+    change_first_commit(lake, table, change)
 
 
-def _change_first_commit(lake: Path, table: str, change: Callable[[Mapping[str, Any]], None]) -> None:
+def change_first_commit(lake: Path, table: str, change: Callable[[Mapping[str, Any]], None]) -> None:
     commit = lake / table / "_delta_log" / f"{0:020d}.json"
     actions = [json.loads(line) for line in commit.read_text().splitlines()]
     change({name: action for each in actions for name, action in each.items()})

@@ -85,7 +85,7 @@ def told(store, write=ALL):
 def enter_identities(lake):
     """Add the identities of the authors, as ingest does before their entries."""
     known = [who(name, variant) for name in AUTHORS.values() for variant in ("v2", "core2")]
-    _union(lake, "ipfs_log_identity", [identity_row(each) for each in known])
+    union(lake, "ipfs_log_identity", [identity_row(each) for each in known])
 
 
 def manifest(block):
@@ -96,8 +96,8 @@ def manifest(block):
 
 def enter(lake, entries=(), manifests=()):
     """Union entries and manifests into the lake, as ingest does with what it accepts."""
-    _union(lake, "ipfs_log_entry", _distinct(map(entry_row, entries)))
-    _union(lake, "ipfs_log_manifest", _distinct(map(manifest_row, manifests)))
+    union(lake, "ipfs_log_entry", _distinct(map(entry_row, entries)))
+    union(lake, "ipfs_log_manifest", _distinct(map(manifest_row, manifests)))
 
 
 def prune(lake, reference, draw):
@@ -116,8 +116,8 @@ def prune(lake, reference, draw):
             snapshots.append(snapshot_row(log_namespace(log_id), told, state, gone))
             rows += [pruned_row(each, positions[each.record_id]) for each in gone]
             deleted += [] if len(snapshots) % 4 == 0 else gone
-    _union(lake, "snapshot", snapshots)
-    _union(lake, "pruned_record", rows)
+    union(lake, "snapshot", snapshots)
+    union(lake, "pruned_record", rows)
     if deleted:
         store, names = lake.store(), ("namespace", "bucket", "record_id")
         keys = [tuple(entry_row(each)[name] for name in names) for each in deleted]
@@ -126,7 +126,8 @@ def prune(lake, reference, draw):
     return [log_id for log_id in reference.entries if log_id in reference.pruned]
 
 
-def _union(lake, table, rows):
+def union(lake, table, rows):
+    """Union rows, as mappings by column, into a table."""
     if rows:
         store = lake.store()
         schema = store.schema(table)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError
-from strandline.tables.damage import RESTORE
+from strandline.tables.damage import RESTORE, is_from_delta_rs
 
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
@@ -84,7 +84,7 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
         )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
         return _environment_fault(f"{error.strerror}: {error.filename or ''}", log, lake)
-    if is_from_spark(error):
+    if is_from_spark(error) or is_from_delta_rs(error):
         return _environment_fault(str(error), log, lake)
     return None
 

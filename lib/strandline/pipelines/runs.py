@@ -58,11 +58,13 @@ def record_run(
         "counts": dict(report.counts),
         "reasons": dict(report.reasons),
         "read_versions": dict(read_versions or {}),
-        "tables": {name: (change.version, change.inserted) for name, change in changes.items()},
+        "tables": {
+            name: {"version": change.version, "inserted": change.inserted} for name, change in changes.items()
+        },
         "error": None if error is None else asdict(error),
         "detail": json.dumps(
             {**report.members, RUN_VERSION: store.version("run")}, sort_keys=True, default=str
         ),
     }
-    store.append_rows("run", [row])
+    store.append_run(row)
     return report

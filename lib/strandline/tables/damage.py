@@ -185,3 +185,10 @@ def _last_checkpoint(hint: Path) -> int | None:
         return int(json.loads(content_of(hint))["version"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def is_from_delta_rs(error: BaseException) -> bool:
+    """Return whether delta-rs raised `error`: it has a class of its own, or is an OSError without a number."""
+    from deltalake.exceptions import DeltaError
+
+    return isinstance(error, DeltaError) or (isinstance(error, OSError) and error.errno is None)

@@ -49,7 +49,7 @@ class TableReads:
 
     def table_id(self, table: str) -> str:
         """Return the table's id in Delta, which changes when it is recreated."""
-        opened = self._delta_rs_table(table)
+        opened = self.delta_rs_table(table)
         return self._detail(table, "id") if opened is None else str(opened.metadata().id)
 
     def target(self, table: str) -> str:
@@ -103,7 +103,7 @@ class TableReads:
 
     def was_restored(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous` restored an older version of the table."""
-        opened, commits = self._delta_rs_table(table), version - previous
+        opened, commits = self.delta_rs_table(table), version - previous
         if opened is None:
             asked = self.spark.sql(history_sql(self.target(table), commits)).select("operation").collect()
             return any(row["operation"] == RESTORED for row in asked)
@@ -111,7 +111,7 @@ class TableReads:
 
     def version(self, table: str) -> int:
         """Return the table's version."""
-        opened = self._delta_rs_table(table)
+        opened = self.delta_rs_table(table)
         if opened is not None:
             return int(opened.version())
         [row] = self.spark.sql(history_sql(self.target(table))).select("version").head(1)
@@ -119,7 +119,7 @@ class TableReads:
 
     def merged_by(self, table: str) -> str | None:
         """Return the id of the run of the table's last MERGE, or None without one among its newest commits."""
-        opened = self._delta_rs_table(table)
+        opened = self.delta_rs_table(table)
         if opened is None:
             asked = self.spark.sql(history_sql(self.target(table), commits=COMMITS_SEARCHED))
             commits = [row.asDict() for row in asked.select("operation", "userMetadata").collect()]
@@ -129,17 +129,17 @@ class TableReads:
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""
-        opened = self._delta_rs_table(table)
+        opened = self.delta_rs_table(table)
         return dict(self._detail(table, "properties") if opened is None else opened.metadata().configuration)
 
     def has_files(self, table: str) -> bool:
         """Return False if the log of a local table names no live data file; True for any other lake."""
-        opened = self._delta_rs_table(table)
+        opened = self.delta_rs_table(table)
         return opened is None or bool(opened.get_add_actions().num_rows)
 
     def stored_bytes(self, table: str) -> int:
         """Return the bytes of the table's live data files."""
-        opened = self._delta_rs_table(table)
+        opened = self.delta_rs_table(table)
         if opened is None:
             return int(self._detail(table, "sizeInBytes") or 0)
         return sum(opened.get_add_actions().column("size_bytes").to_pylist())
@@ -158,7 +158,7 @@ class TableReads:
         except (OSError, ValueError, KeyError):
             return False
 
-    def _delta_rs_table(self, table: str) -> DeltaTable | None:
+    def delta_rs_table(self, table: str) -> DeltaTable | None:
         """Return the table of a local lake through delta-rs, or None.
 
         It answers in milliseconds what Spark answers with plans and jobs.

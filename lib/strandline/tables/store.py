@@ -1,8 +1,8 @@
-"""All writes to the tables of one lake: MERGE by contract, and appends."""
+"""All writes to the tables of one lake: MERGE by contract, and the rows of `run`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,10 +24,12 @@ from strandline.contracts.merge import (
 from strandline.contracts.model import Contract
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_run
+from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
 
+RUN: Final = "run"
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4
 DICTIONARY: Final = "parquet.enable.dictionary"
@@ -167,20 +169,9 @@ class TableStore(TableReads):
         recorded = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
         return recorded < len(named)
 
-    def append(self, table: str, rows: DataFrame) -> None:
-        """Append rows to a table other than a record table."""
-        shaped = rows.select(*contract(table).names)
-        with session_settings(self.spark, self._transaction(table)):
-            if self.location.is_path():
-                shaped.write.format("delta").mode("append").save(self.location.table_path(table))
-            else:
-                shaped.write.format("delta").mode("append").saveAsTable(self.target(table))
-
-    def append_rows(self, table: str, rows: Sequence[Mapping[str, object]]) -> None:
-        """Append a few rows given as values; missing columns are null."""
-        schema = self.schema(table)
-        values = [tuple(row.get(name) for name in schema.names) for row in rows]
-        self.append(table, self.spark.createDataFrame(values, schema))
+    def append_run(self, row: Mapping[str, object]) -> None:
+        """Append the row of a run to `run`; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
+        append(self, RUN, row, self._transaction(RUN))
 
     def _overlapping(self, table: str, buckets: tuple[int, ...], bounds: Bounds) -> bool:
         stored = self.read(table).where(F.col("bucket").isin(*buckets))

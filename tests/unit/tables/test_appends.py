@@ -1,0 +1,84 @@
+"""The row of a run, appended to a local lake without Spark."""
+
+import json
+import resource
+from contextlib import contextmanager
+
+import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from strandline.cli.failures import as_fault
+from strandline.tables.appends import append_with_delta_rs, can_append
+from strandline.tables.commits import transaction
+from strandline.tables.delta_rs import open_table
+from strandline.tables.location import Location
+from support.delta_rs_lake import WHEN, add_feature, change_first_commit, write
+
+ROW = {
+    "run_id": "r1", "command": "ingest", "version": "0.0.0", "outcome": "ok", "lake": "lake", "exit": 0,
+    "started_at": WHEN, "seconds": 1.5, "counts": {"new": 3}, "reasons": {},
+    "tables": {"node_journal_line": {"version": 7, "inserted": 3}}, "detail": "{}",
+}  # fmt: skip
+
+
+@pytest.fixture
+def lake(tmp_path):
+    write(tmp_path / "lake", "run", [])
+    return Location.lake(str(tmp_path / "lake"))
+
+
+def append(lake, row=ROW):
+    append_with_delta_rs(open_table(lake, "run"), row, transaction("r1/run/1", 0, "r1"))
+
+
+def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_statement(lake):
+    append(lake)
+    [row] = DeltaTable(lake.table_path("run")).to_pyarrow_table().to_pylist()
+    assert {name: dict(value) if isinstance(value, list) else value for name, value in row.items()} == {
+        **dict.fromkeys(row), **ROW,
+    }  # fmt: skip
+    commit = max((lake.local_path() / "run" / "_delta_log").glob("*.json")).read_text()
+    actions = {name: value for line in commit.splitlines() for name, value in json.loads(line).items()}
+    assert actions["commitInfo"]["userMetadata"] == "r1"
+    assert (actions["txn"]["appId"], actions["txn"]["version"]) == ("r1/run/1", 0)
+
+
+def test_rows_that_break_a_constraint_of_the_table_are_not_written(lake):
+    constraint = {"delta.constraints.outcome_is_known": "outcome IN ('ok', 'found', 'usage', 'fault')"}
+
+    def constrain(actions):
+        actions["metaData"]["configuration"] |= constraint
+        actions["protocol"]["minWriterVersion"] = 3
+
+    change_first_commit(lake.local_path(), "run", constrain)
+    with pytest.raises(DeltaError, match="1 rows failed validation check"):
+        append(lake, ROW | {"outcome": "perhaps"})
+    append(lake)
+    assert DeltaTable(lake.table_path("run")).version() == 1
+
+
+@contextmanager
+def files_of_at_most(size):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_named_and_leaves_the_table_as_it_was(lake):
+    with files_of_at_most(100), pytest.raises((DeltaError, OSError)) as failed:
+        append(lake)
+    fault = as_fault(failed.value, None, lake.describe())
+    assert fault is not None
+    assert (fault.code, fault.exit_code) == ("DISK_FULL", 3)
+    assert lake.describe() in fault.message
+    assert DeltaTable(lake.table_path("run")).version() == 0
+
+
+def test_a_table_with_features_is_left_to_spark(lake):
+    assert can_append(open_table(lake, "run"))
+    add_feature(lake.local_path(), "run", "deletionVectors")
+    assert not can_append(open_table(lake, "run"))

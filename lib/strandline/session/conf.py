@@ -44,6 +44,10 @@ _LOCAL_MODE: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     # Spark formats the plan of each query for the UI, which is off: use the short format.
     "spark.sql.ui.explainMode": "simple",
+    # Both cost a tenth of the CPU of small queries: the place of each call, for messages of errors (a stack trace per
+    # expression), and a check of the plan after each rule of the optimiser.
+    "spark.sql.dataFrameQueryContext.enabled": "false",
+    "spark.sql.lightweightPlanChangeValidation": "false",
     # The working folder may contain untrusted files: do not import a pandas.py from there.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
     # Only this machine can connect to the driver, and no name server is asked for its name.

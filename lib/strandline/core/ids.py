@@ -2,12 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 from urllib.parse import quote
 
 from strandline.core.errors import UsageError
 
 NamespaceKind = Literal["node", "group", "log", "authority", "context"]
+
+ENOUGH_NAMESPACES: Final = 3
+"""Enough matches to show that a prefix is ambiguous; see `only_one`."""
 
 
 def namespace(kind: NamespaceKind, id: str) -> str:  # noqa: A002 - the product's own word
@@ -46,6 +49,17 @@ def only_one(given: str, fits: Sequence[str]) -> str | None:
             "give a longer prefix, or include the kind as shown",
         )
     return fits[0] if fits else None
+
+
+def unknown_namespace(given: str, similar: str | None = None) -> UsageError:
+    """Return the error of a text that names no namespace of a lake; `similar` is a namespace that may be meant."""
+    return UsageError(
+        "NAMESPACE_UNKNOWN",
+        f"this lake has no namespace {given}",
+        f"did you mean {similar}?"
+        if similar
+        else "`strandline status --all` lists them; a unique prefix is enough",
+    )
 
 
 def bucket_of(namespace: str, buckets: int) -> int:

@@ -24,7 +24,7 @@ def read_batch(
     earlier = _known(stages, documents, tables, jobs, request)
     to_judge = blocks.distinct_blocks(documents, stages.claims)
     if earlier is not None:
-        to_judge = to_judge.join(earlier.select("judge_id"), "judge_id", "left_anti")
+        to_judge = to_judge.join(_ids(earlier), "judge_id", "left_anti")
     sources = provenance.batch_sources(scan.sources(), request.replay)
     to_judge = provenance.with_record_source(to_judge, sources)
     judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
@@ -88,7 +88,7 @@ def _known(
     for table in (tables.read(stages.info.record_table), stages.pruned(tables)) if buckets else ():
         records = table.where(F.col("bucket").isin(*buckets))
         if jobs.has_rows(records):
-            asked = asked.join(found[0].select("judge_id"), "judge_id", "left_anti") if found else asked
+            asked = asked.join(_ids(found[0]), "judge_id", "left_anti") if found else asked
             found.append(jobs.checkpoint(known.stored(asked, records, tuple(in_evidence)), "known records"))
     rows = known.rows_with_verdict(
         tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
@@ -97,12 +97,21 @@ def _known(
     if jobs.has_rows(rows):
         remembered = known.remembered(asked, rows, in_evidence)
         for each in found:
-            remembered = remembered.join(each.select("judge_id"), "judge_id", "left_anti")
+            remembered = remembered.join(_ids(each), "judge_id", "left_anti")
         found.append(jobs.checkpoint(remembered, "known verdicts"))
     if not found:
         return None
     every = reduce(DataFrame.unionByName, found)
     return every if jobs.has_rows(every) else None
+
+
+def _ids(judged: DataFrame) -> DataFrame:
+    """Return judge_id as a new column.
+
+    A checkpoint has the columns of its plan: without adaptive execution, Spark finds the same column on both sides of
+    a join with this plan, and fails.
+    """
+    return judged.select(F.col("judge_id").alias("judge_id"))
 
 
 def _within_limit(decided: DataFrame, waiting: DataFrame, jobs: Jobs, request: AdmitRequest) -> DataFrame:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.core.ids import bucket_of
-
-ENOUGH: Final = 3
-"""Enough namespaces to show that a prefix is ambiguous."""
+from strandline.core.ids import ENOUGH_NAMESPACES, bucket_of
 
 
 def only_namespaces(rows: DataFrame, namespaces: Sequence[str], buckets: int) -> DataFrame:
@@ -42,6 +38,6 @@ def first_namespaces(rows: DataFrame) -> DataFrame:
 
     Reads:  namespace.
     Gives:  the columns of `rows`.
-    Rows:   at most ENOUGH.
+    Rows:   at most ENOUGH_NAMESPACES.
     """
-    return rows.distinct().orderBy("namespace").limit(ENOUGH)
+    return rows.distinct().orderBy("namespace").limit(ENOUGH_NAMESPACES)

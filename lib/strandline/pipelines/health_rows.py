@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strandline.contracts.views import views
+from strandline.core.ids import ENOUGH_NAMESPACES
 from strandline.pipelines.report import utc_text
 from strandline.pipelines.spooled import SpooledRows
 
@@ -99,10 +100,10 @@ def rows_sql(
 
 
 def names_sql(behind: Iterable[str], condition: str, tables: Sequence[str]) -> str:
-    """Return the query of the first three namespaces that meet the condition; arguments as in `rows_sql`."""
+    """Return the query of the first namespaces, at most ENOUGH_NAMESPACES, that meet the condition; see `rows_sql`."""
     return (
         f"{_part(condition, tables)}SELECT DISTINCT namespace FROM (\n{_health(behind)}\n) AS fleet"
-        f" ORDER BY namespace LIMIT 3"
+        f" ORDER BY namespace LIMIT {ENOUGH_NAMESPACES}"
     )
 
 

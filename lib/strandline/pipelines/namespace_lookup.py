@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
-from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
+from strandline.core.ids import namespace_prefixes, namespaces_named, only_one, unknown_namespace
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import LakeSnapshot
 from strandline.frames.namespaces import begins_with, first_namespaces, only_namespaces
@@ -109,14 +109,9 @@ def _unknown(
         ]
         nearest = F.min(F.struct(F.least(*distances, F.lit(2**31 - 1)).alias("distance"), "namespace"))
         best = jobs.row(every.distinct().agg(nearest.alias("best")))["best"]
-    is_similar = best is not None and best["distance"] * SIMILAR <= len(given)
-    return UsageError(
-        "NAMESPACE_UNKNOWN",
-        f"this lake has no namespace {given}",
-        f"did you mean {best['namespace']}?"
-        if best and is_similar
-        else "`strandline status --all` lists them",
-    )
+    if best is None or best["distance"] * SIMILAR > len(given):
+        return unknown_namespace(given)
+    return unknown_namespace(given, best["namespace"])
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

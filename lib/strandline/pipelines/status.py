@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from strandline.core.errors import UsageError
-from strandline.core.ids import namespace_prefixes, namespaces_named, only_one
+from strandline.core.ids import namespace_prefixes, namespaces_named, only_one, unknown_namespace
 from strandline.pipelines.damaged import damaged_files
 from strandline.pipelines.health_rows import (
     HEALTHS,
@@ -125,11 +124,7 @@ def resolve(
                 fits = [row["namespace"] for row in rows]
         one = only_one(name, fits)
         if one is None:
-            raise UsageError(
-                "NAMESPACE_UNKNOWN",
-                f"this lake has no namespace {name}",
-                "`strandline status --all` lists them; a unique prefix is enough",
-            )
+            raise unknown_namespace(name)
         found.append(one)
     return tuple(found)
 

@@ -15,9 +15,11 @@ import pytest
 from strandline.session.private import OWNER, PREFIX, make_private, remove_left
 
 OWNS = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from strandline.session.private import make_private
+# A shell starts a command in the background with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 made = make_private(Path(sys.argv[1]))
 (made.path / "spark").mkdir()
 (made.path / "spark" / "block").write_bytes(b"secret")

@@ -9,6 +9,7 @@ from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.author import Log, to_blocks, to_car, to_json, to_snapshot
 from strandline.dialects.ipfslog.demo import published
 from strandline.pipelines.faults import Faults
+from strandline.tables.commits import session_settings
 from support.ipfslog_cases import LOG, dag, document, entry, lies, who
 from support.ipfslog_corpus import tampered, tampered_car
 from support.ipfslog_reference import ReferenceLogs, assert_admitted_equal, told
@@ -50,7 +51,9 @@ def test_what_upstream_verifies_is_admitted_in_compat_in_one_run_as_in_many(new_
     # After all tampered entries, the entries that were altered are admitted.
     clean = [PARENT, entry("parent", "core2"), *MADE.values()]
     identities = [who(name, "core2").record for name in ("alice", "bob")]
-    report = ingest(lake, reference, tmp_path / "clean", {"clean.jsonl": to_blocks(clean, identities)})
+    # Also in a session without adaptive execution.
+    with session_settings(lake.spark, {"spark.sql.adaptive.enabled": "false"}):
+        report = ingest(lake, reference, tmp_path / "clean", {"clean.jsonl": to_blocks(clean, identities)})
     assert (report.counts["rejected"], report.counts["deferred"]) == (0, 0)
     assert {each.record_id for each in clean} <= {row[0] for row in lake.rows("ipfs_log_entry", "record_id")}
 

@@ -74,7 +74,7 @@ NESTED = {
 
 class CountedPattern:
     def __init__(self, pattern) -> None:
-        self.match, self.finditer, self.sub = Counted(pattern.match), pattern.finditer, pattern.sub
+        self.match, self.finditer, self.sub = Counted(pattern.match), Counted(pattern.finditer), pattern.sub
 
 
 @pytest.mark.parametrize("name", NESTED)
@@ -87,6 +87,28 @@ def test_an_element_is_skipped_in_a_step_for_many_bytes(name: str, monkeypatch) 
     assert parts_of(raw, 0, len(raw), MANY).pieces == (slices.Slice(1, len(raw) - 1),)
     # Brackets five deep are the worst that there is: a run of each direction in twelve bytes.
     assert sum(pattern.match.calls for pattern in counted.values()) < len(raw) / 5
+
+
+DEEP = {
+    "objects": (b'{"a":', b"}"),
+    "objects whose names are brackets": (b'{"[":', b"}"),
+    "arrays, texts of brackets behind each": (b"[", b',"]"]'),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_nesting_is_left_in_few_steps_and_little_memory(name: str, monkeypatch) -> None:
+    opening, closing = DEEP[name]
+    depth = 50_000
+    raw = b"[" + opening * depth + b"1" + closing * depth + b",2]"
+    assert parts_of(raw, 0, len(raw), MANY).pieces == (
+        slices.Slice(1, len(raw) - 3), slices.Slice(len(raw) - 2, len(raw) - 1),
+    )  # fmt: skip
+    assert peak_bytes(lambda: parts_of(raw, 0, len(raw), MANY)) < 4 * len(raw) + 2_000_000
+    counted = CountedPattern(slices._TEXT_OR_CLOSING)
+    monkeypatch.setattr(slices, "_TEXT_OR_CLOSING", counted)
+    parts_of(raw, 0, len(raw), MANY)
+    assert counted.finditer.calls == 0
 
 
 def test_of_too_many_parts_no_more_are_held_than_may_be() -> None:

@@ -36,6 +36,13 @@ _BRACKETS: Final = re.compile(
 )
 _TEXT_OR_CLOSING: Final = re.compile(_TEXT + rb"|[\]}]", re.DOTALL)
 _ONE_TEXT: Final = re.compile(_TEXT, re.DOTALL)
+# Bytes whose texts have no brackets: one step instead of one for each text.
+_PLAIN_TEXTS: Final = re.compile(
+    rb'(?:[^"]++|"[^"\\\[\]{}]*+(?:\\[^\[\]{}][^"\\\[\]{}]*+)*+(?:"|\\?\Z))*+', re.DOTALL
+)
+_SOME_TEXTS: Final = re.compile(rb'(?:[^"]++|' + _TEXT + rb"){1,10000}+", re.DOTALL)
+_FEW: Final = 1_000
+"""Closing brackets that are counted one by one: compiling a pattern takes longer."""
 _MEMBER: Final = re.compile(rb"[ \t\n\r]*+(" + _TEXT + rb")[ \t\n\r]*+:[ \t\n\r]*+", re.DOTALL)
 _BLANKS: Final = re.compile(rb"[ \t\n\r]*+")
 _BLANK: Final = b" \t\n\r"
@@ -102,19 +109,36 @@ def _after_brackets(raw: bytes, at: int, stop: int) -> int:
     depth = 0
     while match := _BRACKETS.match(raw, at, stop):
         run, begin = match["run"], match.start("run")
-        marks = _ONE_TEXT.sub(b"", run) if b'"' in run else run
         at = match.end()
         if run[0] in b"[{":
-            depth += marks.count(b"[") + marks.count(b"{")
+            depth += _count(run, b"[{")
             continue
-        closed = marks.count(b"]") + marks.count(b"}")
+        closed = _count(run, b"]}")
         if closed >= depth:
-            closing = (
-                each for each in _TEXT_OR_CLOSING.finditer(raw, begin, at) if raw[each.start()] != ord('"')
-            )
-            return next(islice(closing, depth - 1, None)).end()
+            return _after_closing(raw, begin, at, depth)
         depth -= closed
     return stop
+
+
+def _count(run: bytes, brackets: bytes) -> int:
+    """Return the number of these brackets outside of texts."""
+    if b'"' not in run or _PLAIN_TEXTS.fullmatch(run):
+        return sum(run.count(bracket) for bracket in brackets)
+    # In parts: what is left of the texts' surroundings is a list of its pieces before it is joined.
+    parts = (_ONE_TEXT.sub(b"", part[0]) for part in _SOME_TEXTS.finditer(run))
+    return sum(part.count(bracket) for part in parts for bracket in brackets)
+
+
+def _after_closing(raw: bytes, begin: int, end: int, number: int) -> int:
+    """Return the offset after the closing bracket of this number, from 1; there are as many from `begin` to `end`."""
+    if number <= _FEW:
+        closing = (
+            each for each in _TEXT_OR_CLOSING.finditer(raw, begin, end) if raw[each.start()] != ord('"')
+        )
+        return next(islice(closing, number - 1, None)).end()
+    found = re.compile(rb"(?:" + _FLAT + rb"[\]}]){%d}+" % number, re.DOTALL).match(raw, begin, end)
+    assert found is not None
+    return found.end()
 
 
 def members_of(raw: bytes, piece: Slice, most: int) -> Iterator[tuple[str, Slice]]:

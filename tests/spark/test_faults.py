@@ -1,6 +1,7 @@
 """What breaks around a command is told in a sentence with exit code 3, and the next run ends as if nothing had been."""
 
 import json
+import os
 import resource
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
@@ -73,14 +75,16 @@ def undisturbed(spark, settings, empty_lakes, tmp_path_factory) -> dict[str, lis
 
 @contextmanager
 def full_disk(spark, largest: int) -> Iterator[None]:
-    """Spark's process can write no file beyond `largest` bytes while the block runs."""
-    pid = spark._jvm.java.lang.ProcessHandle.current().pid()
-    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest, before[1]))
+    """Spark's process and this one can write no file beyond `largest` bytes while the block runs."""
+    processes = (spark._jvm.java.lang.ProcessHandle.current().pid(), os.getpid())
+    before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in processes}
+    for pid, (_, hard) in before.items():
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest, hard))
     try:
         yield
     finally:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        for pid, limits in before.items():
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
 
 
 @contextmanager
@@ -152,7 +156,9 @@ def test_a_disk_that_fills_up_in_any_phase_costs_that_run_alone(spark, new_lake,
         for point in PHASES[command]:
             with ExitStack() as stack:
                 filled = Faults(point, fire=lambda stack=stack: stack.enter_context(full_disk(spark, 1000)))
-                with pytest.raises((Py4JJavaError, PySparkException, FaultError)) as failed:
+                with pytest.raises(
+                    (Py4JJavaError, PySparkException, FaultError, DeltaError, OSError)
+                ) as failed:
                     run(filled)
             fault = as_fault(failed.value, None, str(lake.path))
             assert fault is not None, point

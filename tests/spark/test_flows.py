@@ -91,7 +91,7 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
     assert lake.ingest(from_quarantine=True, reason="INTERNAL_ERROR").counts["read"] == 0
     # From here on the rules are others, and the bug is mended.
     monkeypatch.setattr(quarantine_writer, "rules_version", lambda: 2)
-    first, twice = list(synthetic(5, 4)), list(synthetic(6, 6))
+    first, twice = list(synthetic(15, 4)), list(synthetic(16, 6))
     later = {
         "a.journal": render(lines[:4]), "b.journal.gz": gzip.compress(render(first)), "c.journal": render(twice[:4]),
         "d.journal": render(twice), "e.jsonl": batch(twice[0].decode(), twice[0].decode(), twice[1:]) + b"\n",

@@ -20,6 +20,7 @@ from strandline.session.conf import (
     log_config,
     spark_conf,
 )
+from strandline.session.ending import context_of
 from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
 from strandline.session.java import check_java, find_java
 from strandline.session.private import PrivateFolder, make_private
@@ -75,15 +76,6 @@ def open_session(
     return session
 
 
-def end_session(session: "SparkSession") -> None:
-    """Kill the JVM of a session that this process started; its commits stay."""
-    context = _context(session)
-    gateway = None if context is None else context._gateway  # noqa: SLF001 - pyspark has no public access to its JVM
-    started: Any = getattr(gateway, "proc", None)
-    if started is not None:
-        started.kill()
-
-
 def _silence_pyspark() -> None:
     from pyspark.logger import PySparkLogger
 
@@ -118,7 +110,7 @@ def check_session(setting: Callable[[str, str | None], str | None]) -> None:
 def _existing(session: "SparkSession") -> "SparkSession":
     """Return `session` after setting what its owner did not set. Raises: as `open_session`."""
     check_session(session.conf.get)
-    context = _context(session)
+    context = context_of(session)
     owned = _set_by_owner(context)
     for key, value in STRICT.items():
         if key not in owned:
@@ -126,16 +118,6 @@ def _existing(session: "SparkSession") -> "SparkSession":
     if context is not None:
         ship_package(context)
     return session
-
-
-def _context(session: "SparkSession") -> "SparkContext | None":
-    """Return the session's context, or None on Spark Connect."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return session.sparkContext
-    except (PySparkException, AttributeError):
-        return None
 
 
 def _set_by_owner(context: "SparkContext | None") -> frozenset[str]:

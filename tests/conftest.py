@@ -15,11 +15,12 @@ from support.tiers import is_spark
 
 pytest_plugins = ("support.complete_runs",)
 LONGEST = (
-    "conformance", "golden", "toy_dialect", "ipfslog_reduction", "lake_sync", "readme", "stream",
-    "ipfslog_admission", "topics", "own_journals", "jobs", "kills", "export", "faults", "reduction",
-    "ipfslog_pruned", "oracle", "wheel", "tampering", "schema", "writers", "bad_input",
+    "conformance", "ipfslog_reduction", "readme", "kills", "stream", "own_journals", "jobs", "forged_lakes", "topics",
+    "reduction", "toy_dialect", "schema", "golden", "ipfslog_pruned", "wheel", "faults", "lake_sync",
+    "ipfslog_admission", "tampering", "damaged_streams", "export", "bad_input", "writers", "union_merge", "flows",
+    "ipfslog_scale", "query_check",
 )  # fmt: skip
-"""Files of tests that take a minute and more, the longest first, by their names without `test_`."""
+"""Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 
 
 def pytest_collection_modifyitems(items):

@@ -137,8 +137,7 @@ def _after_closing(raw: bytes, begin: int, end: int, number: int) -> int:
         )
         return next(islice(closing, number - 1, None)).end()
     found = re.compile(rb"(?:" + _FLAT + rb"[\]}]){%d}+" % number, re.DOTALL).match(raw, begin, end)
-    assert found is not None
-    return found.end()
+    return found.end() if found else end
 
 
 def members_of(raw: bytes, piece: Slice, most: int) -> Iterator[tuple[str, Slice]]:

@@ -15,8 +15,8 @@ NAMES = [field.name for field in fields(Counts)]
 
 SPLITS = {"read": {"lines_min_bytes": 1, "split_bytes": 512}}
 CASES = [
-    pytest.param(8, 6, 1, SPLITS, id="6 journals, splits of 512 bytes"),
-    pytest.param(9, 12, 2, SPLITS, id="12 journals over runs, splits of 512 bytes", marks=pytest.mark.slow),
+    pytest.param(11, 6, 1, SPLITS, id="6 journals, splits of 512 bytes"),
+    pytest.param(14, 12, 2, SPLITS, id="12 journals over runs, splits of 512 bytes", marks=pytest.mark.slow),
 ]
 
 
@@ -40,7 +40,8 @@ def assert_named_by_their_places(lake, files):
     """The bytes of every row of a text file stand where the row says, in whichever split they were read."""
     rows = lake.rows("quarantine", "source", "source_offset", "raw")
     of_text = [row for row in rows if row[0].endswith(".journal")]
-    assert len({offset for _, offset, _ in of_text}) > 2
+    # Some are not in the first split of their file.
+    assert max(offset for _, offset, _ in of_text) > SPLITS["read"]["split_bytes"]
     for source, offset, raw in of_text:
         path = Path(source)
         content = files[f"{path.parent.name}/{path.name}"]

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from strandline.tables.commits import TXN_APP, USER_METADATA, session_settings
+from strandline.tables.commits import METADATA_OF_COMMIT, TXN_APP, USER_METADATA, session_settings
 from strandline.tables.reads import TableReads
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-METADATA: Final = "userMetadata"
-"""The key in `commitInfo` under which Delta shows the metadata of a commit in the table's history."""
 FEATURES_FROM: Final = 7
 """From this version of Delta's writer protocol, a table names each feature that a writer must support."""
 
@@ -57,7 +55,7 @@ def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings
         mode="append",
         writer_properties=WriterProperties(compression="ZSTD"),
         commit_properties=CommitProperties(
-            custom_metadata={METADATA: settings[USER_METADATA]},
+            custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
             app_transactions=[Transaction(settings[TXN_APP], 0)],
         ),
         # As with Spark, only maintenance removes old commits.

@@ -36,6 +36,8 @@ CONFLICTS = (
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+METADATA_OF_COMMIT = "userMetadata"
+"""The key under which `commitInfo` and the history of a table have the value of `USER_METADATA`."""
 REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 
 

@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
-from strandline.tables.commits import session_settings
+from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.location import Location
 from strandline.tables.refusals import buckets_of
 
@@ -122,10 +122,10 @@ class TableReads:
         opened = self.delta_rs_table(table)
         if opened is None:
             asked = self.spark.sql(history_sql(self.target(table), commits=COMMITS_SEARCHED))
-            commits = [row.asDict() for row in asked.select("operation", "userMetadata").collect()]
+            commits = [row.asDict() for row in asked.select("operation", METADATA_OF_COMMIT).collect()]
         else:
             commits = opened.history(COMMITS_SEARCHED)
-        return next((each.get("userMetadata") for each in commits if each["operation"] == "MERGE"), None)
+        return next((each.get(METADATA_OF_COMMIT) for each in commits if each["operation"] == "MERGE"), None)
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""

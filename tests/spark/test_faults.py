@@ -1,8 +1,6 @@
 """What breaks around a command is told in a sentence with exit code 3, and the next run ends as if nothing had been."""
 
 import json
-import os
-import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,6 +20,7 @@ from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines.faults import Faults
 from support.damage import DATA
+from support.full_disks import full_disk
 from support.lakes import Lake, write_files
 
 LINES = "node_journal_line"
@@ -73,18 +72,9 @@ def undisturbed(spark, settings, empty_lakes, tmp_path_factory) -> dict[str, lis
     return lake.tables()
 
 
-@contextmanager
-def full_disk(spark, largest: int) -> Iterator[None]:
-    """Spark's process and this one can write no file beyond `largest` bytes while the block runs."""
-    processes = (spark._jvm.java.lang.ProcessHandle.current().pid(), os.getpid())
-    before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in processes}
-    for pid, (_, hard) in before.items():
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest, hard))
-    try:
-        yield
-    finally:
-        for pid, limits in before.items():
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+def pid_of(spark) -> int:
+    """Spark's process."""
+    return spark._jvm.java.lang.ProcessHandle.current().pid()
 
 
 @contextmanager
@@ -112,7 +102,7 @@ def test_a_full_disk_and_a_place_that_takes_no_file_end_in_a_fault_and_nothing_i
 ):
     lake = new_lake()
     ingest = ("ingest", sources, "--dialect", "sdmp", "--lake", lake.path, "--quiet", "--json")
-    with full_disk(spark, 100_000):
+    with full_disk(100_000, pid_of(spark)):
         full = strandline(*ingest)
     assert (full.exit, full.error["code"], full.err) == (3, "DISK_FULL", "")
     assert str(lake.path) in full.error["message"]
@@ -155,7 +145,9 @@ def test_a_disk_that_fills_up_in_any_phase_costs_that_run_alone(spark, new_lake,
     for command, run in commands.items():
         for point in PHASES[command]:
             with ExitStack() as stack:
-                filled = Faults(point, fire=lambda stack=stack: stack.enter_context(full_disk(spark, 1000)))
+                filled = Faults(
+                    point, fire=lambda stack=stack: stack.enter_context(full_disk(1000, pid_of(spark)))
+                )
                 with pytest.raises(
                     (Py4JJavaError, PySparkException, FaultError, DeltaError, OSError)
                 ) as failed:

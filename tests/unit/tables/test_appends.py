@@ -1,8 +1,6 @@
 """The row of a run, appended to a local lake without Spark."""
 
 import json
-import resource
-from contextlib import contextmanager
 
 import pytest
 from deltalake import DeltaTable
@@ -14,6 +12,7 @@ from strandline.tables.commits import transaction
 from strandline.tables.delta_rs import open_table
 from strandline.tables.location import Location
 from support.delta_rs_lake import WHEN, add_feature, change_first_commit, write
+from support.full_disks import full_disk
 
 ROW = {
     "run_id": "r1", "command": "ingest", "version": "0.0.0", "outcome": "ok", "lake": "lake", "exit": 0,
@@ -58,18 +57,8 @@ def test_rows_that_break_a_constraint_of_the_table_are_not_written(lake):
     assert DeltaTable(lake.table_path("run")).version() == 1
 
 
-@contextmanager
-def files_of_at_most(size):
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_is_named_and_leaves_the_table_as_it_was(lake):
-    with files_of_at_most(100), pytest.raises((DeltaError, OSError)) as failed:
+    with full_disk(100), pytest.raises((DeltaError, OSError)) as failed:
         append(lake)
     fault = as_fault(failed.value, None, lake.describe())
     assert fault is not None

@@ -37,8 +37,8 @@ class TestSdmp(GoldenLake, Conformance):
     def is_implied(self, n, *_):
         return n == 1
 
-    def bytes_of(self, _n, number, author, resource):
-        return b"" if number is None else f"{number}@{author}/{resource}".encode()
+    def is_in(self, content, _n, number, author, resource):
+        return number is None or f"{number}@{author}/{resource}".encode() in content
 
     def assert_counted(self, report, counts):
         assert counted(report, NAMES) == dict(zip(NAMES, astuple(counts), strict=True))

@@ -69,7 +69,7 @@ def spark_conf(
 ) -> dict[str, str]:
     """Return the configuration of a local session; `java` are further options of its JVM.
 
-    The session writes only to `temporary`, a folder of this session, and to the cache, and does not use the network.
+    Spark writes only to `temporary`, its private folder, and to the cache, and does not use the network.
     """
     is_local = settings.spark.master.startswith("local")
     of_workers = {"spark.python.daemon.module": WORKERS} if is_local else {}

@@ -37,7 +37,7 @@ ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
 """A reader loads a whole row group of the requested columns into memory, so row groups must be small."""
 
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
-"""Delta sets it in the session after each commit of this session, not after commits of other writers."""
+"""Delta sets it after each commit through the same Spark session, not after commits of other writers."""
 
 Bounds = Mapping[str, tuple[int, int]]
 

@@ -30,7 +30,6 @@ OPENS_OWN_FILES = {
     "lib/strandline/session/private.py": "private folders",
     "lib/strandline/session/ship.py": "a private folder",
     "lib/strandline/tables/blockstores.py": "the copy of a LevelDB",
-    "lib/strandline/tables/reads.py": "logs of the lake",
 }
 
 

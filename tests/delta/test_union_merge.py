@@ -1,7 +1,6 @@
 """The union merge: insert-only by the commit's own metrics, blind to other buckets, readable by delta-rs."""
 
 import json
-import uuid
 from pathlib import Path
 
 import pytest
@@ -9,14 +8,12 @@ from deltalake import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from strandline.contracts.load import tables
-from strandline.core.hashing import set_hash, tagged
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.tables.commits import Retry
 from strandline.tables.store import TableStore
-from support.lakes import plain, write_files
+from support.lakes import write_files
 
 JOURNALS = 12
 
@@ -36,10 +33,6 @@ def merges(lake) -> list[dict]:
 
 def data_files(lake, table: str) -> list[Path]:
     return sorted((lake.path / table).glob("bucket=*/*.parquet"))
-
-
-def row_hashes(rows) -> bytes:
-    return set_hash(tagged("test/row", repr(row).encode()) for row in rows)
 
 
 def test_news_of_one_bucket_are_added_without_a_look_at_any_other(new_lake, tmp_path):
@@ -73,58 +66,6 @@ def test_news_of_one_bucket_are_added_without_a_look_at_any_other(new_lake, tmp_
     for metrics in done:
         assert int(metrics["numTargetFilesRemoved"]) == 0
         assert int(metrics["numTargetRowsCopied"]) == 0
-
-
-def test_delta_rs_reads_every_table_with_the_same_rows(new_lake, tmp_path):
-    lake = new_lake()
-    damaged = journal(1, 9).replace(b"@", b"!", 1)
-    lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 9), "1.journal": damaged}))
-    lake.reduce()
-    for table in tables():
-        opened = DeltaTable(str(lake.path / table))
-        columns = [field.name for field in opened.schema().fields]
-        if table == "run":
-            assert opened.to_pyarrow_table(columns=["run_id"]).num_rows == lake.store().read(table).count()
-            continue
-        kept = [name for name in columns if not name.endswith(("_seen", "_at"))]
-        theirs = [
-            tuple(plain_arrow(value) for value in row.values())
-            for row in opened.to_pyarrow_table(columns=kept).to_pylist()
-        ]
-        ours = [plain(row) for row in lake.store().read(table).select(*kept).collect()]
-        assert len(theirs) == len(ours)
-        assert row_hashes(theirs) == row_hashes(ours), table
-
-
-def plain_arrow(value):
-    if isinstance(value, dict):
-        return tuple(plain_arrow(each) for each in value.values())
-    return tuple(plain_arrow(each) for each in value) if isinstance(value, list) else value
-
-
-def test_only_a_table_that_says_so_itself_is_taken_for_empty(new_lake, tmp_path):
-    lake = new_lake()
-    log = lake.path / "node_journal_line" / "_delta_log"
-
-    def is_left_out() -> bool:
-        plan = lake.store().read("node_journal_line")._jdf.queryExecution().optimizedPlan().toString()
-        return "LocalRelation <empty>" in plan
-
-    assert is_left_out()
-    # Another writer may leave no checksum behind, or a catalog may hold the newest commit.
-    checksum = log / f"{0:020}.crc"
-    told = checksum.read_bytes()
-    checksum.unlink()
-    assert not is_left_out()
-    checksum.write_bytes(told)
-    staged = log / "_staged_commits" / f"{1:020}.{uuid.uuid4()}.json"
-    staged.write_bytes(b"")
-    assert not is_left_out()
-    staged.unlink()
-    assert is_left_out()
-    lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 3)}))
-    assert not is_left_out()
-    assert lake.store().read("node_journal_line").count() == 3
 
 
 def test_a_row_that_breaks_a_constraint_is_refused_by_the_table(new_lake, tmp_path):

@@ -38,6 +38,12 @@ def listed(log: Path) -> tuple[dict[int, Path], int]:
     return commits, checkpoint
 
 
+def newest_commit(log: Path) -> int:
+    """Return the newest version with a commit in the log, or -1."""
+    found = (NUMBERED.fullmatch(name) for name in os.listdir(log))
+    return max((int(each["version"]) for each in found if each and each["kind"] == "json"), default=-1)
+
+
 def newest_checksum(log: Path) -> int:
     """Return the newest version with a checksum in the log, or -1."""
     found = (NUMBERED.fullmatch(name) for name in os.listdir(log))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -21,6 +19,7 @@ from strandline.contracts.quoting import quote_name, quote_path
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.location import Location
 from strandline.tables.refusals import buckets_of
+from strandline.tables.small_tables import Small, SmallTables
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -41,11 +40,15 @@ COMMIT_REMOVED: Final = re.compile(
 
 
 class TableReads:
-    """The tables of one lake, read through one Spark session."""
+    """The tables of one lake, read through one Spark session.
 
-    def __init__(self, spark: SparkSession, location: Location) -> None:
+    `is_trusted` is False for the lake of another: nothing of it is read into the driver.
+    """
+
+    def __init__(self, spark: SparkSession, location: Location, *, is_trusted: bool = True) -> None:
         self.spark = spark
         self.location = location
+        self._small = SmallTables(location) if is_trusted and location.is_local() else None
 
     def table_id(self, table: str) -> str:
         """Return the table's id in Delta, which changes when it is recreated."""
@@ -60,14 +63,18 @@ class TableReads:
 
     def read(self, table: str) -> DataFrame:
         """Return the table at its current version; the frame stays at this version."""
+        small = None if self._small is None else self._small.rows(table)
+        if small is not None:
+            return self._frame(small)
         if not self.location.is_path():
             return self.spark.read.table(self.target(table))
-        rows = self.spark.read.format("delta").load(self.location.table_path(table))
-        # Delta starts a job to list files at each scan; with an empty relation Spark drops whole plans.
-        return rows.limit(0) if self._is_known_empty(table) else rows
+        return self.spark.read.format("delta").load(self.location.table_path(table))
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """Return the table as of a version."""
+        small = None if self._small is None else self._small.rows(table, version)
+        if small is not None:
+            return self._frame(small)
         reader = self.spark.read.format("delta").option("versionAsOf", version)
         if self.location.is_path():
             return reader.load(self.location.table_path(table))
@@ -75,6 +82,9 @@ class TableReads:
 
     def changes(self, table: str, first: int, last: int) -> DataFrame:
         """Return the rows that the versions `first` to `last` inserted, from the change data feed."""
+        small = None if self._small is None else self._small.changes(table, first, last)
+        if small is not None:
+            return self._frame(small)
         reader = (
             self.spark.read.format("delta")
             .option("readChangeFeed", "true").option("startingVersion", first).option("endingVersion", last)
@@ -144,19 +154,9 @@ class TableReads:
             return int(self._detail(table, "sizeInBytes") or 0)
         return sum(opened.get_add_actions().column("size_bytes").to_pylist())
 
-    def _is_known_empty(self, table: str) -> bool:
-        """Return True if the checksum of the newest commit of a local table states that it has no files."""
-        if not self.location.is_local():
-            return False
-        log = Path(self.location.table_path(table), "_delta_log")
-        newest = max(log.glob("*.json"), default=log)
-        if next(log.glob("_*commits/*"), None) is not None:
-            # Commits that a catalog manages are newer.
-            return False
-        try:
-            return bool(json.loads(newest.with_suffix(".crc").read_bytes())["numFiles"] == 0)
-        except (OSError, ValueError, KeyError):
-            return False
+    def _frame(self, small: Small) -> DataFrame:
+        rows, schema = small
+        return self.spark.createDataFrame(rows, schema)
 
     def delta_rs_table(self, table: str) -> DeltaTable | None:
         """Return the table of a local lake through delta-rs, or None.

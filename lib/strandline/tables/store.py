@@ -58,8 +58,10 @@ class TableStore(TableReads):
     Every commit contains `run_id`, which makes it idempotent.
     """
 
-    def __init__(self, spark: SparkSession, location: Location, retry: Retry, *, run_id: str) -> None:
-        super().__init__(spark, location)
+    def __init__(
+        self, spark: SparkSession, location: Location, retry: Retry, *, run_id: str, is_trusted: bool = True
+    ) -> None:
+        super().__init__(spark, location, is_trusted=is_trusted)
         self.run_id = run_id
         self._retry = retry
         self._statements = 0
@@ -70,7 +72,7 @@ class TableStore(TableReads):
 
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
-        return TableStore(self.spark, location, self._retry, run_id=self.run_id)
+        return TableStore(self.spark, location, self._retry, run_id=self.run_id, is_trusted=False)
 
     def new_counter(self) -> Accumulator[int] | None:
         """Return an accumulator, or None on Spark Connect, which has none."""

@@ -1,0 +1,152 @@
+"""Reads small tables of a local lake with delta-rs, into the driver.
+
+For each scan Delta starts jobs that look for files, and a job that reads them: more than a second where the rows are
+read in milliseconds. Of rows that the driver has, Spark knows the number, and often needs no job.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.types import StructType
+
+from strandline.tables.delta_log import actions_of, content_of, newest_commit
+from strandline.tables.location import Location
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+MOST_FILES: Final = 64
+MOST_BYTES: Final = 1024 * 1024
+"""Of all files of a table, as they are stored."""
+MOST_COMMITS: Final = 32
+"""A log without a checksum, or a change data feed, is read only up to this number of commits."""
+MOST_MEMORY: Final = 16 * 1024 * 1024
+"""Bytes of the rows in Arrow's form."""
+_ROWS: Final = 256
+"""Rows that are decoded at once: some hostile bytes in few stored ones are noticed before they fill the memory."""
+
+Small = tuple[pa.Table, StructType]
+
+
+class SmallTables:
+    """The small tables of one local lake. Rows are kept for the newest version that was asked for."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._kept: dict[str, tuple[int, Small | None]] = {}
+
+    def rows(self, table: str, version: int | None = None) -> Small | None:
+        """Return the rows of a table at a version, or at the current one; None if Spark should read them.
+
+        Spark reads tables that are not small, and everything that delta-rs cannot read: it tells what is damaged.
+        """
+        log = self._log(table)
+        if log is None:
+            return None
+        asked = newest_commit(log) if version is None else version
+        kept, rows = self._kept.get(table, (None, None))
+        if kept != asked:
+            is_small = _is_small(log, asked)
+            rows = _read(lambda: self._open(table, asked), _scanned) if is_small else None
+            self._kept[table] = (asked, rows)
+        return rows
+
+    def changes(self, table: str, first: int, last: int) -> Small | None:
+        """Return the rows that the versions `first` to `last` inserted, or None as in `rows`."""
+        log = self._log(table)
+        if log is None or not _are_small_commits(log, first, last):
+            return None
+        # As with Spark, they have the columns of the current version.
+        newest = newest_commit(log)
+        return _read(lambda: self._open(table, newest), lambda opened: _inserted(opened, first, last))
+
+    def _log(self, table: str) -> Path | None:
+        """Return the folder of the table's log, or None if it is not there or does not have all commits."""
+        log = Path(self._location.table_path(table), "_delta_log")
+        # Commits that a catalog manages are newer.
+        is_whole = log.is_dir() and next(log.glob("_*commits/*"), None) is None
+        return log if is_whole else None
+
+    def _open(self, table: str, version: int) -> DeltaTable:
+        from deltalake import DeltaTable
+
+        return DeltaTable(self._location.table_path(table), version=version)
+
+
+def _is_small(log: Path, version: int) -> bool:
+    """Return whether the table is small by the checksum of a version, or by the commits of a short log."""
+    try:
+        stated = json.loads(content_of(log / f"{version:020}.crc"))
+        return bool(stated["numFiles"] <= MOST_FILES and stated["tableSizeBytes"] <= MOST_BYTES)
+    except (OSError, ValueError, KeyError, TypeError):
+        return _are_small_commits(log, 0, version)
+
+
+def _are_small_commits(log: Path, first: int, last: int) -> bool:
+    """Return whether these commits are in the log and name few and small files."""
+    sizes: list[int] = []
+    for version in range(first, last + 1):
+        commit = log / f"{version:020}.json"
+        if version - first == MOST_COMMITS or not commit.is_file():
+            return False
+        sizes.extend(_file_sizes(commit))
+    return len(sizes) <= MOST_FILES and sum(sizes) <= MOST_BYTES
+
+
+def _file_sizes(commit: Path) -> Iterator[int]:
+    """Yield the bytes of each data file and each file of changes that a commit adds."""
+    for action in actions_of(commit):
+        for kind in ("add", "cdc"):
+            if isinstance(named := action.get(kind), dict):
+                yield int(named["size"])
+
+
+def _read(open_table: Callable[[], DeltaTable], read: Callable[[DeltaTable], Small | None]) -> Small | None:
+    """Return the result of `read`, or None after any error: Spark then reads the same files and tells it."""
+    try:
+        return read(open_table())
+    except Exception:  # noqa: BLE001 - the readers of delta-rs raise the bare class
+        return None
+
+
+def _scanned(opened: DeltaTable) -> Small | None:
+    import pyarrow.dataset as ds
+
+    rows = opened.to_pyarrow_dataset()
+    scanner = rows.scanner(
+        batch_size=_ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False,
+        fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True),
+    )  # fmt: skip
+    parts = (pa.Table.from_batches([batch]) for batch in scanner.to_batches())
+    return _collected(parts, rows.schema, opened)
+
+
+def _inserted(opened: DeltaTable, first: int, last: int) -> Small | None:
+    schema = pa.schema(opened.schema().to_arrow())
+    typed = schema.append(pa.field("_change_type", pa.string()))
+    feed = pa.RecordBatchReader.from_stream(opened.load_cdf(first, last))
+    # It has string views, which Arrow cannot filter.
+    changes = (pa.Table.from_batches([batch]).select(typed.names).cast(typed) for batch in feed)
+    inserts = (rows.filter(pc.equal(rows["_change_type"], "insert")) for rows in changes)
+    return _collected((rows.select(schema.names) for rows in inserts), schema, opened)
+
+
+def _collected(parts: Iterable[pa.Table], schema: pa.Schema, opened: DeltaTable) -> Small | None:
+    """Return the parts as one table, or None if it is too large or has a null where none is allowed."""
+    found: list[pa.Table] = [schema.empty_table()]
+    size = 0
+    for part in parts:
+        size += part.nbytes
+        if size > MOST_MEMORY:
+            return None
+        found.append(part)
+    rows = pa.concat_tables(found).combine_chunks()
+    if any(rows.column(field.name).null_count for field in schema if not field.nullable):
+        return None
+    return rows, StructType.fromJson(json.loads(opened.schema().to_json()))

@@ -1,0 +1,94 @@
+"""What the driver reads of a small table is what Spark reads: every version, every table, every range of changes."""
+
+import shutil
+
+from strandline.contracts.load import tables
+from strandline.dialects.sdmp.author import synthetic
+from strandline.dialects.sdmp.codec import render
+from strandline.tables.small_tables import SmallTables
+from support.lakes import Lake, write_files
+
+LINES = "node_journal_line"
+
+
+def journal(number, lines):
+    return render(synthetic(number, lines))
+
+
+def store_and_small(lake):
+    store = lake.store()
+    return store, SmallTables(store.location)
+
+
+def by_spark(store, table, version):
+    return (
+        store.spark.read.format("delta").option("versionAsOf", version).load(store.location.table_path(table))
+    )
+
+
+def frame(store, small):
+    rows, schema = small
+    return store.spark.createDataFrame(rows, schema)
+
+
+def assert_equal(mine, spark):
+    assert mine.schema == spark.schema
+    assert sorted(map(repr, mine.collect())) == sorted(map(repr, spark.collect()))
+
+
+def test_every_table_is_read_as_spark_reads_it(new_lake, tmp_path):
+    lake = new_lake()
+    damaged = journal(1, 9).replace(b"@", b"!", 1)
+    lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 9), "1.journal": damaged}))
+    lake.reduce()
+    store, small = store_and_small(lake)
+    filled = 0
+    for table in tables():
+        found = small.rows(table)
+        assert found is not None, table
+        assert_equal(frame(store, found), by_spark(store, table, store.version(table)))
+        filled += bool(found[0].num_rows)
+    assert filled >= 5
+
+
+def test_every_version_and_its_changes_are_read_as_spark_reads_them(new_lake, tmp_path):
+    lake = new_lake()
+    lake.ingest(
+        write_files(tmp_path / "in", {f"{number}.journal": journal(number, 4) for number in range(3)})
+    )
+    # What is done to the copy no run does to this table.
+    copy = Lake(lake.spark, lake.settings, shutil.copytree(lake.path, tmp_path / "copy"))
+    for statement in (
+        "ALTER TABLE {} SET TBLPROPERTIES (delta.appendOnly = false)",
+        "UPDATE {} SET run_id = 'changed' WHERE n = 2",
+        "DELETE FROM {} WHERE n = 4",
+        "INSERT INTO {0} SELECT * FROM {0} VERSION AS OF 1 WHERE n = 4",
+        "OPTIMIZE {}",
+        "ALTER TABLE {} ADD COLUMNS (later BIGINT)",
+        "DELETE FROM {} WHERE n = 1",
+    ):
+        lake.spark.sql(statement.format(f"delta.`{copy.path}/{LINES}`"))
+    store, small = store_and_small(copy)
+    last = store.version(LINES)
+    assert last >= 8
+    for version in range(last + 1):
+        assert_equal(frame(store, small.rows(LINES, version)), by_spark(store, LINES, version))
+    by_spark_only = store.at(store.location)
+    for first, until in [(version, version) for version in range(1, last + 1)] + [(1, last), (2, 5)]:
+        inserted = frame(store, small.changes(LINES, first, until))
+        assert_equal(inserted, by_spark_only.changes(LINES, first, until))
+
+
+def test_nothing_of_the_lake_of_another_is_read_into_the_driver(new_lake, tmp_path):
+    lake = new_lake()
+    lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 4)}))
+    store = lake.store()
+    there = store.at(store.location)
+
+    def is_local(rows):
+        return "LocalRelation" in rows._jdf.queryExecution().analyzed().toString()
+
+    for tables_of, expected in ((store, True), (there, False)):
+        read = (tables_of.read(LINES), tables_of.read_version(LINES, 1), tables_of.changes(LINES, 1, 1))
+        assert [is_local(rows) for rows in read] == [expected] * 3
+        assert [rows.count() for rows in read] == [4] * 3

@@ -1,0 +1,118 @@
+"""Tables that Spark must read: large, damaged, or with commits that are not in the log."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from strandline.tables import small_tables
+from strandline.tables.location import Location
+from strandline.tables.small_tables import SmallTables
+from support import delta_rs_lake
+
+TABLE = "node_journal_line"
+
+
+@pytest.fixture
+def lake(tmp_path):
+    delta_rs_lake.write(
+        tmp_path, TABLE, [{"namespace": f"node:{number}", "bucket": number} for number in range(3)]
+    )
+    delta_rs_lake.write(tmp_path, TABLE, [{"namespace": "node:3", "bucket": 3}])
+    return tmp_path
+
+
+def found(lake, version=None):
+    return SmallTables(Location.lake(str(lake))).rows(TABLE, version)
+
+
+def changed(lake, first, last):
+    return SmallTables(Location.lake(str(lake))).changes(TABLE, first, last)
+
+
+def test_rows_of_a_version_have_the_columns_and_types_of_the_table(lake):
+    rows, schema = found(lake)
+    assert sorted(rows["namespace"].to_pylist()) == [f"node:{number}" for number in range(4)]
+    assert schema.names == rows.schema.names
+    assert schema["bucket"].dataType.simpleString() == "int"
+    before, _ = found(lake, 1)
+    assert before.num_rows == 3
+    empty, _ = found(lake, 0)
+    assert empty.num_rows == 0
+
+
+def test_rows_are_read_once_a_version(lake, monkeypatch):
+    small = SmallTables(Location.lake(str(lake)))
+    first = small.rows(TABLE)
+    assert small.rows(TABLE) is first
+    delta_rs_lake.write(lake, TABLE, [{"namespace": "node:4", "bucket": 4}])
+    later, _ = small.rows(TABLE)
+    assert later.num_rows == 5
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MOST_FILES", 3), ("MOST_BYTES", 1000), ("MOST_MEMORY", 100)])
+@pytest.mark.parametrize("has_checksum", [True, False])
+def test_a_table_over_a_limit_is_not_read(lake, monkeypatch, limit, value, has_checksum):
+    if has_checksum:
+        sizes = DeltaTable(str(lake / TABLE)).get_add_actions().column("size_bytes").to_pylist()
+        stated = {"numFiles": len(sizes), "tableSizeBytes": sum(sizes)}
+        (lake / TABLE / "_delta_log" / f"{2:020}.crc").write_text(json.dumps(stated))
+    assert found(lake) is not None
+    monkeypatch.setattr(small_tables, limit, value)
+    assert found(lake) is None
+
+
+def test_a_long_log_without_a_checksum_is_not_read(lake, monkeypatch):
+    monkeypatch.setattr(small_tables, "MOST_COMMITS", 2)
+    assert found(lake) is None
+    assert changed(lake, 0, 2) is None
+    rows, _ = changed(lake, 1, 2)
+    assert rows.num_rows == 4
+
+
+def data_file(lake):
+    return next((lake / TABLE / "bucket=3").glob("*.parquet"))
+
+
+def flip_a_bit(lake):
+    content = bytearray(data_file(lake).read_bytes())
+    content[40] ^= 1
+    data_file(lake).write_bytes(content)
+
+
+def null_in_the_key(lake):
+    rows = pq.read_table(data_file(lake))
+    nulls = pa.nulls(rows.num_rows, rows.schema.field("namespace").type)
+    at = rows.schema.get_field_index("namespace")
+    pq.write_table(rows.set_column(at, "namespace", nulls), data_file(lake))
+
+
+def newest(lake):
+    return lake / TABLE / "_delta_log" / f"{2:020}.json"
+
+
+def staged(lake):
+    folder = lake / TABLE / "_delta_log" / "_staged_commits"
+    folder.mkdir()
+    (folder / "3.json").write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        flip_a_bit, null_in_the_key, staged,
+        lambda lake: data_file(lake).unlink(),
+        lambda lake: data_file(lake).write_bytes(b"PAR1"),
+        lambda lake: newest(lake).write_bytes(b"noise"),
+        lambda lake: newest(lake).write_bytes(newest(lake).read_bytes()[:200]),
+        lambda lake: shutil.rmtree(lake / TABLE),
+    ],
+    ids=["flipped bit", "null", "staged commit", "no data file", "no Parquet", "noise", "half", "no table"],
+)  # fmt: skip
+def test_what_is_damaged_is_left_to_spark_which_tells_it(lake, damage):
+    damage(lake)
+    assert found(lake) is None
+    assert changed(lake, 2, 2) is None

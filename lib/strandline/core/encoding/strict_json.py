@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from strandline.core.encoding.json_brackets import deepest, steps_outside_texts
 from strandline.core.limits import MAX_VALUES
 
 Cause = Literal[
@@ -92,7 +93,7 @@ def strict_json(
         raise JsonRefused("utf8") from None
     is_deep = _opened(raw) > nesting
     value = _decoded(raw, text, _decoder(numbers, duplicates), nesting, is_deep=is_deep)
-    if is_deep and _depth(value) > nesting:
+    if is_deep and deepest(steps_outside_texts(raw)[0]) > nesting:
         raise JsonRefused("depth")
     if surrogates == "refuse" and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
         raise JsonRefused("surrogate")
@@ -150,18 +151,6 @@ def _check_marks(raw: bytes, nesting: int, most_values: int) -> None:
             raise JsonRefused("depth")
         if values > most_values:
             raise JsonRefused("values", most_values)
-
-
-def _depth(value: Any) -> int:
-    level, depth = [value], 0
-    while True:
-        containers = [item for item in level if isinstance(item, dict | list)]
-        if not containers:
-            return depth
-        depth += 1
-        level = [
-            child for item in containers for child in (item.values() if isinstance(item, dict) else item)
-        ]
 
 
 def _has_lone_surrogate(value: Any) -> bool:

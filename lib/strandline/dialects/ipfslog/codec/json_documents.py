@@ -12,7 +12,7 @@ from strandline.dialects.ipfslog.codec.cids import parse_cid
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.identities import has_identity_members
 from strandline.dialects.ipfslog.codec.manifests import manifest_kind
-from strandline.dialects.ipfslog.codec.slices import Parts, Slice, members_of, parts_of, stripped
+from strandline.dialects.ipfslog.codec.slices import Member, Parts, Slice, members_of, parts_of, stripped
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
     Cid,
@@ -24,6 +24,8 @@ from strandline.dialects.ipfslog.types import (
 
 # For a snapshot id that is not a text: no log has the empty id, so every entry gets LOG_ID_MISMATCH.
 _NO_LOG: Final = ""
+_ARRAYS: Final = ("heads", "values")
+"""The arrays of a snapshot, in the order in which their elements are documents."""
 
 
 def line_documents(data: bytes, start: int, stop: int, *, ended: bool) -> Iterator[Document]:
@@ -48,7 +50,7 @@ def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
             yield from _document(data, whole)
         return
     try:
-        parts = _elements_of(data, whole, whole)
+        parts = parts_of(data, whole.start, whole.end, most_elements(whole.end - whole.start))
     except JsonRefused as refused:
         yield _no_json(data, whole, refused)
         return
@@ -58,10 +60,6 @@ def json_documents(data: bytes, start: int = 0) -> Iterator[Document]:
         yield _no_json(data, Slice(whole.end, whole.end), JsonRefused("syntax"))
     elif parts.end < whole.end:
         yield _no_json(data, stripped(data, parts.end, whole.end), JsonRefused("trailing"))
-
-
-def _elements_of(data: bytes, array: Slice, document: Slice) -> Parts:
-    return parts_of(data, array.start, array.end, most_elements(document.end - document.start))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +80,10 @@ def _document(data: bytes, piece: Slice, place: _Place = _ALONE) -> Iterator[Doc
         value = strict_json(raw, numbers="js", nesting=NESTING)
     except JsonRefused as refused:
         members = {} if place.in_snapshot else _members(data, piece)
-        values = members.get("values")
-        if values is None or data[values.start : values.start + 1] != b"[":
-            yield _no_json(data, piece, refused)
-        else:
+        if "values" in members and members["values"].parts is not None:
             yield from _snapshot(data, piece, members)
+        else:
+            yield _no_json(data, piece, refused)
         return
     if isinstance(value, dict) and isinstance(value.get("cid"), str) and isinstance(value.get("data"), str):
         yield _raw_block(value, raw, piece.start, place)
@@ -101,12 +98,15 @@ def _document(data: bytes, piece: Slice, place: _Place = _ALONE) -> Iterator[Doc
         yield unreadable(("NOT_AN_ENTRY",), raw, piece.start, {"cause": "no shape fits"})
 
 
-def _members(data: bytes, piece: Slice) -> dict[str, Slice]:
-    """Return the members of an object, whatever their values; empty if it is not an object or has too many."""
+def _members(data: bytes, piece: Slice) -> dict[str, Member]:
+    """Return the members of an object, whatever their values; empty if it is not an object or has too many.
+
+    The arrays of a snapshot come with their elements.
+    """
     if data[piece.start : piece.start + 1] != b"{":
         return {}
     try:
-        return dict(members_of(data, piece, most_elements(piece.end - piece.start)))
+        return members_of(data, piece, most_elements(piece.end - piece.start), _ARRAYS)
     except JsonRefused:
         return {}
 
@@ -130,18 +130,17 @@ def _raw_block(value: dict[str, Any], raw: bytes, offset: int, place: _Place) ->
     return BlockDocument(block, value["cid"], offset, place.log_id, place.is_head)
 
 
-def _snapshot(data: bytes, piece: Slice, members: dict[str, Slice]) -> Iterator[Document]:
+def _snapshot(data: bytes, piece: Slice, members: dict[str, Member]) -> Iterator[Document]:
     """Yield the elements of a log snapshot; the rest of it must be strict JSON."""
-    log_id = _snapshot_id(data, members["id"]) if "id" in members else None
-    try:
-        arrays: dict[str, Parts] = {
-            name: _elements_of(data, members[name], piece)
-            for name in ("heads", "values")
-            if name in members and data[members[name].start : members[name].start + 1] == b"["
-        }
-    except JsonRefused as refused:
-        yield _no_json(data, piece, refused)
-        return
+    log_id = _snapshot_id(data, members["id"].value) if "id" in members else None
+    arrays: dict[str, Parts] = {}
+    for name in _ARRAYS:
+        parts = members[name].parts if name in members else None
+        if isinstance(parts, JsonRefused):
+            yield _no_json(data, piece, parts)
+            return
+        if parts is not None:
+            arrays[name] = parts
     for name, parts in arrays.items():
         for element in parts.pieces:
             yield from _element(data, element, _Place(True, log_id, name == "heads"))
@@ -151,12 +150,12 @@ def _snapshot(data: bytes, piece: Slice, members: dict[str, Slice]) -> Iterator[
         yield _no_json(data, piece, refused)
 
 
-def _envelope(data: bytes, piece: Slice, members: dict[str, Slice], arrays: Mapping[str, Parts]) -> bytes:
+def _envelope(data: bytes, piece: Slice, members: dict[str, Member], arrays: Mapping[str, Parts]) -> bytes:
     """Return a snapshot without its elements, with empty arrays."""
     kept: list[bytes] = []
     at = piece.start
-    for name in sorted(arrays, key=lambda name: members[name].start):
-        value, closed = members[name], arrays[name].end
+    for name in sorted(arrays, key=lambda name: members[name].value.start):
+        value, closed = members[name].value, arrays[name].end
         kept += (
             data[at : value.start],
             b"[" if closed is None else b"[]",

@@ -5,45 +5,31 @@ bytes between two commas go to the JSON parser one by one.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from strandline.dialects.ipfslog.codec.brackets import FLAT, TEXT, after_brackets
 
-# All quantifiers are possessive: a text of any size is skipped in constant memory, and no byte is read twice. A text
-# ends at its quote or at the end of the bytes.
-_TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
-_FLAT: Final = rb'(?:[^"\[\]{}]++|' + _TEXT + rb")*+"
-_LEVELS: Final = 3
+_LEVELS: Final = 32
 
 
 def _nested(levels: int) -> bytes:
     """Return the pattern for bytes with balanced brackets of at most `levels` levels."""
-    pattern = _FLAT
+    pattern = FLAT
     for _ in range(levels):
-        pattern = _FLAT + rb"(?:[\[{]" + pattern + rb"[\]}]" + _FLAT + rb")*+"
+        pattern = FLAT + rb"(?:[\[{]" + pattern + rb"[\]}]" + FLAT + rb")*+"
     return pattern
 
 
-_NESTED: Final = _nested(_LEVELS)
-# A whole element with the usual nesting; a comma, a bracket or the end follows it.
-_ELEMENT: Final = re.compile(rb'(?:[^"\[\]{},]++|' + _TEXT + rb"|[\[{]" + _NESTED + rb"[\]}])*+", re.DOTALL)
-# For deeper elements: balanced bytes, then all brackets of one direction up to one of the other.
-_BRACKETS: Final = re.compile(
-    _NESTED + rb"(?P<run>(?:[\[{]" + _FLAT + rb")++|(?:[\]}]" + _FLAT + rb")++)", re.DOTALL
+# A whole element with the usual nesting; a comma, a bracket or the end follows it. Possessive: no byte is read twice.
+_ELEMENT: Final = re.compile(
+    rb'(?:[^"\[\]{},]++|' + TEXT + rb"|[\[{]" + _nested(_LEVELS) + rb"[\]}])*+", re.DOTALL
 )
-_TEXT_OR_CLOSING: Final = re.compile(_TEXT + rb"|[\]}]", re.DOTALL)
-_ONE_TEXT: Final = re.compile(_TEXT, re.DOTALL)
-# Bytes whose texts have no brackets: one step instead of one for each text.
-_PLAIN_TEXTS: Final = re.compile(
-    rb'(?:[^"]++|"[^"\\\[\]{}]*+(?:\\[^\[\]{}][^"\\\[\]{}]*+)*+(?:"|\\?\Z))*+', re.DOTALL
-)
-_SOME_TEXTS: Final = re.compile(rb'(?:[^"]++|' + _TEXT + rb"){1,10000}+", re.DOTALL)
-_FEW: Final = 1_000
-"""Closing brackets that are counted one by one: compiling a pattern takes longer."""
-_MEMBER: Final = re.compile(rb"[ \t\n\r]*+(" + _TEXT + rb")[ \t\n\r]*+:[ \t\n\r]*+", re.DOTALL)
+_USUAL_BYTES: Final = 8 * 1024
+"""The pattern finds elements of up to this size; longer arrays and objects are faster skipped by windows."""
+_MEMBER: Final = re.compile(rb"[ \t\n\r]*+(" + TEXT + rb")[ \t\n\r]*+:[ \t\n\r]*+", re.DOTALL)
 _BLANKS: Final = re.compile(rb"[ \t\n\r]*+")
 _BLANK: Final = b" \t\n\r"
 
@@ -65,6 +51,14 @@ class Parts:
 
     pieces: tuple[Slice, ...]
     end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The value of a member, with the elements of an array that were asked for, or why it has none."""
+
+    value: Slice
+    parts: Parts | JsonRefused | None
 
 
 def parts_of(raw: bytes, start: int, stop: int, most: int) -> Parts:
@@ -94,66 +88,73 @@ def parts_of(raw: bytes, start: int, stop: int, most: int) -> Parts:
 def _after_element(raw: bytes, at: int, stop: int) -> int:
     """Return the end of the element at `at`: its comma, the bracket around it, or `stop`."""
     while True:
-        match = _ELEMENT.match(raw, at, stop)
-        at = match.end() if match else stop
+        usual = min(at + _USUAL_BYTES, stop)
+        end = _matched(raw, at, usual)
+        # At the end of the usual bytes it may be in a text.
+        at = end if end < usual or usual == stop else _matched(raw, at, stop)
         if at >= stop or raw[at] not in b"[{":
             return at
-        at = _after_brackets(raw, at, stop)
+        at = after_brackets(raw, at, stop)
 
 
-def _after_brackets(raw: bytes, at: int, stop: int) -> int:
-    """Return the offset after the bracket that closes the one at `at`, or `stop`.
-
-    Both kinds of brackets count alike: the JSON parser distinguishes them. Each step handles a run of brackets.
-    """
-    depth = 0
-    while match := _BRACKETS.match(raw, at, stop):
-        run, begin = match["run"], match.start("run")
-        at = match.end()
-        if run[0] in b"[{":
-            depth += _count(run, b"[{")
-            continue
-        closed = _count(run, b"]}")
-        if closed >= depth:
-            return _after_closing(raw, begin, at, depth)
-        depth -= closed
-    return stop
+def _matched(raw: bytes, at: int, stop: int) -> int:
+    match = _ELEMENT.match(raw, at, stop)
+    return match.end() if match else stop
 
 
-def _count(run: bytes, brackets: bytes) -> int:
-    """Return the number of these brackets outside of texts."""
-    if b'"' not in run or _PLAIN_TEXTS.fullmatch(run):
-        return sum(run.count(bracket) for bracket in brackets)
-    # In parts: what is left of the texts' surroundings is a list of its pieces before it is joined.
-    parts = (_ONE_TEXT.sub(b"", part[0]) for part in _SOME_TEXTS.finditer(run))
-    return sum(part.count(bracket) for part in parts for bracket in brackets)
+def members_of(raw: bytes, piece: Slice, most: int, arrays: Collection[str]) -> dict[str, Member]:
+    """Return the members of the object at `piece` by name, the last of each name; other parts of it are skipped.
 
-
-def _after_closing(raw: bytes, begin: int, end: int, number: int) -> int:
-    """Return the offset after the closing bracket of this number, from 1; there are as many from `begin` to `end`."""
-    if number <= _FEW:
-        closing = (
-            each for each in _TEXT_OR_CLOSING.finditer(raw, begin, end) if raw[each.start()] != ord('"')
-        )
-        return next(islice(closing, number - 1, None)).end()
-    found = re.compile(rb"(?:" + _FLAT + rb"[\]}]){%d}+" % number, re.DOTALL).match(raw, begin, end)
-    return found.end() if found else end
-
-
-def members_of(raw: bytes, piece: Slice, most: int) -> Iterator[tuple[str, Slice]]:
-    """Yield name and value of each member of the object at `piece`; parts that are not members are skipped.
+    An array that is the value of a member named in `arrays` comes with its elements, found in the same scan.
 
     Raises:
-        JsonRefused: as `parts_of`.
+        JsonRefused: as `parts_of`; not for such an array, whose member says so.
     """
-    for part in parts_of(raw, piece.start, piece.end, most).pieces:
-        match = _MEMBER.match(raw, part.start, part.end)
-        if match:
-            try:
-                name = strict_json(match.group(1))
-            except JsonRefused:
-                continue
-            yield name, Slice(match.end(), part.end)
+    members: dict[str, Member] = {}
+    repeated: set[str] = set()
+    at, number = piece.start, 0
+    while at < piece.end:
+        start = at + 1
+        match = _MEMBER.match(raw, start, piece.end)
+        name = _name(match)
+        value = match.end() if match else start
+        parts, at = None, value
+        if name is not None and name in arrays and raw[value : value + 1] == b"[":
+            if name in members:
+                # Only the last of them counts, and which one it is the end will tell.
+                repeated.add(name)
+            else:
+                parts, at = _parts_and_end(raw, value, piece.end, most)
+        at = _after_element(raw, at, piece.end)
+        if name is not None:
+            end = stripped(raw, start, at).end
+            members[name] = Member(Slice(min(value, end), end), parts)
+        if at >= piece.end or raw[at] != ord(","):
+            break
+        number += 1
+        if number >= most:
+            raise JsonRefused("values", most)
+    for name in repeated:
+        place = members[name].value
+        if raw[place.start : place.start + 1] == b"[":
+            members[name] = Member(place, _parts_and_end(raw, place.start, place.end, most)[0])
+    return members
+
+
+def _name(match: re.Match[bytes] | None) -> str | None:
+    try:
+        name: str | None = None if match is None else strict_json(match.group(1))
+    except JsonRefused:
+        return None
+    return name
+
+
+def _parts_and_end(raw: bytes, at: int, stop: int, most: int) -> tuple[Parts | JsonRefused, int]:
+    try:
+        parts = parts_of(raw, at, stop, most)
+    except JsonRefused as refused:
+        return refused, after_brackets(raw, at, stop)
+    return parts, stop if parts.end is None else parts.end
 
 
 def stripped(raw: bytes, start: int, end: int) -> Slice:

@@ -7,7 +7,7 @@ import pytest
 
 from strandline.core.encoding.strict_json import JsonRefused
 from strandline.core.limits import MAX_ELEMENTS, MAX_VALUES
-from strandline.dialects.ipfslog.codec import read_documents, slices
+from strandline.dialects.ipfslog.codec import brackets, read_documents, slices
 from strandline.dialects.ipfslog.codec.slices import parts_of, stripped
 from strandline.dialects.ipfslog.types import Unreadable
 from support.effort import Counted, peak_bytes
@@ -47,9 +47,17 @@ def slow_parts(raw: bytes, stop: int) -> tuple[list[tuple[int, int]], int | None
     return pieces, at + 1 if at < stop else None
 
 
-def test_parts_are_those_of_a_reader_that_takes_a_byte_at_a_time() -> None:
-    chance = random.Random(1)
-    for case in range(3_000):
+@pytest.mark.parametrize(
+    ("usual", "smallest", "largest"), [(8 * 1024, 256, 64 * 1024), (8, 2, 16), (3, 3, 64), (1, 1, 1)]
+)
+def test_parts_are_those_of_a_reader_that_takes_a_byte_at_a_time(
+    usual, smallest, largest, monkeypatch
+) -> None:
+    monkeypatch.setattr(slices, "_USUAL_BYTES", usual)
+    monkeypatch.setattr(brackets, "_SMALLEST_WINDOW", smallest)
+    monkeypatch.setattr(brackets, "_LARGEST_WINDOW", largest)
+    chance = random.Random(smallest)
+    for case in range(2_000):
         weights = [chance.choice((0, 1, 2, 5)) + (case % 2) for _ in MARKS]
         raw = b"[" + b"".join(chance.choices(MARKS, [1 + each for each in weights], k=chance.randrange(30)))
         stop = chance.randrange(1, len(raw) + 1)
@@ -72,27 +80,22 @@ NESTED = {
 }
 
 
-class CountedPattern:
-    def __init__(self, pattern) -> None:
-        self.match, self.finditer, self.sub = Counted(pattern.match), Counted(pattern.finditer), pattern.sub
-
-
 @pytest.mark.parametrize("name", NESTED)
 def test_an_element_is_skipped_in_a_step_for_many_bytes(name: str, monkeypatch) -> None:
     unit = NESTED[name]
-    counted = {each: CountedPattern(getattr(slices, each)) for each in ("_ELEMENT", "_BRACKETS")}
-    for each, pattern in counted.items():
-        monkeypatch.setattr(slices, each, pattern)
-    raw = b"[[" + unit * (100_000 // len(unit)) + b"0]]"
+    read = Counted(brackets.steps_outside_texts)
+    monkeypatch.setattr(brackets, "steps_outside_texts", read)
+    raw = b"[[" + unit * (300_000 // len(unit)) + b"0]]"
     assert parts_of(raw, 0, len(raw), MANY).pieces == (slices.Slice(1, len(raw) - 1),)
-    # Brackets five deep are the worst that there is: a run of each direction in twelve bytes.
-    assert sum(pattern.match.calls for pattern in counted.values()) < len(raw) / 5
+    # Windows double, and the last is halved. A step for each bracket would be thousands.
+    assert 0 < read.calls < 60
 
 
 DEEP = {
     "objects": (b'{"a":', b"}"),
     "objects whose names are brackets": (b'{"[":', b"}"),
     "arrays, texts of brackets behind each": (b"[", b',"]"]'),
+    "arrays, escaped quotes in each": (b'["\\"[\\\\",', b"]"),
 }
 
 
@@ -101,14 +104,38 @@ def test_deep_nesting_is_left_in_few_steps_and_little_memory(name: str, monkeypa
     opening, closing = DEEP[name]
     depth = 50_000
     raw = b"[" + opening * depth + b"1" + closing * depth + b",2]"
+    read = Counted(brackets.steps_outside_texts)
+    monkeypatch.setattr(brackets, "steps_outside_texts", read)
     assert parts_of(raw, 0, len(raw), MANY).pieces == (
         slices.Slice(1, len(raw) - 3), slices.Slice(len(raw) - 2, len(raw) - 1),
     )  # fmt: skip
-    assert peak_bytes(lambda: parts_of(raw, 0, len(raw), MANY)) < 4 * len(raw) + 2_000_000
-    counted = CountedPattern(slices._TEXT_OR_CLOSING)
-    monkeypatch.setattr(slices, "_TEXT_OR_CLOSING", counted)
-    parts_of(raw, 0, len(raw), MANY)
-    assert counted.finditer.calls == 0
+    assert read.calls < 60
+    assert peak_bytes(lambda: parts_of(raw, 0, len(raw), MANY)) < 4_000_000
+
+
+SCANNED = {
+    "a snapshot that is valid": (b'{"id":"x","values":[', b'{"a":[1]},', b'0],"heads":[]}', 1.1),
+    "a snapshot nested deeply": (b'{"id":"x","values":[', b"[", b"", 1.1),
+    "an array after others of its name": (b'{"values":[0],"values":[', b"[],", b'0],"values":[0]}', 1.1),
+    "the last array of a name": (b'{"values":[0],"values":[', b"[],", b"0]}", 2.1),
+}
+
+
+@pytest.mark.parametrize("name", SCANNED)
+def test_the_elements_of_a_snapshot_are_found_in_one_scan(name: str, monkeypatch) -> None:
+    head, unit, tail, most = SCANNED[name]
+    raw = head + unit * 2_000 + tail
+    scanned, after_element = 0, slices._after_element
+
+    def counted(raw: bytes, at: int, stop: int) -> int:
+        nonlocal scanned
+        end = after_element(raw, at, stop)
+        scanned += end - at
+        return end
+
+    monkeypatch.setattr(slices, "_after_element", counted)
+    list(read_documents(raw + b"\n", "lines"))
+    assert 0.5 * len(raw) < scanned < most * len(raw)
 
 
 def test_of_too_many_parts_no_more_are_held_than_may_be() -> None:

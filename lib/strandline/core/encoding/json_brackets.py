@@ -47,7 +47,7 @@ def change(steps: bytes) -> int:
 
 def deepest(steps: bytes) -> int:
     """Return the maximum number of brackets open at once."""
-    return max(accumulate(array("b", steps)), default=0)
+    return max(accumulate(array("b", steps), initial=0))
 
 
 def is_closed(steps: bytes, depth: int) -> bool:

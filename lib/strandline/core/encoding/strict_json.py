@@ -93,7 +93,7 @@ def strict_json(
         raise JsonRefused("utf8") from None
     is_deep = _opened(raw) > nesting
     value = _decoded(raw, text, _decoder(numbers, duplicates), nesting, is_deep=is_deep)
-    if is_deep and deepest(steps_outside_texts(raw)[0]) > nesting:
+    if is_deep and _is_deeper(raw, value, nesting, duplicates):
         raise JsonRefused("depth")
     if surrogates == "refuse" and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
         raise JsonRefused("surrogate")
@@ -151,6 +151,26 @@ def _check_marks(raw: bytes, nesting: int, most_values: int) -> None:
             raise JsonRefused("depth")
         if values > most_values:
             raise JsonRefused("values", most_values)
+
+
+def _is_deeper(raw: bytes, value: Any, nesting: int, duplicates: Duplicates) -> bool:
+    """Return whether the value of `raw`, which is valid, has more levels than `nesting`."""
+    if deepest(steps_outside_texts(raw)[0]) <= nesting:
+        return False
+    # A value that another of the same name replaced does not count.
+    return duplicates == "refuse" or _depth(value) > nesting
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while True:
+        containers = [item for item in level if isinstance(item, dict | list)]
+        if not containers:
+            return depth
+        depth += 1
+        level = [
+            child for item in containers for child in (item.values() if isinstance(item, dict) else item)
+        ]
 
 
 def _has_lone_surrogate(value: Any) -> bool:

@@ -11,6 +11,7 @@ from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS
 from strandline.pipelines import reduce
+from strandline.tables import small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import Lake, write_files
 from support.plans import executed_plans
@@ -173,8 +174,10 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
     "count", [50_000, pytest.param(1_000_000, marks=pytest.mark.slow)], ids="{:,} lines".format
 )
 def test_news_of_a_large_journal_cost_the_change_feed_and_the_pairs_of_its_bucket(
-    spark, settings, empty_lakes, tmp_path, count
+    spark, settings, empty_lakes, tmp_path, count, monkeypatch
 ):
+    # Spark reads all tables, also the small ones.
+    monkeypatch.setattr(small_tables, "MOST_FILES", -1)
     history = reduced_history(spark, settings, empty_lakes[False], tmp_path, count)
     lake = history.lake
     old, node = len(history.big) - NEWS, history.big[0].decode()

@@ -44,6 +44,15 @@ def test_a_vector_gives_its_value_or_its_cause(case, numbers):
         assert value == expected["value"]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("power", range(18))
+def test_an_integer_of_any_length_is_the_double_of_it_and_an_int_up_to_the_safe_limit(sign, power):
+    near = {10**power - 1, 10**power, 10**power + 7, 2**53 - 1, 2**53, 2**53 + 1}
+    for number in sorted(sign * each for each in near):
+        value = strict_json(str(number).encode(), numbers="js")
+        assert (value, type(value)) == (float(number), int if abs(number) < 2**53 else float)
+
+
 def test_the_last_duplicate_stays_where_duplicates_are_let_through():
     assert strict_json(b'{"a":1,"a":2}', duplicates="last") == {"a": 2}
 

@@ -24,6 +24,7 @@ Surrogates = Literal["refuse", "keep"]
 DEFAULT_NESTING = 64
 MAX_NUMBER_CHARS = 1024
 MAX_SAFE_INTEGER = 2**53 - 1
+_SAFE_DIGITS = 15
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -215,6 +216,11 @@ def _exact_other(token: str) -> NumberToken:
     return NumberToken(_bounded(token))
 
 
+def _js_integer(token: str) -> int | float:
+    # So few characters are less than 2^53, and a double of them has the same value.
+    return int(token) if len(token) <= _SAFE_DIGITS else _js_number(token)
+
+
 def _js_number(token: str) -> int | float:
     number = float(_bounded(token))
     if not math.isfinite(number):
@@ -228,6 +234,6 @@ def _decoder(numbers: Numbers, duplicates: Duplicates) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=_without_duplicates if duplicates == "refuse" else dict,
         parse_constant=_constant,
-        parse_int=_exact_integer if exact else _js_number,
+        parse_int=_exact_integer if exact else _js_integer,
         parse_float=_exact_other if exact else _js_number,
     )

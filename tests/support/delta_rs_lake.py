@@ -1,6 +1,8 @@
 """Small lakes written with delta-rs, for tests of what reads them without a JVM."""
 
+import functools
 import json
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -87,10 +89,20 @@ def change_first_commit(lake: Path, table: str, change: Callable[[Mapping[str, A
 
 
 def empty_lake(lake: Path) -> Path:
-    """Make every table at version 0 without rows."""
-    for table in tables():
-        write(lake, table, [])
+    """Make every table at version 0 without rows: a copy of those that this process made first."""
+    for path, content in _empty_commits().items():
+        commit = lake / path
+        commit.parent.mkdir(parents=True)
+        commit.write_bytes(content)
     return lake
+
+
+@functools.cache
+def _empty_commits() -> Mapping[Path, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        for table in tables():
+            write(Path(folder), table, [])
+        return {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*.json")}
 
 
 def state(namespace: str, *, records: int = 1, reduced_version: int = 1) -> dict[str, Any]:

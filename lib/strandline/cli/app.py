@@ -1,11 +1,14 @@
 """All commands, in groups by task."""
 
+import functools
 import os
 import platform
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
+import typer.core
+from typer.main import get_group
 
 from strandline.cli.commands import (
     check,
@@ -42,6 +45,12 @@ for module in (
     demo, doctor, init, config, ingest, reduce, stream, sync, unpack, status, sql, quarantine, explain, export, check,
 ):  # fmt: skip
     module.add_to(app)
+
+
+@functools.cache
+def commands() -> typer.core.TyperGroup:
+    """Return the parser of all commands; typer alone would build it again for each call."""
+    return get_group(app)
 
 
 def command_names() -> tuple[str, ...]:

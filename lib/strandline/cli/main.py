@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.app import app, command_names
+from strandline.cli.app import command_names, commands
 from strandline.cli.command import Result, current
 from strandline.cli.failures import as_fault, bug_lines
 from strandline.cli.interrupts import Interrupted, interrupts
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ending = _Ending(arguments)
     with interrupts.watched(), ending:
         # Not standalone: errors reach this function, and typer neither prints them nor exits.
-        result: Any = app(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
+        result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
             ending.exit = _print(result, ending.as_json)
         elif result == KEYBOARD_INTERRUPT:

@@ -1,5 +1,6 @@
 """Merges the layers of settings; each error names the place of the wrong value."""
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,8 +82,13 @@ def file_layer(path: Path | None, environment: str | None) -> Layer:
                 f"there are no settings named {environment!r}",
                 did_you_mean(environment, names),
             )
-        return document_layer(documents.packaged_text(environment), f"conf/{environment}.yaml")
+        return _packaged_layer(environment)
     return Layer({}, {})
+
+
+@functools.cache
+def _packaged_layer(name: str) -> Layer:
+    return document_layer(documents.packaged_text(name), f"conf/{name}.yaml")
 
 
 def _from_text(key: str, text: str) -> Any:
@@ -137,7 +143,7 @@ def effective(layers: Sequence[Layer]) -> Effective:
 
     Raises: UsageError `SETTING_INVALID` with the place of a value of a wrong type or out of range.
     """
-    base = document_layer(documents.packaged_text("base"), "conf/base.yaml")
+    base = _packaged_layer("base")
     values, places = dict(base.values), dict(base.places)
     for layer in layers:
         values.update(layer.values)

@@ -4,12 +4,11 @@ import re
 import shlex
 
 import pytest
-import typer
 
 from strandline.cli import main
-from strandline.cli.app import app, command_names
+from strandline.cli.app import command_names, commands
 
-GROUP = typer.main.get_command(app)
+GROUP = commands()
 COMMANDS = [(), *((name,) for name in command_names())]
 WIDTH = 80
 # Types of Python, ranges of the parser, sentences cut short, brackets around what repeats.

@@ -6,9 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer
 
-from strandline.cli.app import app, command_names
+from strandline.cli.app import command_names, commands
 from strandline.config.settings import keys
 from strandline.contracts.listing import table_list, view_list
 from strandline.contracts.load import contracts
@@ -17,7 +16,7 @@ from strandline.contracts.views import view_names, views
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GROUP = typer.main.get_command(app)
+GROUP = commands()
 
 
 def _commands(text: str) -> list[list[str]]:

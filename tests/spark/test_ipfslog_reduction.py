@@ -18,11 +18,12 @@ from strandline.dialects.ipfslog.reduce import (
     state,
     traverse,
 )
-from strandline.dialects.ipfslog.spark import order, suffix
+from strandline.dialects.ipfslog.spark import few_entries, order, reduction, suffix
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.pipelines import sql
 from strandline.pipelines.faults import Faults
 from strandline.tables.views import bare_names
+from support.effort import Counted
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
 from support.log_lakes import (
     REDUCED,
@@ -38,7 +39,7 @@ from support.log_parts import drawn_reads, taken
 from support.random_logs import random_log
 
 LOGS = 150
-ORDERED = (order, suffix, state)
+ORDERED = (few_entries, order, suffix, state)
 """Modules that hash the order of a log by blocks."""
 HASHES = document()["dag"]["hashes"]
 TWO = tuple(sorted([who("bob").id, who("carol").id]))
@@ -51,6 +52,10 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
     # The order of many logs has several blocks: those before the changes keep their hashes.
     for module in ORDERED:
         monkeypatch.setattr(module, "ORDER_BLOCK", 4)
+    # These have too many bytes, then too many entries, to be reduced whole.
+    whole, few = Counted(reduction.from_few), (few_entries.FEW_ENTRIES, few_entries.FEW_BYTES)
+    monkeypatch.setattr(reduction, "from_few", whole)
+    monkeypatch.setattr(few_entries, "FEW_BYTES", 10_000)
     lake, logs = new_lake(), [random_log(seed, batches) for seed in range(LOGS)]
     reference = ReferenceLogs({each.log_id: each.told for each in logs if each.told})
     files = file_of(reference.told)
@@ -65,6 +70,8 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
         report = lake.reduce(files=files if number == 0 else {})
         assert report.outcome == "ok"
         assert lake_tables(lake) == reference.tables()
+        monkeypatch.setattr(few_entries, "FEW_ENTRIES", LOGS)
+        monkeypatch.setattr(few_entries, "FEW_BYTES", few[1])
         if number == batches - 2:
             # Some entries go: that changes no row. What comes in the next batch may be one of them.
             pruned = prune(lake, reference, random.Random(0))
@@ -83,12 +90,16 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
         table: [name] for table in ("ipfs_log_document", "ipfs_log_head", "ipfs_log_view")
     }
     assert lake_tables(lake) == reference.tables()
-    # Nothing is new: nothing is written.
+    # Whole logs have equal rows: nothing is new, and nothing is written.
+    assert whole.calls == 0
+    monkeypatch.setattr(few_entries, "FEW_ENTRIES", few[0])
     before = lake.versions()
     again = lake.reduce(full=True)
     assert (again.counts["reduced"], again.members["differences"]) == (0, {})
     assert lake.versions() == before
     # Manifests come late, and the operator thinks again: only logs that are told otherwise are reduced.
+    assert whole.calls == 1
+    monkeypatch.setattr(few_entries, "FEW_ENTRIES", few[0] if batches == 2 else LOGS)
     enter(lake, manifests=late)
     reference.enter(manifests=late)
     changed = [each.log_id for each in logs if each.told and each.log_id not in pruned][::4]

@@ -8,8 +8,15 @@ from pyspark.sql import functions as F
 
 from bench.logs import TABLE, entry_rows
 from strandline.dialects.ipfslog.codec import canonical_cid
+from strandline.dialects.ipfslog.spark import few_entries
 from strandline.dialects.ipfslog.types import Entry
 from support.log_lakes import BUCKETS, ReferenceLogs, enter, file_of, lake_tables, told, written
+
+
+@pytest.fixture(autouse=True)
+def _never_few(monkeypatch):
+    """What is tested here is the way of many entries, however few a test has."""
+    monkeypatch.setattr(few_entries, "FEW_ENTRIES", 0)
 
 
 def unsigned(log_id, number, time, parents, author):

@@ -109,8 +109,12 @@ def entries(*payloads, variant="v2"):
     return [with_payload(payload, variant, number) for number, payload in enumerate(payloads)]
 
 
+def effects(*payloads, variant="v2"):
+    return [(each.record_id, ops_of(each)) for each in entries(*payloads, variant=variant)]
+
+
 def rows(store, *payloads, variant="v2"):
-    found = document_rows(store, entries(*payloads, variant=variant))
+    found = document_rows(store, effects(*payloads, variant=variant))
     return {key: (row.record_id[0], row.item, row.deleted, row.value_json) for key, row in found.items()}
 
 
@@ -145,14 +149,14 @@ def count(**counters):
 
 def test_a_counter_keeps_the_greatest_count_of_each_id():
     found = document_rows(
-        "counter", entries(count(a=3, b=-2), count(a=2, b=0), count(a=3), count(c=0.5, d=-3))
+        "counter", effects(count(a=3, b=-2), count(a=2, b=0), count(a=3), count(c=0.5, d=-3))
     )
     assert {key: (row.record_id[0], row.value_json) for key, row in found.items()} == {
         "a": (2, "3"), "b": (1, "0"), "c": (3, "0.5"), "d": (3, "0"),
     }  # fmt: skip
     assert counter(found.values()) == 3.5
     assert counter([]) == 0.0
-    tiny = document_rows("counter", entries(count(a=1e16, b=1, c=1)))
+    tiny = document_rows("counter", effects(count(a=1e16, b=1, c=1)))
     assert counter(tiny.values()) == 1e16 + 2
 
 

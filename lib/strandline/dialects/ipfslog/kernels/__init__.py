@@ -20,6 +20,7 @@ from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_SCHEMA, skeletons
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_SCHEMA, state_hashes
 from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_SCHEMA, walk_positions
+from strandline.dialects.ipfslog.kernels.whole_logs import LOG_COLUMNS, LOG_NODE, LOG_SCHEMA, whole_logs
 
 __all__ = [
     "CONFIGURATION_SCHEMA",
@@ -28,6 +29,9 @@ __all__ = [
     "FILE_SCHEMA",
     "IDENTITY",
     "JUDGED",
+    "LOG_COLUMNS",
+    "LOG_NODE",
+    "LOG_SCHEMA",
     "MANIFEST_COLUMNS",
     "NODE_COLUMNS",
     "PART_DDL",
@@ -62,4 +66,5 @@ __all__ = [
     "state_hashes",
     "verified",
     "walk_positions",
+    "whole_logs",
 ]

@@ -1,8 +1,8 @@
 """The state of a log: its reduced rows, and the bytes whose hash is equal for equal states."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Final, Literal
 
 from strandline.dialects.ipfslog.codec import dag_cbor
@@ -11,8 +11,11 @@ from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Node, node_of
 from strandline.dialects.ipfslog.reduce.stores import (
     STORES_WITH_ROWS,
     DocumentRow,
+    Op,
+    Store,
     document_groups,
     document_rows,
+    ops_of,
 )
 from strandline.dialects.ipfslog.types import DIALECT, Entry
 
@@ -47,13 +50,12 @@ class ViewRow:
     clock_ok: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LogState:
-    """The state of one log under one configuration; `documents` is None for stores without rows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReducedDag:
+    """What the entries and skeletons of a log determine that count; `documents` is None for stores without rows.
 
     `order_blocks` and `document_groups` are the joined hashes from which the state hash is computed; None while the
-    order has one block. `record_count` counts all entries and skeletons, `count` those whose writer is on the write
-    list, and skeletons.
+    order has one block. `count` is the number of entries and skeletons.
     """
 
     mode: Mode
@@ -62,10 +64,7 @@ class LogState:
     view: tuple[ViewRow, ...]
     documents: tuple[DocumentRow, ...] | None
     missing: tuple[bytes, ...]
-    denied: tuple[bytes, ...]
     count: int
-    record_count: int
-    reducer_version: str
     state_hash: bytes
     order_blocks: bytes | None
     document_groups: bytes | None
@@ -74,6 +73,18 @@ class LogState:
     def values(self) -> tuple[bytes, ...]:
         """All ids, oldest first."""
         return tuple(row.record_id for row in self.view)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogState(ReducedDag):
+    """The state of one log under one configuration.
+
+    `record_count` counts all entries and skeletons, `count` those whose writer is on the write list, and skeletons.
+    """
+
+    denied: tuple[bytes, ...]
+    record_count: int
+    reducer_version: str
 
 
 def reduce_log(
@@ -90,25 +101,39 @@ def reduce_log(
     pruned = {node.record_id: node for node in skeletons}
     stored = {entry.record_id: entry for entry in entries if entry.record_id not in pruned}
     listed = {record_id: entry for record_id, entry in stored.items() if config.may_write(entry)}
-    dag = Dag([*map(node_of, listed.values()), *pruned.values()])
+    reduced = reduce_dag(
+        Dag([*map(node_of, listed.values()), *pruned.values()]),
+        config.store,
+        lambda record_id: ops_of(listed[record_id]) if record_id in listed else (),
+        ORDER_BLOCK,
+    )
+    return LogState(
+        **{member.name: getattr(reduced, member.name) for member in fields(reduced)},
+        denied=tuple(sorted(stored.keys() - listed.keys())),
+        record_count=len(stored) + len(pruned),
+        reducer_version=config.reducer_version,
+    )
+
+
+def reduce_dag(dag: Dag, store: Store, ops: Callable[[bytes], Sequence[Op]], order_block: int) -> ReducedDag:
+    """Return the rows and the state hash of a log.
+
+    `ops` returns the possible effects of an entry: `ops_of`. `order_block` is `ORDER_BLOCK`; a test may take less.
+    """
     documents = None
-    if config.store in STORES_WITH_ROWS:
-        in_order = (listed[record_id] for record_id in dag.values if record_id in listed)
-        documents = document_rows(config.store, in_order)
-    blocks = order_blocks(dag.values)
+    if store in STORES_WITH_ROWS:
+        documents = document_rows(store, ((record_id, ops(record_id)) for record_id in dag.values))
+    blocks = order_blocks(dag.values, order_block)
     groups = None if documents is None else document_groups(documents.values())
     has_one_block = len(blocks) <= 1
-    return LogState(
+    return ReducedDag(
         mode=dag.mode,
         heads=tuple(HeadRow(record_id, rank) for rank, record_id in enumerate(dag.heads, start=1)),
         tails=_tails(dag),
         view=_view(dag),
         documents=None if documents is None else tuple(documents[key] for key in sorted(documents)),
         missing=dag.missing,
-        denied=tuple(sorted(stored.keys() - listed.keys())),
         count=len(dag.nodes),
-        record_count=len(stored) + len(pruned),
-        reducer_version=config.reducer_version,
         state_hash=state_hash(len(dag.nodes), dag.mode, dag.heads, dag.missing, blocks, groups),
         order_blocks=None if has_one_block else b"".join(blocks),
         document_groups=None if has_one_block or groups is None else b"".join(groups),
@@ -131,11 +156,11 @@ def _view(dag: Dag) -> tuple[ViewRow, ...]:
     )
 
 
-def order_blocks(values: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return the hashes of the digests in order, one per `ORDER_BLOCK` positions."""
+def order_blocks(values: Sequence[bytes], size: int = ORDER_BLOCK) -> tuple[bytes, ...]:
+    """Return the hashes of the digests in order, one per `size` positions."""
     return tuple(
-        hashlib.sha256(b"".join(values[start : start + ORDER_BLOCK])).digest()
-        for start in range(0, len(values), ORDER_BLOCK)
+        hashlib.sha256(b"".join(values[start : start + size])).digest()
+        for start in range(0, len(values), size)
     )
 
 

@@ -125,8 +125,8 @@ def _counts(value: Any) -> Iterator[Op]:
             yield Op("COUNTER", name, js_number(count), 0, None)
 
 
-def document_rows(store: Store, values: Iterable[Entry]) -> dict[str, DocumentRow]:
-    """Return the rows of a store by key, from its entries in the order of their positions.
+def document_rows(store: Store, effects: Iterable[tuple[bytes, Iterable[Op]]]) -> dict[str, DocumentRow]:
+    """Return the rows of a store by key, from the ids of entries with their `ops_of`, in the order of their positions.
 
     - `keyvalue`: of the `PUT` and `DEL` with a key, the one with the greatest position;
     - `documents`: the same, with `PUTALL`; of equal keys in one entry the first;
@@ -136,18 +136,18 @@ def document_rows(store: Store, values: Iterable[Entry]) -> dict[str, DocumentRo
     taken = {"keyvalue": ("PUT", "DEL"), "documents": ("PUT", "DEL", "PUTALL"), "counter": ("COUNTER",)}.get(
         store, ()
     )
-    for entry in values:
-        for op in ops_of(entry):
+    for record_id, ops in effects:
+        for op in ops:
             if op.op not in taken or op.op_key is None:
                 continue
             before = rows.get(op.op_key)
             if store == "counter":
                 if before is None or _count(op) >= _count(before):
-                    rows[op.op_key] = DocumentRow(op.op_key, entry.record_id, 0, False, js_number(_count(op)))
-            elif before is None or before.record_id != entry.record_id:
+                    rows[op.op_key] = DocumentRow(op.op_key, record_id, 0, False, js_number(_count(op)))
+            elif before is None or before.record_id != record_id:
                 deleted = op.op == "DEL"
                 rows[op.op_key] = DocumentRow(
-                    op.op_key, entry.record_id, op.item, deleted, None if deleted else op.value_json
+                    op.op_key, record_id, op.item, deleted, None if deleted else op.value_json
                 )
     return rows
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Refusal
 from strandline.dialects.ipfslog.spark import dag, documents, logs, order
-from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, with_hashes
+from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays, with_hashes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
 
@@ -57,10 +56,7 @@ def from_all(
     hashed = with_hashes(
         parts, heads, tails.select("namespace", "missing"), order.block_digests(view), groups
     )
-    known = configured.where("is_known").select("namespace")
-    deletes = (
-        {table: _deletes(tables, table, known, rows[table]) for table in rows} if jobs.has_rows(known) else {}
-    )
+    deletes = stored_strays(rows, configured, tables, jobs)
     return ReducedRows(rows, deletes, jobs.checkpoint(hashed, "states of logs"), refused)
 
 
@@ -100,10 +96,3 @@ def _modes(configured: DataFrame, walked: DataFrame) -> DataFrame:
         configured.select("namespace").join(marked, "namespace", "left")
         .withColumn("mode", F.coalesce("mode", F.lit("sort")))
     )  # fmt: skip
-
-
-def _deletes(tables: Tables, table: str, known: DataFrame, rows: DataFrame) -> DataFrame:
-    """Return the keys of stored rows of these logs that are not in `rows`."""
-    key = list(contract(table).key)
-    stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
-    return stored.join(rows.select(*key), key, "left_anti")

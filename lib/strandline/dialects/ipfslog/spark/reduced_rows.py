@@ -9,7 +9,8 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Jobs
+from strandline.contracts.load import contract
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.ipfslog.spark import forks, states
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, EQUIVOCATIONS, HEADS, TAILS, VIEW
@@ -57,6 +58,24 @@ def with_hashes(
         joined.withColumn("groups", none) if groups is None else joined.join(groups, "namespace", "left")
     )
     return states.hashed(with_groups)
+
+
+def stored_strays(
+    rows: Mapping[str, DataFrame], configured: DataFrame, tables: Tables, jobs: Jobs
+) -> dict[str, DataFrame]:
+    """Return, by table, the keys of stored rows that are not in `rows`, which are all rows of these logs.
+
+    Reads:  configured: namespace, is_known (rows of the log may be stored).
+    """
+    known = configured.where("is_known").select("namespace")
+    if not jobs.has_rows(known):
+        return {}
+    strays = {}
+    for table, found in rows.items():
+        key = list(contract(table).key)
+        stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
+        strays[table] = stored.join(found.select(*key), key, "left_anti")
+    return strays
 
 
 def equivocations(entries: DataFrame, clocks: DataFrame, jobs: Jobs) -> DataFrame | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.core.errors import UsageError
@@ -12,6 +12,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog.reduce import LogConfiguration
 from strandline.dialects.ipfslog.spark import dag, forks, logs, states
+from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
 from strandline.dialects.ipfslog.spark.full_reduction import from_all
 from strandline.dialects.ipfslog.spark.incremental_reduction import from_changes, read_input
 from strandline.dialects.ipfslog.spark.reduced_rows import (
@@ -42,7 +43,12 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     counted = every.counted().withColumn("is_known", F.lit(True))
     configured = jobs.checkpoint(_configured(counted, every, tables, scope), "logs")
     _check_pruned_logs(configured, every, jobs)
-    rows = from_all(every, configured, tables, jobs, scope)
+    found = jobs.row(configured.agg(F.coalesce(F.sum("record_count"), F.lit(0)).alias("entries")))
+    rows = (
+        from_few(every, configured, tables, jobs)
+        if are_few(every, configured, found["entries"], jobs, scope)
+        else from_all(every, configured, tables, jobs, scope)
+    )
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
     return as_reduction([rows], found_forks, scope)
@@ -64,14 +70,33 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     found = jobs.row(
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
-            F.count_if(~F.col("whole")).alias("others"),
+            F.count_if(~F.col("whole")).alias("others"), F.sum("record_count").alias("entries"),
         )
     )  # fmt: skip
     if not found["buckets"]:
         return Reduction({}, tables.read(STATES).limit(0))
     buckets = tuple(sorted(found["buckets"]))
     within = every.within(buckets)
+    if are_few(within, touched, found["entries"], jobs, scope):
+        parts = [from_few(within, touched, tables, jobs)]
+    else:
+        parts = _of_many(changes, within, touched, found, tables, jobs, scope)
+    new_clocks = jobs.checkpoint(
+        changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
+    )
+    candidates = within.fork_candidates(tables)
+    at_clocks = candidates.join(broadcast_if_small(new_clocks, jobs), list(forks.CLOCK), "left_semi")
+    found_forks = equivocations(candidates, forks.repeated_clocks(at_clocks), jobs)
+    return as_reduction(parts, found_forks, scope)
+
+
+def _of_many(
+    changes: DataFrame, within: RetainedEntries, touched: DataFrame, found: Row, tables: Tables, jobs: Jobs,
+    scope: ReduceScope,
+) -> list[ReducedRows]:  # fmt: skip
+    """Reduce logs from their stored state and the changes where that is possible, else from all of their entries."""
     whole = touched.where("whole")
+    buckets = tuple(sorted(found["buckets"]))
     parts: list[ReducedRows] = []
     if found["others"]:
         known = touched.where("NOT whole")
@@ -84,13 +109,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         parts.append(from_changes(inputs, tables, jobs, buckets))
     if found["whole"]:
         parts.append(from_all(within.of(whole), whole, tables, jobs, scope))
-    new_clocks = jobs.checkpoint(
-        changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
-    )
-    candidates = within.fork_candidates(tables)
-    at_clocks = candidates.join(broadcast_if_small(new_clocks, jobs), list(forks.CLOCK), "left_semi")
-    found_forks = equivocations(candidates, forks.repeated_clocks(at_clocks), jobs)
-    return as_reduction(parts, found_forks, scope)
+    return parts
 
 
 def _configured(counted: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:

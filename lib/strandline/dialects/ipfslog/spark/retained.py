@@ -75,13 +75,15 @@ class RetainedEntries:
         """Return the entries whose writer is on the write list, and skeletons.
 
         Reads:  configured: namespace, write.
-        Gives:  `columns` of NODE_COLUMNS; null where a skeleton does not have them.
+        Gives:  `columns` of NODE_COLUMNS and other ones of entries; null where a skeleton does not have them.
         Rows:   one per entry or skeleton.
         """
         listed = logs.listed(self.entries.select(*columns), configured)
         if self.pruned is None:
             return listed
-        return listed.unionByName(self.pruned.of(configured).skeletons(columns))
+        of_skeletons = tuple(name for name in columns if name in NODE_COLUMNS)
+        skeletons = self.pruned.of(configured).skeletons(of_skeletons)
+        return listed.unionByName(skeletons, allowMissingColumns=True)
 
     def may_walk(self, namespaces: DataFrame) -> DataFrame:
         """Keep the logs without pruned entries; the order of other logs is always that of k."""

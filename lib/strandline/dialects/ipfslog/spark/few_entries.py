@@ -1,0 +1,74 @@
+"""Reduction of logs that have few entries together: all entries of each log, in one kernel.
+
+A relational plan of many joins takes seconds however few its rows are.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.reduce import ORDER_BLOCK
+from strandline.dialects.ipfslog.spark import states
+from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays
+from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
+from strandline.frames.lift import map_batches
+
+FEW_ENTRIES: Final = 20_000
+"""Entries of all logs of a run, the stored ones included: up to so many, their joins cost more than this kernel."""
+FEW_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of their links and texts: one task holds them in memory some times over."""
+_LINK_BYTES: Final = 40
+_COLUMNS: Final = (*NODE_COLUMNS, "ops")
+_OPS_BYTES: Final = (
+    "aggregate(ops, 0L, (bytes, op) -> bytes + octet_length(coalesce(op.op_key, '')) +"
+    " octet_length(coalesce(op.value_json, '')))"
+)
+
+
+def are_few(
+    retained: RetainedEntries, configured: DataFrame, entries: int, jobs: Jobs, scope: ReduceScope
+) -> bool:
+    """Return whether logs are reduced here: they have few entries and bytes, and none is over the limit of a walk.
+
+    `configured` are the logs, `entries` is the number of their entries together.
+    """
+    if entries > min(FEW_ENTRIES, scope.walk_entries):
+        return False
+    size = (
+        F.octet_length("clock_id") + _LINK_BYTES * F.size("next") + F.coalesce(F.expr(_OPS_BYTES), F.lit(0))
+    )
+    nodes = retained.nodes(configured, _COLUMNS)
+    return (jobs.row(nodes.agg(F.sum(size).alias("bytes")))["bytes"] or 0) <= FEW_BYTES
+
+
+def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, jobs: Jobs) -> ReducedRows:
+    """Reduce logs from all of their entries.
+
+    Reads:  configured: as in `full_reduction.from_all`.
+    """
+    nodes = retained.nodes(configured, _COLUMNS)
+    collected = nodes.groupBy("namespace").agg(F.collect_list(F.struct(*kernels.LOG_NODE)).alias("nodes"))
+    whole = configured.select("namespace", "bucket", "store").join(collected, "namespace", "left")
+    reduced = map_batches(
+        whole.select(*kernels.LOG_COLUMNS), kernels.whole_logs, kernels.LOG_SCHEMA, order_block=ORDER_BLOCK
+    )
+    reduced = jobs.checkpoint(reduced, "whole logs")
+    columns = {HEADS: "heads", TAILS: "tails", VIEW: "view", DOCUMENTS: "documents"}
+    rows = {table: _exploded(reduced, column) for table, column in columns.items()}
+    named = configured.select(*states.LOG).withColumn("depends_on", states.depends_on(F.col("depends_on")))
+    hashes = reduced.select("namespace", "state_hash", "order_blocks", "document_groups")
+    return ReducedRows(
+        rows, stored_strays(rows, configured, tables, jobs), named.join(F.broadcast(hashes), "namespace")
+    )
+
+
+def _exploded(reduced: DataFrame, column: str) -> DataFrame:
+    each = reduced.select("namespace", "bucket", F.explode(column).alias("row"))
+    return each.select("namespace", "bucket", "row.*")

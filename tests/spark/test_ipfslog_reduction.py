@@ -3,6 +3,7 @@
 import random
 from datetime import timedelta
 from itertools import repeat
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -19,9 +20,12 @@ from strandline.dialects.ipfslog.reduce import (
     traverse,
 )
 from strandline.dialects.ipfslog.spark import few_entries, order, reduction, suffix
+from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.pipelines import sql
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.views import bare_names
 from support.effort import Counted
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
@@ -112,6 +116,52 @@ def test_spark_and_reference_agree_on_random_logs_over_batches_manifests_and_cha
     assert lake_tables(lake) == reference.tables()
     assert_views_agree(lake, reference)
     assert_parts_agree(lake, reference)
+
+
+LARGE_PARTS = {
+    "clock_id": "c" * 1_000,
+    "writer": "w" * 1_000,
+    "next": [b"d" * 32] * 25,
+    "ops": [("PUTALL", "", None, 0, None)] * 25,
+    "value": [("PUT", "k", "v" * 1_000, 0, None)],
+}
+
+
+def test_one_entry_with_a_large_part_is_not_reduced_whole(spark, monkeypatch):
+    # Each part may have two MiB in each entry: the number of entries bounds nothing.
+    ops = "ARRAY<STRUCT<op: STRING, op_key: STRING, value_json: STRING, item: INT, target: STRING>>"
+    ddl = (
+        "namespace STRING, bucket INT, record_id BINARY, cid STRING, clock_time BIGINT, clock_id STRING,"
+        f" writer STRING, key STRING, variant STRING, next ARRAY<BINARY>, ops {ops}"
+    )
+    usual = {"clock_id": "c", "writer": "w", "next": [], "ops": []}
+    configured = spark.createDataFrame([("log:a", ["*"])], "namespace STRING, write ARRAY<STRING>")
+    monkeypatch.setattr(few_entries, "FEW_BYTES", 999)
+
+    def are_few(entries=1, walk_entries=10, **parts):
+        part = usual | parts
+        row = (
+            "log:a",
+            0,
+            b"r",
+            "zdpu",
+            1,
+            part["clock_id"],
+            part["writer"],
+            "k",
+            "v2",
+            part["next"],
+            part["ops"],
+        )
+        retained = RetainedEntries(spark.createDataFrame([row], ddl), None)
+        scope = SimpleNamespace(walk_entries=walk_entries)
+        return few_entries.are_few(retained, configured, entries, SparkJobs(NoProgress()), scope)
+
+    assert are_few()
+    for name, value in LARGE_PARTS.items():
+        assert not are_few(**{"ops" if name == "value" else name: value}), name
+    assert not are_few(entries=11)
+    assert not are_few(entries=few_entries.FEW_ENTRIES + 1, walk_entries=10**9)
 
 
 def assert_views_agree(lake, reference):

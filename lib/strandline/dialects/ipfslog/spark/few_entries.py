@@ -24,12 +24,16 @@ FEW_ENTRIES: Final = 20_000
 """Entries of all logs of a run, the stored ones included: up to so many, their joins cost more than this kernel."""
 FEW_BYTES: Final = 32 * 1024 * 1024
 """Bytes of their links and texts: one task holds them in memory some times over."""
-_LINK_BYTES: Final = 40
+_ITEM_BYTES: Final = 40
+"""Bytes of a link, and of an effect beside its texts: both may be many in one entry."""
 _COLUMNS: Final = (*NODE_COLUMNS, "ops")
-_OPS_BYTES: Final = (
-    "aggregate(ops, 0L, (bytes, op) -> bytes + octet_length(coalesce(op.op_key, '')) +"
-    " octet_length(coalesce(op.value_json, '')))"
+_SIZES: Final = (
+    "octet_length(clock_id)",
+    "octet_length(writer)",
+    f"{_ITEM_BYTES} * size(next)",
+    f"aggregate(ops, 0L, (n, op) -> n + {_ITEM_BYTES} + octet_length(concat_ws('', op.op_key, op.value_json)))",
 )
+"""The parts of a node that have no bound of their own, each null where a skeleton lacks it."""
 
 
 def are_few(
@@ -41,11 +45,8 @@ def are_few(
     """
     if entries > min(FEW_ENTRIES, scope.walk_entries):
         return False
-    size = (
-        F.octet_length("clock_id") + _LINK_BYTES * F.size("next") + F.coalesce(F.expr(_OPS_BYTES), F.lit(0))
-    )
-    nodes = retained.nodes(configured, _COLUMNS)
-    return (jobs.row(nodes.agg(F.sum(size).alias("bytes")))["bytes"] or 0) <= FEW_BYTES
+    sizes = retained.nodes(configured, _COLUMNS).agg(*(F.sum(F.expr(size)) for size in _SIZES))
+    return sum(size or 0 for size in jobs.row(sizes)) <= FEW_BYTES
 
 
 def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, jobs: Jobs) -> ReducedRows:

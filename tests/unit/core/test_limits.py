@@ -77,6 +77,7 @@ def test_cbor_of_more_items_than_a_document_may_hold_is_refused_unread(name: str
     assert peak_bytes(lambda: cbor_cause(HOSTILE_CBOR[name])) < 8 * 1024
 
 
+@pytest.mark.large
 def test_the_most_values_are_read_and_one_more_is_not() -> None:
     zeros = b"[" + b"0," * (MAX_VALUES - 1) + b"0]"
     assert (json_cause(zeros), json_cause(zeros[:-1] + b",0]")) == (None, "values")

@@ -200,6 +200,7 @@ def test_a_car_is_read_in_the_memory_of_a_few_blocks(name, monkeypatch):
     assert max(held) <= 3 * cars.WINDOW_BYTES + (1 << 20)
 
 
+@pytest.mark.large
 def test_the_elements_of_one_line_leave_in_batches_as_they_are_read():
     line = b'{"id":"x","values":[' + b",".join([b"0"] * 50_000) + b"]}\n"
     options = ReadOptions({}, StreamLimits(2**40, 10**6), RawLimits(4 << 20, 65_536))

@@ -53,6 +53,7 @@ def test_random_graphs_are_resolved_as_by_trying_until_nothing_changes():
         assert resolved(rows, draw.randrange(1, 5)) == expected
 
 
+@pytest.mark.large
 def test_a_chain_of_a_hundred_thousand_is_no_recursion():
     ids = [number.to_bytes(4, "big") for number in range(100_000)]
     rows = [("a", id_, [before]) for before, id_ in pairwise(ids)] + [("a", ids[0], [])]

@@ -340,6 +340,7 @@ def test_a_link_in_a_leveldb_folder_is_refused(tmp_path, capsys, name):
     assert not (tmp_path / "node.car").exists()
 
 
+@pytest.mark.large
 def test_more_roots_than_a_header_holds_are_in_more_files_and_counted_as_written(tmp_path, capsys):
     flatfs(tmp_path / "repo", BLOCKS)
     cids = [canonical_cid(hashlib.sha256(str(i).encode()).digest()) for i in range(60_000)]

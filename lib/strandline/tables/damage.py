@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import FaultError
-from strandline.tables.delta_log import NUMBERED, actions_of, content_of, listed, newest_checksum
+from strandline.tables.delta_log import NUMBERED, actions_of, content_of, listed, newest_version
 from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
 
@@ -148,7 +148,7 @@ def _wrong_lines(commit: Path) -> str | None:
 
 def _missing_commit(log: Path, last: int) -> str | None:
     """Return the damage if the newest checksum is of a commit after the `last` one: Delta writes commits first."""
-    newest = newest_checksum(log)
+    newest = newest_version(log, "crc")
     commit = log / f"{newest:020d}.json"
     # Checked by its name: another process may have written both during the listing.
     if newest <= last or commit.exists():

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from strandline.core.safe_files import open_file
 
@@ -38,16 +38,10 @@ def listed(log: Path) -> tuple[dict[int, Path], int]:
     return commits, checkpoint
 
 
-def newest_commit(log: Path) -> int:
-    """Return the newest version with a commit in the log, or -1."""
+def newest_version(log: Path, kind: Literal["json", "crc"]) -> int:
+    """Return the newest version with a commit (`json`) or a checksum (`crc`) in the log, or -1."""
     found = (NUMBERED.fullmatch(name) for name in os.listdir(log))
-    return max((int(each["version"]) for each in found if each and each["kind"] == "json"), default=-1)
-
-
-def newest_checksum(log: Path) -> int:
-    """Return the newest version with a checksum in the log, or -1."""
-    found = (NUMBERED.fullmatch(name) for name in os.listdir(log))
-    return max((int(each["version"]) for each in found if each and each["kind"] == "crc"), default=-1)
+    return max((int(each["version"]) for each in found if each and each["kind"] == kind), default=-1)
 
 
 def actions_of(commit: Path) -> Iterator[dict[str, Any]]:

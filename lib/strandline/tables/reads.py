@@ -48,7 +48,7 @@ class TableReads:
     def __init__(self, spark: SparkSession, location: Location, *, is_trusted: bool = True) -> None:
         self.spark = spark
         self.location = location
-        self._small = SmallTables(location) if is_trusted and location.is_local() else None
+        self._small = SmallTables(location, is_trusted=is_trusted)
 
     def table_id(self, table: str) -> str:
         """Return the table's id in Delta, which changes when it is recreated."""
@@ -63,7 +63,7 @@ class TableReads:
 
     def read(self, table: str) -> DataFrame:
         """Return the table at its current version; the frame stays at this version."""
-        small = None if self._small is None else self._small.rows(table)
+        small = self._small.rows(table)
         if small is not None:
             return self._frame(small)
         if not self.location.is_path():
@@ -72,7 +72,7 @@ class TableReads:
 
     def read_version(self, table: str, version: int) -> DataFrame:
         """Return the table as of a version."""
-        small = None if self._small is None else self._small.rows(table, version)
+        small = self._small.rows(table, version)
         if small is not None:
             return self._frame(small)
         reader = self.spark.read.format("delta").option("versionAsOf", version)
@@ -82,7 +82,7 @@ class TableReads:
 
     def changes(self, table: str, first: int, last: int) -> DataFrame:
         """Return the rows that the versions `first` to `last` inserted, from the change data feed."""
-        small = None if self._small is None else self._small.changes(table, first, last)
+        small = self._small.changes(table, first, last)
         if small is not None:
             return self._frame(small)
         reader = (

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.types import StructType
 
-from strandline.tables.delta_log import actions_of, content_of, newest_commit
+from strandline.tables.delta_log import actions_of, content_of, newest_version
 from strandline.tables.location import Location
 
 if TYPE_CHECKING:
@@ -35,10 +35,14 @@ Small = tuple[pa.Table, StructType]
 
 
 class SmallTables:
-    """The small tables of one local lake. Rows are kept for the newest version that was asked for."""
+    """The small tables of one lake. Rows are kept for the newest version that was asked for.
 
-    def __init__(self, location: Location) -> None:
+    Of a lake that is not local, or of another (`is_trusted` is False), no table is read here.
+    """
+
+    def __init__(self, location: Location, *, is_trusted: bool) -> None:
         self._location = location
+        self._is_read = is_trusted and location.is_local()
         self._kept: dict[str, tuple[int, Small | None]] = {}
 
     def rows(self, table: str, version: int | None = None) -> Small | None:
@@ -49,7 +53,7 @@ class SmallTables:
         log = self._log(table)
         if log is None:
             return None
-        asked = newest_commit(log) if version is None else version
+        asked = newest_version(log, "json") if version is None else version
         kept, rows = self._kept.get(table, (None, None))
         if kept != asked:
             is_small = _is_small(log, asked)
@@ -63,11 +67,13 @@ class SmallTables:
         if log is None or not _are_small_commits(log, first, last):
             return None
         # As with Spark, they have the columns of the current version.
-        newest = newest_commit(log)
-        return _read(lambda: self._open(table, newest), lambda opened: _inserted(opened, first, last))
+        current = newest_version(log, "json")
+        return _read(lambda: self._open(table, current), lambda opened: _inserted(opened, first, last))
 
     def _log(self, table: str) -> Path | None:
-        """Return the folder of the table's log, or None if it is not there or does not have all commits."""
+        """Return the folder of the table's log, or None if it is not read, not there or does not have all commits."""
+        if not self._is_read:
+            return None
         log = Path(self._location.table_path(table), "_delta_log")
         # Commits that a catalog manages are newer.
         is_whole = log.is_dir() and next(log.glob("_*commits/*"), None) is None

@@ -12,6 +12,7 @@ from strandline.core.encoding.json_brackets import (
     steps_outside_texts,
 )
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
+from support.slow_json import marks_outside_texts
 
 MARKS = [
     b"[",
@@ -33,18 +34,9 @@ MARKS = [
 
 
 def slow_steps(raw: bytes) -> tuple[list[int], bool]:
-    steps, in_text, at = [], False, 0
-    while at < len(raw):
-        mark = raw[at : at + 1]
-        if in_text:
-            at += mark == b"\\"
-            in_text = mark != b'"'
-        elif mark == b'"':
-            in_text = True
-        elif mark in b"[]{}":
-            steps.append(1 if mark in b"[{" else -1)
-        at += 1
-    return steps, in_text
+    marks = [mark for _, mark in marks_outside_texts(raw, 0, len(raw))]
+    steps = [1 if mark in b"[{" else -1 for mark in marks if mark in b"[]{}"]
+    return steps, marks.count(b'"') % 2 == 1
 
 
 def test_brackets_are_those_of_a_reader_that_takes_a_byte_at_a_time() -> None:

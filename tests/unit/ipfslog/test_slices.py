@@ -11,6 +11,7 @@ from strandline.dialects.ipfslog.codec import brackets, read_documents, slices
 from strandline.dialects.ipfslog.codec.slices import parts_of, stripped
 from strandline.dialects.ipfslog.types import Unreadable
 from support.effort import Counted, peak_bytes
+from support.slow_json import marks_outside_texts
 
 # The package has a function of the same name.
 MODULE = import_module("strandline.dialects.ipfslog.codec.json_documents")
@@ -23,28 +24,21 @@ MARKS = [
 
 def slow_parts(raw: bytes, stop: int) -> tuple[list[tuple[int, int]], int | None]:
     """The pieces of the array at the beginning of `raw`, a byte at a time."""
-    pieces, depth, begin, in_text, at = [], 1, 1, False, 1
-    while at < stop:
-        mark = raw[at : at + 1]
-        if in_text:
-            at += mark == b"\\"
-            in_text = mark != b'"'
-        elif mark == b'"':
-            in_text = True
-        elif mark in (b"[", b"{"):
+    pieces, depth, begin, end = [], 1, 1, stop
+    for at, mark in marks_outside_texts(raw, 1, stop):
+        if mark in (b"[", b"{"):
             depth += 1
         elif mark in (b"]", b"}"):
             depth -= 1
             if depth == 0:
+                end = at
                 break
         elif mark == b"," and depth == 1:
             pieces.append((begin, at))
             begin = at + 1
-        at += 1
-    end = min(at, stop)
     if pieces or raw[begin:end].strip(b" \t\n\r"):
         pieces.append((begin, end))
-    return pieces, at + 1 if at < stop else None
+    return pieces, end + 1 if end < stop else None
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,9 @@ def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, j
     reduced = jobs.checkpoint(reduced, "whole logs")
     columns = {HEADS: "heads", TAILS: "tails", VIEW: "view", DOCUMENTS: "documents"}
     rows = {table: _exploded(reduced, column) for table, column in columns.items()}
-    named = configured.select(*states.LOG).withColumn("depends_on", states.depends_on(F.col("depends_on")))
-    hashes = reduced.select("namespace", "state_hash", "order_blocks", "document_groups")
-    return ReducedRows(
-        rows, stored_strays(rows, configured, tables, jobs), named.join(F.broadcast(hashes), "namespace")
-    )
+    hashes = F.broadcast(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
+    strays = stored_strays(rows, configured, tables, jobs)
+    return ReducedRows(rows, strays, states.with_state_hashes(configured, hashes))
 
 
 def _exploded(reduced: DataFrame, column: str) -> DataFrame:

@@ -51,6 +51,15 @@ def hashed(logs: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     parts = logs.withColumn("has_documents", has_documents()).select(*kernels.STATE_COLUMNS)
-    states = map_batches(parts, kernels.state_hashes, kernels.STATE_SCHEMA)
+    return with_state_hashes(logs, map_batches(parts, kernels.state_hashes, kernels.STATE_SCHEMA))
+
+
+def with_state_hashes(logs: DataFrame, hashes: DataFrame) -> DataFrame:
+    """Add the hashes of their states to logs.
+
+    Reads:  logs: LOG; hashes: namespace, state_hash, order_blocks, document_groups.
+    Gives:  LOG (`depends_on` in the form of `namespace_state`), state_hash, order_blocks, document_groups.
+    Rows:   one per log with hashes.
+    """
     named = logs.select(*LOG).withColumn("depends_on", depends_on(F.col("depends_on")))
-    return named.join(states, "namespace")
+    return named.join(hashes, "namespace")

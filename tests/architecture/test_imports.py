@@ -22,7 +22,11 @@ FORBIDDEN = (
     ("dialects/ipfslog/reduce/dag.py", "import strandline.dialects.ipfslog.author.log", "inside a dialect"),
     ("dialects/ipfslog/codec/cids.py", "import numpy", "run without Spark, Arrow and pandas"),
     ("dialects/ipfslog/author/log.py", "import pyarrow", "run without Spark, Arrow and pandas"),
-    ("dialects/ipfslog/verify/signature.py", "import coincurve", "only core.signatures and core.ed25519 import crypto"),
+    (
+        "dialects/ipfslog/verify/signature.py",
+        "import coincurve",
+        "only core.signatures and core.ed25519 import crypto",
+    ),
     ("core/ids.py", "import cryptography", "only core.signatures and core.ed25519 import crypto"),
     ("core/hashing.py", "import pyarrow", "run without Spark, Arrow and pandas"),
     ("config/settings.py", "import pandas", "run without Spark, Arrow and pandas"),

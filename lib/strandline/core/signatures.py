@@ -1,4 +1,4 @@
-"""Signatures: ECDSA over secp256k1 with SHA-256, strict DER and low S. The only importer of crypto libraries.
+"""Signatures: ECDSA over secp256k1 with SHA-256, strict DER and low S.
 
 Records are verified by libsecp256k1 (`coincurve`); OpenSSL (`cryptography`) verifies a sample, and in tests.
 """

@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help node golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,6 +35,12 @@ soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6 runs the se
 
 mutants: $(MUTANTS_VENV)/.ready ## Run the quick tests on a sample of mutants, write docs/mutants.md (20 minutes; N=300 SEED=1)
 	PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS_VENV)/bin/mutmut --count $(or $(N),300) --seed $(or $(SEED),1)
+
+node: $(VENV)/.test ## Compare with JavaScript in the node on this machine (seconds)
+	@node --version > /dev/null 2>&1 || { \
+	  echo "error: node is not on PATH." >&2; \
+	  echo "next: install Node.js 18 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
+	$(BIN)/python -m pytest -q -m node tests/node
 
 golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)
 	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py tests/spark/test_conformance.py

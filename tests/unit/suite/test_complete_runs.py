@@ -14,9 +14,10 @@ TESTS = Path(__file__).parents[2]
 SETTINGS = """\
 [pytest]
 testpaths = tests
-addopts = -p no:cacheprovider --strict-markers -m 'not slow'
+addopts = -p no:cacheprovider --strict-markers -m 'not slow and not node'
 markers =
     slow: of the slow tier
+    node: needs node
 """
 PASSES = "def test_it():\n    pass\n"
 SKIPS = "import pytest\n\ndef test_it():\n    pytest.skip('not today')\n"

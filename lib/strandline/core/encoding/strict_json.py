@@ -8,8 +8,9 @@ import functools
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from strandline.core.encoding.json_brackets import deepest, steps_outside_texts
 from strandline.core.limits import MAX_VALUES
@@ -17,7 +18,7 @@ from strandline.core.limits import MAX_VALUES
 Cause = Literal[
     "utf8", "bom", "syntax", "trailing", "duplicate_key", "constant", "surrogate", "depth", "number", "values"
 ]
-Numbers = Literal["exact", "js"]
+Numbers = Literal["exact", "js", "parsed"]
 Duplicates = Literal["refuse", "last"]
 Surrogates = Literal["refuse", "keep"]
 
@@ -72,7 +73,7 @@ def strict_json(
     - no byte order mark at the start (`bom`) and UTF-8 throughout (`utf8`): RFC 8259, 8.1;
     - RFC 8259 syntax, no control character in a text (`syntax`), only white space after the value (`trailing`);
     - no NaN and no Infinity (`constant`);
-    - a number has at most 1,024 characters and, with `js`, is finite (`number`);
+    - a number has at most 1,024 characters and, with `js`, is finite (`number`); with `parsed` any number will do;
     - names of one object differ after unescaping (`duplicate_key`), unless `duplicates` is `last`;
     - no escaped lone surrogate (`surrogate`), unless `surrogates` is `keep`;
     - at most `nesting` levels of objects and arrays (`depth`). A deeper text with another fault also gives `depth`:
@@ -81,7 +82,8 @@ def strict_json(
       nothing is decoded or built before this is known.
 
     With `exact` a plain integer token is an int of any size, any other number is a `NumberToken`. With `js`
-    numbers are doubles; an integral one of at most 2^53-1 in magnitude is an int.
+    numbers are doubles; an integral one of at most 2^53-1 in magnitude is an int. With `parsed` numbers are the same
+    and, as in JSON.parse of JavaScript, of any length, and infinite beyond the range of doubles.
     """
     if raw.startswith(BYTE_ORDER_MARK):
         raise JsonRefused("bom")
@@ -222,18 +224,35 @@ def _js_integer(token: str) -> int | float:
 
 
 def _js_number(token: str) -> int | float:
-    number = float(_bounded(token))
+    number = _parsed_number(_bounded(token))
     if not math.isfinite(number):
         raise JsonRefused("number")
+    return number
+
+
+def _parsed_integer(token: str) -> int | float:
+    return int(token) if len(token) <= _SAFE_DIGITS else _parsed_number(token)
+
+
+def _parsed_number(token: str) -> int | float:
+    number = float(token)
     return int(number) if number.is_integer() and abs(number) <= MAX_SAFE_INTEGER else number
+
+
+# What reads a plain integer token, and what any other number.
+_READERS: Final[dict[Numbers, tuple[Callable[[str], Any], Callable[[str], Any]]]] = {
+    "exact": (_exact_integer, _exact_other),
+    "js": (_js_integer, _js_number),
+    "parsed": (_parsed_integer, _parsed_number),
+}
 
 
 @functools.cache
 def _decoder(numbers: Numbers, duplicates: Duplicates) -> json.JSONDecoder:
-    exact = numbers == "exact"
+    integer, other = _READERS[numbers]
     return json.JSONDecoder(
         object_pairs_hook=_without_duplicates if duplicates == "refuse" else dict,
         parse_constant=_constant,
-        parse_int=_exact_integer if exact else _js_integer,
-        parse_float=_exact_other if exact else _js_number,
+        parse_int=integer,
+        parse_float=other,
     )

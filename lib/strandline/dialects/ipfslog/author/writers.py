@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from strandline.core.encoding.js_json import stringified
 from strandline.core.encoding.strict_json import strict_json
 from strandline.dialects.ipfslog.author.log import Log
 from strandline.dialects.ipfslog.codec import (
@@ -19,7 +20,6 @@ from strandline.dialects.ipfslog.codec import (
     link,
     parse_cid,
     parse_dag_cbor,
-    stringified,
 )
 from strandline.dialects.ipfslog.types import Cid, Entry, IdentityRecord, Manifest
 

@@ -62,7 +62,7 @@ from strandline.dialects.ipfslog.codec.identities import (
     is_identity_shape,
 )
 from strandline.dialects.ipfslog.codec.json_documents import json_documents, line_documents, without_hash
-from strandline.dialects.ipfslog.codec.json_text import js_number, sorted_json, stringified, utf16
+from strandline.dialects.ipfslog.codec.json_text import sorted_json
 from strandline.dialects.ipfslog.codec.manifests import ANYONE, KEY_PREFIX, manifest_kind, manifest_of
 
 __all__ = [
@@ -100,7 +100,6 @@ __all__ = [
     "is_canonical",
     "is_dag_pb",
     "is_identity_shape",
-    "js_number",
     "js_value",
     "json_documents",
     "json_fitness",
@@ -124,8 +123,6 @@ __all__ = [
     "signed_json",
     "sorted_json",
     "stored_entry",
-    "stringified",
     "truncated",
-    "utf16",
     "without_hash",
 ]

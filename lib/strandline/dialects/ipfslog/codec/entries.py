@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from strandline.core.encoding.js_json import js_number, quoted, stringified
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.dialects.ipfslog.codec.cids import link
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING, dag_cbor
 from strandline.dialects.ipfslog.codec.dag_pb import dag_pb_block, dag_pb_data, is_dag_pb
 from strandline.dialects.ipfslog.codec.identities import identity_map
-from strandline.dialects.ipfslog.codec.json_text import js_number, quoted, sorted_json, stringified
+from strandline.dialects.ipfslog.codec.json_text import sorted_json
 from strandline.dialects.ipfslog.types import Floats, Variant
 
 FIELDS: Final[Mapping[Variant, tuple[str, ...]]] = {

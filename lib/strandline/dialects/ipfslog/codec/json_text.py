@@ -1,49 +1,18 @@
-"""JSON as JavaScript writes it: numbers with the shortest digits, names sorted or in insertion order."""
+"""Sorted JSON: the text that entries of v1 and v2 sign, and the form of stored payloads."""
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator
-from json.encoder import encode_basestring
+from collections.abc import Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from cbor2 import CBORTag
 
+from strandline.core.encoding.js_json import js_number, quoted, utf16
 from strandline.dialects.ipfslog.codec.cids import link_text
 
 BytesAs: TypeAlias = Literal["members", "base64"]
 
-_MAX_ARRAY_INDEX: Final = 2**32 - 2
-_MAX_PLAIN_EXPONENT: Final = 21
-_MIN_PLAIN_EXPONENT: Final = -6
-
 _plain_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
-
-quoted: Callable[[str], str] = encode_basestring
-"""A text as JSON: `"`, `\\` and characters below U+0020 are escaped, in lower case; all others stay as they are."""
-
-
-def js_number(number: float) -> str:
-    """Return a finite number as JavaScript writes it (ECMA-262, Number::toString); integers keep all digits."""
-    if isinstance(number, int):
-        return str(number)
-    if number == 0:
-        return "0"
-    mantissa, _, exponent = repr(abs(number)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    # x = 0.d1..dk * 10^n
-    n = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
-    digits = digits.rstrip("0")
-    k = len(digits)
-    sign = "-" if number < 0 else ""
-    if k <= n <= _MAX_PLAIN_EXPONENT:
-        return sign + digits + "0" * (n - k)
-    if 0 < n <= _MAX_PLAIN_EXPONENT:
-        return f"{sign}{digits[:n]}.{digits[n:]}"
-    if _MIN_PLAIN_EXPONENT < n <= 0:
-        return f"{sign}0.{'0' * -n}{digits}"
-    point = f".{digits[1:]}" if k > 1 else ""
-    return f"{sign}{digits[0]}{point}e{'+' if n > 0 else '-'}{abs(n - 1)}"
 
 
 def sorted_json(value: Any, *, bytes_as: BytesAs = "base64", plain: bool = False) -> str:
@@ -55,31 +24,7 @@ def sorted_json(value: Any, *, bytes_as: BytesAs = "base64", plain: bool = False
     """
     if plain:
         return _plain_encoder(value)
-    return _written(value, _by_utf16, bytes_as)
-
-
-def stringified(value: Any) -> str:
-    """Return the JSON.stringify text of a value: array indexes first, ascending, then other names as inserted."""
-    return _written(value, _as_inserted, "base64")
-
-
-def _by_utf16(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=utf16)
-
-
-def _as_inserted(names: Iterable[str]) -> list[str]:
-    names = list(names)
-    indexes = [name for name in names if _is_array_index(name)]
-    return sorted(indexes, key=int) + [name for name in names if not _is_array_index(name)]
-
-
-def _is_array_index(name: str) -> bool:
-    return name.isascii() and name.isdigit() and str(int(name[:11])) == name and int(name) <= _MAX_ARRAY_INDEX
-
-
-def utf16(text: str) -> bytes:
-    """Return the key that sorts texts as JavaScript does: UTF-16 code units, big-endian."""
-    return text.encode("utf-16-be")
+    return _written(value, bytes_as)
 
 
 class _Text(str):
@@ -91,7 +36,7 @@ class _Text(str):
 _COMMA: Final = _Text(",")
 
 
-def _written(value: Any, order: Callable[[Iterable[str]], list[str]], bytes_as: BytesAs) -> str:
+def _written(value: Any, bytes_as: BytesAs) -> str:
     parts: list[str] = []
     waiting: list[Any] = [value]
     while waiting:
@@ -112,7 +57,7 @@ def _written(value: Any, order: Callable[[Iterable[str]], list[str]], bytes_as: 
         elif kind is dict:
             parts.append("{")
             waiting.append(_Text("}"))
-            names = order(item)
+            names = sorted(item, key=utf16)
             for at in range(len(names) - 1, -1, -1):
                 waiting.append(item[names[at]])
                 waiting.append(_Text(("," if at else "") + quoted(names[at]) + ":"))

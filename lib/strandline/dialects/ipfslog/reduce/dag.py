@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from strandline.dialects.ipfslog.codec import utf16
+from strandline.core.encoding.js_json import utf16
 from strandline.dialects.ipfslog.types import Entry, Variant
 
 Mode: TypeAlias = Literal["sort", "walk"]

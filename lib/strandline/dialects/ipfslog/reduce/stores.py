@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from strandline.core.encoding.js_json import js_number
 from strandline.core.encoding.strict_json import MAX_SAFE_INTEGER
-from strandline.dialects.ipfslog.codec import is_canonical, js_number, json_fitness, parse_cid, sorted_json
+from strandline.dialects.ipfslog.codec import is_canonical, json_fitness, parse_cid, sorted_json
 from strandline.dialects.ipfslog.types import Cid, Entry
 
 Store: TypeAlias = Literal["none", "eventlog", "feed", "keyvalue", "documents", "counter"]

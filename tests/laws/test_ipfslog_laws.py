@@ -5,7 +5,7 @@ import json
 import struct
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.core.encoding.strict_json import strict_json
@@ -23,9 +23,10 @@ from strandline.dialects.ipfslog.codec import (
 from strandline.dialects.ipfslog.reduce import Dag, LogConfiguration, Node, forks, order_key, reduce_log
 from strandline.dialects.ipfslog.verify import AcceptedRecords, judge, verify_block, verify_json
 from support.ipfslog_cases import AUTHORS, book, dag, entry, who
+from support.laws import law
 
-LAW = settings(max_examples=30, deadline=None)
-MANY = settings(max_examples=100, deadline=None)
+LAW = law(30)
+MANY = law(100)
 VARIANTS = st.sampled_from(["v1", "v2", "core2"])
 TEXTS = st.text('ab19"\\/\n\x01\x7fé\u2028\ufb01😀', max_size=6)
 NUMBERS = st.integers(1 - 2**53, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)

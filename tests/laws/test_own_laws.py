@@ -2,17 +2,18 @@
 
 from itertools import combinations
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strandline.dialects.sdmp.author import next_commit, pending, synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_requests, profile_of, render, render_requests
 from strandline.dialects.sdmp.types import JournalRequest, NodeResource
 from strandline.dialects.sdmp.verify import tree_of_lines
+from support.laws import law
 from support.own_cases import journal_of, own_node, pair_of, pairs_of
 from support.own_lake import OwnLake
 
-LAW = settings(max_examples=25, deadline=None)
+LAW = law(25)
 PROFILES = st.sampled_from(["0.9", "0.12"])
 NUMBERS = st.tuples(st.integers(0, 2), st.integers(0, 4))
 FRAMES = st.lists(
@@ -48,7 +49,7 @@ EVENTS = st.lists(
 """What happens to two own nodes: something is announced (and written), a writer starts, one takes a step."""
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(PROFILES, EVENTS, st.integers(1, 3), st.lists(NUMBERS, min_size=1, max_size=4))
 @example("0.9", [("sync", 0, None), ("run", 0, [([(1, 1)], None)]), ("step", 0, None)], 3, [(0, 0)])
 def test_an_own_journal_never_forks_nor_names_a_pair_twice(profile, events, limit, of_peer):
@@ -188,7 +189,7 @@ def operators(count):
     return {node: OwnLake([own_node(node, *(each for each in nodes if each != node))]) for node in nodes}
 
 
-@settings(max_examples=8, deadline=None)
+@law(8)
 @given(st.lists(st.lists(NUMBERS, max_size=4), min_size=3, max_size=3))
 def test_three_operators_who_exchange_files_until_nothing_moves_hold_all_pairs(of_each):
     lakes = operators(3)
@@ -203,7 +204,7 @@ def test_three_operators_who_exchange_files_until_nothing_moves_hold_all_pairs(o
         assert all(lake.state(each).state_hash == lakes[each].state(each).state_hash for each in lake.nodes)
 
 
-@settings(max_examples=8, deadline=None)
+@law(8)
 @given(st.integers(2, 4), st.data())
 def test_a_fourth_operator_who_goes_on_from_an_old_backup_is_named_by_each_of_the_three(length, data):
     lakes = operators(4)

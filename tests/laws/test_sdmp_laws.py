@@ -5,7 +5,7 @@ import re
 from dataclasses import fields
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
@@ -24,10 +24,11 @@ from strandline.dialects.sdmp.codec import (
 from strandline.dialects.sdmp.reduce import forks, journal
 from strandline.dialects.sdmp.types import Line
 from strandline.dialects.sdmp.verify import judge
+from support.laws import law
 from support.reference import Counts, ReferenceLake
 
-LAW = settings(max_examples=100, deadline=None)
-MANY = settings(max_examples=200, deadline=None)
+LAW = law(100)
+MANY = law(200)
 PROFILES = st.sampled_from(["0.9", "0.12"])
 EDITS = ("delete", "alter", "insert", "duplicate", "empty", "foreign")
 

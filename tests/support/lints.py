@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 SQL_CALLS = frozenset({"sql", "expr", "selectExpr", "executeQuery"})
 BANNED_MODULES = frozenset({"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle"})
@@ -22,8 +23,14 @@ ACTIONS = frozenset(
 )  # fmt: skip
 
 
-def _calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    for node in ast.walk(tree):
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of the syntax tree of a module; each module is parsed once, for all lints."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
+def _calls(source: str) -> Iterator[tuple[ast.Call, str]]:
+    for node in nodes(source):
         if isinstance(node, ast.Call):
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
@@ -52,16 +59,15 @@ def sql_put_together(source: str) -> list[int]:
     """Return the lines on which the text of a `sql(` or `expr(` call is put together."""
     return [
         call.lineno
-        for call, name in _calls(ast.parse(source))
+        for call, name in _calls(source)
         if name in SQL_CALLS and call.args and _is_put_together(call.args[0])
     ]
 
 
 def dangerous(source: str, *, may_start_processes: bool = False) -> list[str]:
     """Return what runs code or processes made of data: `line: what`."""
-    tree = ast.parse(source)
     found = []
-    for node in ast.walk(tree):
+    for node in nodes(source):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
@@ -69,7 +75,7 @@ def dangerous(source: str, *, may_start_processes: bool = False) -> list[str]:
             root = name.partition(".")[0]
             if root in BANNED_MODULES or (root in PROCESS_MODULES and not may_start_processes):
                 found.append(f"{node.lineno}: import {name}")
-    for call, name in _calls(tree):
+    for call, name in _calls(source):
         if isinstance(call.func, ast.Name) and name in BANNED_CALLS:
             found.append(f"{call.lineno}: {name}(")
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
@@ -86,7 +92,7 @@ def dangerous(source: str, *, may_start_processes: bool = False) -> list[str]:
 def opens_files(source: str) -> list[str]:
     """Return where a file is opened, read or written by its path: `line: what`."""
     found = []
-    for call, name in _calls(ast.parse(source)):
+    for call, name in _calls(source):
         is_plain = isinstance(call.func, ast.Name) and name == "open"
         is_method = isinstance(call.func, ast.Attribute) and name in FILE_METHODS
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -101,7 +107,7 @@ def opens_files(source: str) -> list[str]:
 def reads_surroundings(source: str) -> list[str]:
     """Return where the clock or the environment is read: `line: what`."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             pair = (node.value.id, node.attr)
             if pair in CLOCK_CALLS or pair in {("os", "environ"), ("os", "getenv"), ("os", "urandom")}:
@@ -113,10 +119,10 @@ def actions(source: str) -> list[str]:
     """Return where a frame is read, written or computed: `line: what`; a column function such as F.first is none."""
     found = [
         f"{node.lineno}: .{node.attr}"
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.Attribute) and node.attr in ACTIONS and not _is_of_functions(node)
     ]
-    for call, name in _calls(ast.parse(source)):
+    for call, name in _calls(source):
         counted = name == "count" and not call.args and isinstance(call.func, ast.Attribute)
         if counted and not _is_of_functions(call.func):
             found.append(f"{call.lineno}: .count()")

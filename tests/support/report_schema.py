@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 COUNTS: dict[str, Any] = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
 
 REPORT: dict[str, Any] = {
@@ -53,3 +55,10 @@ REPORT: dict[str, Any] = {
         for outcome, code in (("ok", 0), ("found", 1), ("usage", 2), ("fault", 3))
     ],
 }  # fmt: skip
+
+_VALIDATOR = Draft202012Validator(REPORT)
+
+
+def check_report(report: object) -> None:
+    """Raise `jsonschema.ValidationError` if `report` does not meet the schema."""
+    _VALIDATOR.validate(report)

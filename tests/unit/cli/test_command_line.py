@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from strandline.cli import main
@@ -14,7 +13,7 @@ from strandline.cli.app import command_names
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import FaultError
 from support.delta_rs_lake import add_feature, empty_lake, held, set_properties, state, write
-from support.report_schema import REPORT
+from support.report_schema import check_report
 
 NODES = [f"{n:064x}" for n in range(6)]
 
@@ -33,7 +32,7 @@ def printed_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     assert out.endswith("\n")
     assert out.count("\n") == 1
     report: dict[str, Any] = json.loads(out)
-    jsonschema.validate(report, REPORT)
+    check_report(report)
     return report
 
 
@@ -501,7 +500,7 @@ def test_a_bug_shows_its_traceback_and_the_line_to_report(
     assert "This is a bug in Strandline. Please report this line: strandline" in captured.err.splitlines()[-1]
     assert "\x1b" not in captured.err
     report = json.loads(captured.out)
-    jsonschema.validate(report, REPORT)
+    check_report(report)
     assert report["error"]["code"] == "BUG"
 
 

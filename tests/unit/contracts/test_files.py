@@ -3,7 +3,6 @@
 import re
 
 import pytest
-import yaml
 
 from strandline.contracts import load, resources
 from strandline.contracts.model import Contract
@@ -38,7 +37,7 @@ def test_nested_fields_are_described_as_well(contract: Contract):
         for child in (*described.get("properties", ()), *filter(None, [described.get("items")])):
             walk(child)
 
-    walk(yaml.safe_load(source(contract.table))["schema"][0])
+    walk(resources.parsed(source(contract.table))["schema"][0])
 
 
 @pytest.mark.parametrize("contract", EVERY, ids=NAMES)

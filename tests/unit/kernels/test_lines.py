@@ -5,15 +5,16 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.kernels.lines import CappedReader, RawLimits, StreamLine, stream_lines, without_mark
+from support.laws import law
 from support.memory import resident_bytes
 
 KEEP = RawLimits(whole_bytes=8, head_bytes=3)
 MARK = b"\xef\xbb\xbf"
-LAW = settings(max_examples=60, deadline=None)
+LAW = law(60)
 
 
 def lines_of(*parts: bytes, limit: int = 12, offset: int = 0) -> list[StreamLine]:

@@ -4,11 +4,12 @@ import hashlib
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.core.hashing import set_hash
 from strandline.kernels.sets import DIGEST_SCHEMA, bucket_digests, set_digests
+from support.laws import law
 
 VALUES = pa.schema([("namespace", pa.string()), ("first", pa.binary()), ("value", pa.binary())])
 digests = st.builds(
@@ -41,7 +42,7 @@ def folded(sets: dict[str, set[bytes]], size: int) -> dict[str, tuple[bytes, int
 
 @pytest.mark.parametrize("size", [1, 2, 1000])
 @given(sets=sets_by_name)
-@settings(max_examples=30, deadline=None)
+@law(30)
 def test_the_fold_is_the_set_hash_for_any_batches(size: int, sets: dict[str, set[bytes]]) -> None:
     assert folded(sets, size) == {name: (set_hash(values), len(values)) for name, values in sets.items()}
 

@@ -53,6 +53,10 @@ FORBIDDEN = (
         "import strandline.dialects.sdmp.spark",
         "code for all dialects imports none of them",
     ),
+    ("tables/reads.py", "import py4j", "only classic sessions import py4j"),
+    ("pipelines/stream.py", "import py4j", "only classic sessions import py4j"),
+    ("session/connect.py", "import py4j", "only classic sessions import py4j"),
+    ("session/conf.py", "import strandline.tables.commits", "layers: arrows point down only"),
     ("dialect_api/dialect.py", "import strandline.dialects.sdmp.types", "layers: arrows point down only"),
     ("dialects/ipfslog/types.py", "import strandline.dialects.sdmp.types", "dialects do not know each other"),
 )

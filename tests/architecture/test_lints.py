@@ -28,7 +28,8 @@ OPENS_OWN_FILES = {
     "lib/strandline/session/java.py": "the Java that runs",
     "lib/strandline/session/open.py": "the private folder and the log",
     "lib/strandline/session/private.py": "private folders",
-    "lib/strandline/session/ship.py": "a private folder",
+    "lib/strandline/session/classic/shipping.py": "a private folder",
+    "lib/strandline/session/ship.py": "files of the package",
     "lib/strandline/tables/blockstores.py": "the copy of a LevelDB",
 }
 
@@ -59,6 +60,27 @@ def test_below_the_command_line_nothing_reads_the_clock_or_the_environment() -> 
 def test_frames_start_no_action() -> None:
     frames = (path for path in MODULES if "frames" in path.parts or path.name == "frames.py")
     assert found(lambda path: lints.actions(path.read_text()), frames) == {}
+
+
+def test_only_what_classic_sessions_alone_use_reaches_a_jvm() -> None:
+    classic = LIB / "session" / "classic"
+    assert found(lambda path: lints.reaches_jvm(path.read_text()), sorted(classic.rglob("*.py")))
+    others = (path for path in MODULES if classic not in path.parents)
+    assert found(lambda path: lints.reaches_jvm(path.read_text()), others) == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import py4j.protocol", "from py4j.protocol import Py4JJavaError", "from pyspark import java_gateway",
+        "from pyspark import SparkContext", "from delta.exceptions import ConcurrentAppendException",
+        "spark.sparkContext.accumulator(0)", "spark._jvm.java", "frame.rdd.map(f)", "frame._jdf",
+        "from pyspark.sql.classic.dataframe import DataFrame",
+    ],
+)  # fmt: skip
+def test_the_jvm_lint_notices(source: str) -> None:
+    assert lints.reaches_jvm(source)
+    assert lints.reaches_jvm("from pyspark.errors import PySparkException; spark.conf.get('x')") == []
 
 
 def test_files_of_others_are_opened_in_one_module() -> None:

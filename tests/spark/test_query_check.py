@@ -10,7 +10,7 @@ from strandline.pipelines import sql
 from strandline.pipelines.sql import allowed
 from strandline.pipelines.sql.check import query_check
 from strandline.pipelines.sql.query import query_errors
-from strandline.session.plans import items
+from strandline.session.classic.plans import items
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake

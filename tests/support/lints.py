@@ -132,3 +132,31 @@ def actions(source: str) -> list[str]:
 def _is_of_functions(node: ast.expr) -> bool:
     """Return whether `node` is an attribute of F, Spark's functions."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "F"
+
+
+JVM_NAMES = frozenset(
+    {"_jvm", "_jsparkSession", "_jdf", "_jsc", "_sc", "_gateway", "sparkContext", "rdd", "SparkContext"}
+)  # fmt: skip
+JVM_MODULES = ("py4j", "pyspark.java_gateway", "pyspark.sql.classic", "delta")
+
+
+def reaches_jvm(source: str) -> list[str]:
+    """Imports and names that only a process with a JVM has."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Attribute) and node.attr in JVM_NAMES:
+            found.append(f"{node.lineno}: .{node.attr}")
+            continue
+        else:
+            continue
+        found += [
+            f"{node.lineno}: {name}"
+            for name in named
+            if name.rpartition(".")[2] == "SparkContext"
+            or any(name == module or name.startswith(f"{module}.") for module in JVM_MODULES)
+        ]
+    return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,11 +147,12 @@ class Invocation:
 
     def session(self, *, with_kafka: bool = False) -> "SparkSession":
         """Return the active Spark session, or a new one. Raises: FaultError, see `strandline.session.open_session`."""
-        from strandline.session import end_session, open_session
+        from strandline.session import open_session
+        from strandline.session.engine import engine_of
 
         began = time.monotonic()
         spark = open_session(self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka)
-        interrupts.session_started(partial(end_session, spark))
+        interrupts.session_started(engine_of(spark).ender())
         self.session_seconds += time.monotonic() - began
         return spark
 

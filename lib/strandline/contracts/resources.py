@@ -20,6 +20,7 @@ from strandline.core.errors import FaultError
 
 PACKAGE = "strandline"
 SCHEMAS = "schemas"
+CONF = "conf"
 DIALECTS = "strandline.dialects"
 """The group of entry points by which other packages register dialects."""
 # Every command reads the contracts: libyaml, if PyYAML has it, is ten times faster.
@@ -68,6 +69,11 @@ def registered() -> tuple[Traversable, ...]:
         with suppress(ImportError):
             found[package] = files(package).joinpath(SCHEMAS)
     return tuple(folder for folder in found.values() if folder.is_dir())
+
+
+def folders() -> dict[str, Traversable]:
+    """Return the folders of data files by their names. In a wheel, they are inside the package under these names."""
+    return {name: _root(name) for name in (SCHEMAS, CONF)}
 
 
 def _stems(folder: Traversable, suffix: str) -> list[str]:

@@ -18,6 +18,7 @@ from strandline.kernels.reading import ReadOptions
 from strandline.pipelines.quarantine_writer import QUARANTINE, QuarantineWriter
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.session.engine import engine_of
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
 
@@ -44,7 +45,7 @@ class Admitter:
         self._context = context
         self._jobs = jobs
         self._written: dict[str, Written] = {}
-        self._read = store.new_counter()
+        self._read = engine_of(store.spark).new_counter()
 
     def options(self) -> ReadOptions:
         """Return how bytes are read: the lake's options and the limits of the settings."""

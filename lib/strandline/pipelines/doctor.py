@@ -162,8 +162,7 @@ def _table(settings: Settings, session: Callable[[], "SparkSession"], context: R
         spark = session()
     except StrandlineError as error:
         return Check(name, False, error.message, error.next)
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    from strandline.tables.spark_errors import spark_errors
 
     with tempfile.TemporaryDirectory(prefix="strandline-doctor-") as folder:
         try:
@@ -174,7 +173,7 @@ def _table(settings: Settings, session: Callable[[], "SparkSession"], context: R
                 .mapInArrow(_as_they_are, "id BIGINT")
                 .count()
             )
-        except (PySparkException, Py4JError) as error:
+        except spark_errors() as error:
             return Check(name, False, str(error).splitlines()[0], f"read Spark's log {log}")
     if found != 3:
         return Check(name, False, f"a table of 3 rows was read with {found}", f"read Spark's log {log}")

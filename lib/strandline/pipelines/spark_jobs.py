@@ -6,11 +6,11 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
 
 from strandline.pipelines.run_context import Progress
+from strandline.tables.spark_errors import spark_errors
 
 
 class SparkJobs:
@@ -71,7 +71,7 @@ class SparkJobs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # After Spark has ended, unpersist fails, too: the first error is the one to report.
-        expected = (Py4JError, OSError) if error is not None else ()
+        expected = (*spark_errors(), OSError) if error is not None else ()
         for frame in self._persisted:
             with suppress(*expected):
                 frame.unpersist()

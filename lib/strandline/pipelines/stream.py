@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 
 from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, StrandlineError, UsageError
@@ -22,6 +21,7 @@ from strandline.pipelines.stream_source import FolderSource, StreamSource, Topic
 from strandline.tables import lake
 from strandline.tables.checkpoint import bind, checkpoint_damaged
 from strandline.tables.location import Location
+from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
 from strandline.tables.stream import landing_folder
 from strandline.tables.topics import Topic, topic_of
@@ -130,7 +130,7 @@ def _follow(
     signals = no_signals if request.every is None else context.deferred_signals
     try:
         query = source.start(checkpoint, batches.process_batch)
-    except (Py4JJavaError, PySparkException) as stopped:
+    except spark_errors() as stopped:
         raise _stream_error(stopped, batches, source, checkpoint) from None
     try:
         with signals() as is_asked_to_stop:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from strandline.config.settings import Settings
@@ -31,6 +29,7 @@ from strandline.tables.contents import ContentScan
 from strandline.tables.location import Location
 from strandline.tables.other_lake import OtherLake
 from strandline.tables.refusals import lake_not_found, table_missing
+from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
 
 PRUNED = "pruned_record"
@@ -92,8 +91,10 @@ def run(
                 if not request.dry_run:
                     options = request.options.get(dialect.info.name)
                     _copy_missing(store, other, dialect, found, options, settings, context, jobs, totals)
-        except (Py4JJavaError, PySparkException, RowsLost) as error:
-            damage = error if isinstance(error, RowsLost) else other.damage(error)
+        except RowsLost as lost:
+            totals.damages.append(lost)
+        except spark_errors() as error:
+            damage = other.damage(error)
             if damage is None:
                 raise
             totals.damages.append(damage)

@@ -6,8 +6,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import strandline
 from strandline.config import Settings
 from strandline.core.errors import FaultError
 from strandline.session.classes import archive_options
@@ -20,14 +21,11 @@ from strandline.session.conf import (
     log_config,
     spark_conf,
 )
-from strandline.session.ending import context_of
 from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
 from strandline.session.java import check_java, find_java
 from strandline.session.private import PrivateFolder, make_private
-from strandline.session.ship import ship_package
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _KEPT_LOGS = 20
@@ -110,19 +108,15 @@ def check_session(setting: Callable[[str, str | None], str | None]) -> None:
 def _existing(session: "SparkSession") -> "SparkSession":
     """Return `session` after setting what its owner did not set. Raises: as `open_session`."""
     check_session(session.conf.get)
-    context = context_of(session)
-    owned = _set_by_owner(context)
+    from strandline.session.engine import engine_of
+
+    engine = engine_of(session)
+    owned = engine.set_by_owner()
     for key, value in STRICT.items():
         if key not in owned:
             session.conf.set(key, value)
-    if context is not None:
-        ship_package(context)
+    engine.ship(strandline)
     return session
-
-
-def _set_by_owner(context: "SparkContext | None") -> frozenset[str]:
-    """Return the keys that the session's owner set; all of them on Spark Connect, which does not list them."""
-    return frozenset(STRICT if context is None else (key for key, _ in context.getConf().getAll()))
 
 
 def _start(
@@ -130,10 +124,8 @@ def _start(
 ) -> "SparkSession":
     """Return a new local session on Java version `java`."""
     import pyspark
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkRuntimeError
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
+
+    from strandline.session.classic.starting import start
 
     # Python workers run this interpreter; spark.pyspark.python is ignored outside spark-submit (measured).
     environ["PYSPARK_PYTHON"] = environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -152,24 +144,16 @@ def _start(
     # The folder of Spark's jars identifies the classes of an archive.
     home = environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     installed = (java, str(find_java(environ)), pyspark.__version__, home)
-    conf = SparkConf(loadDefaults=False)
     archive = archive_options(cache, installed)
-    ours = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
-    conf.setAll(list(ours.items()))
-    try:
-        with log.open("ab") as out:
-            # Spark's scripts and the JVM write to both streams: neither may reach the standard output of the command.
-            launch: Callable[..., Any] = launch_gateway
-            owners = [each.owner for each in private]
-            with _local_dirs(environ, private):
-                gateway = launch(conf, {"stdout": out, "stderr": out, "pass_fds": owners})
-        session = SparkSession(SparkContext(conf=conf, gateway=gateway))
-    except PySparkRuntimeError:
+    conf = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
+    with log.open("ab") as out, _local_dirs(environ, private):
+        session = start(conf, out, owners=[each.owner for each in private])
+    if session is None:
         raise FaultError(
             "SPARK_NOT_STARTED",
             "Spark's JVM ended before it answered",
             f"read {log}; `strandline doctor` checks Java, the jar and the folders",
-        ) from None
+        )
     return session
 
 

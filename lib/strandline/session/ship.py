@@ -1,40 +1,33 @@
-"""Ships Strandline's wheel to the executors if spark-submit made it importable only on the driver."""
+"""The package as an archive, for workers of a server that has no Strandline."""
 
-import shutil
-import tempfile
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
-from zipimport import zipimporter
+from zipfile import ZIP_DEFLATED, ZipFile
 
-import strandline
-from strandline.session.private import make_private
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-
-# Suffixes of files that Spark puts on the path of Python workers (SparkContext.PACKAGE_EXTENSIONS).
-_PUT_ON_THE_PATH = (".zip", ".egg", ".jar")
+from strandline.contracts.resources import folders
 
 
-def archive_of(module: ModuleType) -> Path | None:
-    """Return the archive that `module` was imported from, or None if it is in a folder."""
-    loader = getattr(module.__spec__, "loader", None)
-    return Path(loader.archive) if isinstance(loader, zipimporter) else None
+def pack(package: ModuleType, folder: Path) -> Path:
+    """Write the files of `package` and Strandline's data files to an archive in `folder`, and return its path.
 
-
-def ship_package(context: "SparkContext", package: ModuleType = strandline) -> None:
-    """Make `package` importable in Python workers if it is in an archive that Spark does not put on their path.
-
-    `spark-submit --py-files X.whl` copies the wheel to every executor and puts it on the driver's path, but workers get
-    only files with the suffix .zip, .egg or .jar (pyspark 4.2.0). So the same bytes are added again as a .zip.
+    The archive has the layout of a wheel. `package` is in a folder or in an archive.
     """
-    archive = archive_of(package)
-    if archive is None or archive.suffix.lower() in _PUT_ON_THE_PATH:
-        return
-    name = f"{archive.stem}.zip"
-    if any(added.rpartition("/")[2] == name for added in context.listFiles):
-        return
-    # Executors fetch it from the driver when their first task starts, so it stays until this process ends.
-    folder = make_private(Path(tempfile.gettempdir())).path
-    context.addPyFile(str(shutil.copyfile(archive, folder / name)))
+    archive = folder / f"{package.__name__}.zip"
+    with ZipFile(archive, "w", ZIP_DEFLATED) as out:
+        for root in (files(package), *folders().values()):
+            inside = package.__name__ if root.name == package.__name__ else f"{package.__name__}/{root.name}"
+            for name, file in _files(root, inside):
+                if name not in out.NameToInfo:
+                    out.writestr(name, file.read_bytes())
+    return archive
+
+
+def _files(folder: Traversable, inside: str) -> Iterator[tuple[str, Traversable]]:
+    for each in folder.iterdir():
+        if each.is_file() and not each.name.endswith(".pyc"):
+            yield f"{inside}/{each.name}", each
+        elif each.is_dir():
+            yield from _files(each, f"{inside}/{each.name}")

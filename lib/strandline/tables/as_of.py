@@ -7,17 +7,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
 from strandline.tables.reads import COMMIT_REMOVED, TableReads
+from strandline.tables.spark_errors import condition_of, spark_errors
 
-_VERSION_REMOVED: Final = re.compile(
-    rf"{COMMIT_REMOVED.pattern}|FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
+_FILE_REMOVED: Final = re.compile(
+    r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
 )
-"""The errors about a version whose commit or data files were removed."""
+"""The errors about a version whose data files were removed: they name a cause, which has no condition."""
 
 
 class TablesAsOf:
@@ -48,8 +47,8 @@ def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
     """
     try:
         yield
-    except (PySparkException, Py4JJavaError) as error:
-        if _VERSION_REMOVED.search(str(error)) is None:
+    except spark_errors() as error:
+        if condition_of(error) not in COMMIT_REMOVED and _FILE_REMOVED.search(str(error)) is None:
             raise
         removed = ", ".join(f"{table} {version}" for table, version in versions.items())
         raise UsageError(

@@ -7,31 +7,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from delta.exceptions import (
-    ConcurrentAppendException,
-    ConcurrentDeleteDeleteException,
-    ConcurrentDeleteReadException,
-    ConcurrentTransactionException,
-    ConcurrentWriteException,
-    DeltaConcurrentModificationException,
-    MetadataChangedException,
-    ProtocolChangedException,
-)
 from pyspark.sql import SparkSession
 
 from strandline.config.settings import Merge
 from strandline.core.errors import FaultError
+from strandline.tables.spark_errors import condition_of, spark_errors
 
 T = TypeVar("T")
 
-CONFLICTS = (
-    ConcurrentAppendException, ConcurrentDeleteDeleteException, ConcurrentDeleteReadException,
-    ConcurrentTransactionException, ConcurrentWriteException, DeltaConcurrentModificationException,
-    MetadataChangedException, ProtocolChangedException,
+CONFLICTS: Final = frozenset(
+    {
+        "DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_DELETE_DELETE", "DELTA_CONCURRENT_DELETE_READ",
+        "DELTA_CONCURRENT_TRANSACTION", "DELTA_CONCURRENT_WRITE", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED",
+    }
 )  # fmt: skip
-"""A conflict with another writer: nothing was written, and the statement can be repeated."""
+"""Conditions of a conflict with another writer: nothing was written, and the statement can be repeated."""
 
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
@@ -61,7 +53,9 @@ class Retry:
         for tried in range(1, tries + 1):
             try:
                 return attempt()
-            except CONFLICTS as conflict:
+            except spark_errors() as conflict:
+                if condition_of(conflict) not in CONFLICTS:
+                    raise
                 if tried == tries:
                     raise _lost(table, buckets, tries, conflict) from conflict
                 longest = min(

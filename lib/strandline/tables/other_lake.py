@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame
@@ -17,6 +17,7 @@ from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.contracts.rules import row_rules
 from strandline.core.errors import FaultError, UsageError
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
+from strandline.session.engine import engine_of
 
 if TYPE_CHECKING:
     from strandline.tables.reads import TableReads
@@ -108,7 +109,10 @@ class OtherLake:
         return self._rows[table]
 
     def _with_columns(self, table: str) -> DataFrame:
-        rows = _nullable(self._reads.read_version(table, self._reads.version(table)))
+        # Spark does not check for nulls in a column that a table declares as NOT NULL: one in a file ends the job.
+        rows = engine_of(self._reads.spark).nullable(
+            self._reads.read_version(table, self._reads.version(table))
+        )
         # An empty literal relation lets Spark drop whole plans.
         rows = rows if self._reads.has_files(table) else rows.limit(0)
         there = set(rows.columns)
@@ -120,23 +124,3 @@ class OtherLake:
                 for field in self._reads.schema(table)
             )
         )
-
-
-def _nullable(rows: DataFrame) -> DataFrame:
-    """Return the same rows of a table, with all columns nullable.
-
-    Spark does not check for nulls in a column that a table declares as NOT NULL: one in a file ends the job.
-    """
-    plan: Any = getattr(rows, "_jdf", None)
-    leaf = None if plan is None else plan.queryExecution().analyzed().collectLeaves().head()
-    if leaf is None or leaf.getClass().getSimpleName() != "LogicalRelation":
-        return rows
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
-
-    files, spark = leaf.relation(), rows.sparkSession
-    nullable = files.copy(
-        files.location(), files.partitionSchema().asNullable(), files.dataSchema().asNullable(), files.bucketSpec(),
-        files.fileFormat(), files.options(), files.sparkSession(),
-    )  # fmt: skip
-    session = spark._jsparkSession  # noqa: SLF001 - pyspark has no other way to a relation's own schema
-    return ClassicDataFrame(session.baseRelationToDataFrame(nullable), spark)

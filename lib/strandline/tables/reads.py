@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -20,6 +17,7 @@ from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.location import Location
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
+from strandline.tables.spark_errors import condition_of, spark_errors
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -33,10 +31,13 @@ NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
-COMMIT_REMOVED: Final = re.compile(
-    r"\[(DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSION_NOT_FOUND|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_VERSIONS_NOT_CONTIGUOUS)\]"
-)
-"""Delta's errors about a version whose commit is no longer in the log."""
+COMMIT_REMOVED: Final = frozenset(
+    {
+        "DELTA_LOG_FILE_NOT_FOUND", "DELTA_VERSION_NOT_FOUND", "DELTA_TRUNCATED_TRANSACTION_LOG",
+        "DELTA_VERSIONS_NOT_CONTIGUOUS",
+    }
+)  # fmt: skip
+"""Conditions of Delta's errors about a version whose commit is no longer in the log."""
 
 
 class TableReads:
@@ -106,8 +107,8 @@ class TableReads:
         try:
             self.read_version(table, before)
             return self.changes(table, before + 1, last)
-        except (AnalysisException, Py4JJavaError) as error:
-            if COMMIT_REMOVED.search(str(error)) is None:
+        except spark_errors() as error:
+            if condition_of(error) not in COMMIT_REMOVED:
                 raise
             return None
 

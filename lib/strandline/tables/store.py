@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark import Accumulator
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -73,13 +71,6 @@ class TableStore(TableReads):
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
         return TableStore(self.spark, location, self._retry, run_id=self.run_id, is_trusted=False)
-
-    def new_counter(self) -> Accumulator[int] | None:
-        """Return an accumulator, or None on Spark Connect, which has none."""
-        try:
-            return self.spark.sparkContext.accumulator(0)
-        except (PySparkException, AttributeError):
-            return None
 
     def merge_new(
         self,

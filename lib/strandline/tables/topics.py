@@ -8,27 +8,23 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
-from py4j.java_gateway import JavaClass
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.frames.provenance import message_source
+from strandline.session.engine import BrokersSilentError, engine_of
 
 SCHEME: Final = "kafka://"
-SECONDS: Final = 20
-"""Timeout of a question to the brokers."""
 CONNECT_SECONDS: Final = 5
 """Timeout of a connection to a broker."""
 _SOURCE: Final = re.compile(
     r"kafka://((?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
     r"(?:,(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})*)/([A-Za-z0-9._-]{1,249})"
 )
-_MISSING: Final = "UnknownTopicOrPartitionException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +118,9 @@ class TopicWatch:
 
     def __init__(self, spark: SparkSession, topic: Topic) -> None:
         self._topic = topic
-        self._jvm: Any = None
-        self._admin: Any = None
         try:
-            self._jvm = spark.sparkContext._jvm  # noqa: SLF001 - pyspark has no other way to Kafka's own client
-        except (PySparkException, AttributeError):
-            return
-        client = self._jvm.org.apache.kafka.clients.admin.AdminClient
-        if not isinstance(client, JavaClass):
-            return
-        settings = self._jvm.java.util.Properties()
-        settings.put("bootstrap.servers", topic.brokers)
-        settings.put("default.api.timeout.ms", str(SECONDS * 1000))
-        settings.put("request.timeout.ms", str(SECONDS * 500))
-        try:
-            self._admin = client.create(settings)
-        except Py4JJavaError:
+            self._brokers = engine_of(spark).open_brokers(topic.brokers)
+        except BrokersSilentError:
             raise unreachable(topic) from None
 
     def topic_id(self) -> str | None:
@@ -145,21 +128,17 @@ class TopicWatch:
 
         Raises: FaultError SOURCE_UNREACHABLE.
         """
-        if self._admin is None:
+        if self._brokers is None:
             return ""
-        asked = self._admin.describeTopics([self._topic.name]).allTopicNames()
         try:
-            found = asked.get(SECONDS, self._jvm.java.util.concurrent.TimeUnit.SECONDS)
-        except Py4JJavaError as error:
-            if _MISSING in str(error.java_exception.toString()):
-                return None
+            return self._brokers.topic_id(self._topic.name)
+        except BrokersSilentError:
             raise unreachable(self._topic) from None
-        return str(found.get(self._topic.name).topicId().toString())
 
     def close(self) -> None:
         """Close the connection."""
-        if self._admin is not None:
-            self._admin.close(self._jvm.java.time.Duration.ofSeconds(1))
+        if self._brokers is not None:
+            self._brokers.close()
 
 
 def unreachable(topic: Topic) -> FaultError:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from pyspark.accumulators import _start_update_server
 
-from strandline.session import end_session
+from strandline.session.classic.ending import end_context
 
 
 def test_an_update_that_the_end_of_the_jvm_cuts_prints_nothing(capfd):
@@ -20,7 +20,7 @@ def test_an_update_that_the_end_of_the_jvm_cuts_prints_nothing(capfd):
     context = SimpleNamespace(
         _gateway=SimpleNamespace(proc=SimpleNamespace(kill=client.close)), _accumulatorServer=server
     )
-    end_session(SimpleNamespace(sparkContext=context))
+    end_context(context)
     # The server closes a request after it has told about its error.
     assert served.wait(10)
     server.shutdown()

@@ -1,6 +1,7 @@
 """The wheel goes to Python workers under a name that Spark puts on their path."""
 
 import importlib
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -9,7 +10,9 @@ from types import ModuleType
 import pytest
 
 import strandline
-from strandline.session.ship import archive_of, ship_package
+from strandline.contracts.load import tables
+from strandline.session.classic.shipping import archive_of, ship_package
+from strandline.session.ship import pack
 
 
 class Context:
@@ -59,3 +62,29 @@ def test_a_package_in_a_folder_stays_where_it_is() -> None:
     ship_package(context)  # type: ignore[arg-type]
     assert archive_of(strandline) is None
     assert context.listFiles == []
+
+
+def test_a_packed_package_is_read_like_a_wheel(tmp_path: Path) -> None:
+    archive = pack(strandline, tmp_path)
+    with zipfile.ZipFile(archive) as inside:
+        names = inside.namelist()
+    assert len(names) == len(set(names))
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+    code = (
+        "import strandline; from strandline.contracts.load import tables; from strandline.config import defaults;"
+        " from strandline.dialects import every; defaults(); every(); print(strandline.__file__, len(tables()))"
+    )
+    # Without the packages of this environment's own folders, the checkout would be found, too.
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(archive)!r}); {code}"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.stdout.split() == [f"{archive}/strandline/__init__.py", str(len(tables()))], ran.stderr
+
+
+def test_an_archive_is_packed_again_with_the_same_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, module = packed(tmp_path, ".whl", monkeypatch)
+    with zipfile.ZipFile(pack(module, tmp_path)) as inside:
+        assert f"{module.__name__}/__init__.py" in inside.namelist()

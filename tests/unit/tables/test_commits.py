@@ -1,7 +1,11 @@
 """Commits that lose against other writers: tried again with growing pauses, told after the last try."""
 
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
 import pytest
-from delta.exceptions import ConcurrentAppendException
+from pyspark.errors import AnalysisException, PySparkException
 
 from strandline.config import defaults
 from strandline.core.errors import FaultError
@@ -13,7 +17,9 @@ from strandline.tables.commits import (
     Retry,
     transaction,
 )
+from strandline.tables.spark_errors import spark_errors
 
+APPENDED = "[DELTA_CONCURRENT_APPEND]"
 POLICY = defaults().merge.model_copy(
     update={"attempts": 5, "base_delay_seconds": 1.0, "max_delay_seconds": 3.0}
 )
@@ -22,7 +28,7 @@ POLICY = defaults().merge.model_copy(
 class Writer:
     """A statement that loses so many times before it commits; `waited` are the pauses before each next try."""
 
-    def __init__(self, lost: int, conflict: type[Exception] = ConcurrentAppendException) -> None:
+    def __init__(self, lost: int, conflict: Callable[[str], Exception] = PySparkException) -> None:
         self.tries = 0
         self.waited: list[float] = []
         self._lost = lost
@@ -35,14 +41,41 @@ class Writer:
     def _attempt(self) -> str:
         self.tries += 1
         if self.tries <= self._lost:
-            raise self._conflict(f"[DELTA] commit {self.tries} of another.\n\nIts whole history ..")
+            raise self._conflict(f"{APPENDED} commit {self.tries} of another.\n\nIts whole history ..")
         return "written"
 
 
-@pytest.mark.parametrize("conflict", CONFLICTS)
-def test_a_statement_that_loses_is_tried_again_until_it_is_written(conflict: type[Exception]) -> None:
+class Py4JError(Exception):
+    """The root of the errors of py4j, where it is loaded."""
+
+
+class OfConnect(PySparkException):
+    """An error of Spark Connect: it states its condition, with a subcondition."""
+
+    def __init__(self, condition: str) -> None:
+        super().__init__("the server says nothing that begins with a condition")
+        self._condition = condition
+
+    def getCondition(self) -> str:  # noqa: N802
+        return f"{self._condition}.WITH_PARTITION_HINT"
+
+
+def of_py4j(condition: str) -> Exception:
+    """As py4j words an error that Spark has no class for."""
+    return Py4JError(
+        f"An error occurred while calling o1.sql.\n: io.delta.exceptions.SomeException: [{condition}.WITH_HINT] Lost."
+        "\n\tat org.apache.spark.Of([OTHER_CONDITION])\n"
+    )
+
+
+@pytest.mark.parametrize("error", [OfConnect, of_py4j, lambda name: PySparkException(f"[{name}] Lost.")])
+@pytest.mark.parametrize("condition", sorted(CONFLICTS))
+def test_a_statement_that_loses_is_tried_again_until_it_is_written(
+    condition: str, error: Callable[[str], Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "py4j.protocol", SimpleNamespace(Py4JError=Py4JError))
     for lost in range(POLICY.attempts):
-        writer = Writer(lost, conflict)
+        writer = Writer(lost, lambda _: error(condition))
         assert writer.commit() == "written"
         assert writer.tries == lost + 1
 
@@ -55,7 +88,7 @@ def test_after_the_last_try_the_loss_is_a_fault_that_names_the_table_the_buckets
         writer.commit()
     assert (lost.value.code, lost.value.exit_code, writer.tries) == ("WRITE_CONFLICT", 3, POLICY.attempts)
     assert "5 times on the table node_journal_line, buckets 3, 7" in lost.value.message
-    assert lost.value.message.endswith("the last: [DELTA] commit 5 of another.")
+    assert lost.value.message.endswith(f"the last: {APPENDED} commit 5 of another.")
     # No pause before a try that does not come.
     assert len(writer.waited) == POLICY.attempts - 1
 
@@ -70,10 +103,20 @@ def test_pauses_double_up_to_the_longest_and_are_drawn_from_nothing_to_that() ->
 
 
 def test_what_is_no_conflict_is_not_tried_again() -> None:
-    writer = Writer(1, ZeroDivisionError)
-    with pytest.raises(ZeroDivisionError):
-        writer.commit()
-    assert (writer.tries, writer.waited) == (1, [])
+    others = (
+        ZeroDivisionError,
+        lambda _: AnalysisException("[DELTA_CONCURRENT_X] no [DELTA_CONCURRENT_APPEND]"),
+    )
+    for other in others:
+        writer = Writer(1, other)
+        with pytest.raises((ZeroDivisionError, AnalysisException)):
+            writer.commit()
+        assert (writer.tries, writer.waited) == (1, [])
+
+
+def test_without_py4j_only_the_errors_of_pyspark_are_sparks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "py4j.protocol", raising=False)
+    assert spark_errors() == (PySparkException,)
 
 
 def test_a_commit_carries_its_own_id_and_the_run() -> None:

@@ -11,7 +11,8 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.core.nearest import did_you_mean
 from strandline.pipelines.sql import allowed
 from strandline.pipelines.sql.scope import QueryScope
-from strandline.session.plans import Plans, below, class_of, items, plans_of
+from strandline.session.classic.plans import Plans, below, class_of, items
+from strandline.session.engine import engine_of
 from strandline.tables.location import Location
 from strandline.tables.views import names
 
@@ -30,7 +31,7 @@ class QueryCheck(Protocol):
 
 def query_check(spark: SparkSession, location: Location) -> QueryCheck:
     """Return the check for a session. Raises: FaultError PARSER_NOT_REACHED over Spark Connect."""
-    plans = plans_of(spark)
+    plans = engine_of(spark).plans()
     if plans is None:
         raise FaultError(
             "PARSER_NOT_REACHED",

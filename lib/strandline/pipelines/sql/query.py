@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import (
     AnalysisException,
     ArithmeticException,
@@ -24,8 +23,8 @@ from pyspark.errors import (
 
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
-from strandline.session.plans import class_of, is_too_deep
 from strandline.tables import views
+from strandline.tables.spark_errors import spark_errors, unclassed
 
 _PLACE: Final = re.compile(r"line (?P<line>\d+),? (?:(?P<from0>pos)|position) (?P<at>\d+)")
 """A place in a query, counted from 0 (`pos`) or from 1 (`position`)."""
@@ -52,12 +51,14 @@ def query_errors() -> Iterator[None]:
         if ours is None:
             raise
         raise UsageError("QUERY_INVALID", ours["message"], "") from None
-    except Py4JJavaError as error:
-        if class_of(error.java_exception).endswith(".SqlScriptingException"):
-            raise UsageError(
-                "QUERY_INVALID", first_sentence(str(error.java_exception.getMessage())), "write one query"
-            ) from None
-        if not is_too_deep(error):
+    except spark_errors() as error:
+        raised = unclassed(error)
+        if raised is None:
+            raise
+        name, message = raised
+        if name.endswith(".SqlScriptingException"):
+            raise UsageError("QUERY_INVALID", first_sentence(message), "write one query") from None
+        if name != "java.lang.StackOverflowError":
             raise
         raise UsageError(
             "QUERY_INVALID",

@@ -9,7 +9,7 @@ from typing import Any
 from strandline.contracts.load import tables
 from strandline.contracts.views import view_names
 from strandline.dialects import every
-from strandline.session.plans import items
+from strandline.session.classic.plans import items
 from strandline.tables.location import Location
 from strandline.tables.views import CATALOG, SCHEMA, names
 

@@ -7,21 +7,17 @@ fully qualified. A call of the JVM takes 0.1 ms, so whole expressions are fetche
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-
-TOO_DEEP: Final = "java.lang.StackOverflowError"
 
 
 class Plans:
     """The plans of one session that runs in a JVM of this machine."""
 
-    def __init__(self, spark: SparkSession, state: Any) -> None:
+    def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._state = state
+        self._state: Any = spark._jsparkSession.sessionState()  # noqa: SLF001
         self._keys: dict[str, dict[str, Any]] = {}
         # The identity function of the JVM: with it `map` lists all nodes of a tree.
         self._same = getattr(spark._jvm.scala.Predef, "$conforms")()  # type: ignore[union-attr]  # noqa: SLF001
@@ -68,14 +64,6 @@ class Plans:
         return str(found.get().getClassName()) if found.isDefined() else None
 
 
-def plans_of(spark: SparkSession) -> Plans | None:
-    """Return the plans of a session, or None over Spark Connect, which hides the JVM."""
-    try:
-        return Plans(spark, spark._jsparkSession.sessionState())  # noqa: SLF001
-    except (AttributeError, PySparkException):
-        return None
-
-
 def class_of(part: Any) -> str:
     """Return the name of a Java object's class."""
     return str(part.getClass().getName())
@@ -91,8 +79,3 @@ def below(node: Any) -> list[Any]:
     return [
         plan for more in (node.children(), node.innerChildren(), node.subqueries()) for plan in items(more)
     ]
-
-
-def is_too_deep(error: Py4JJavaError) -> bool:
-    """Return whether the JVM's stack overflowed."""
-    return class_of(error.java_exception) == TOO_DEEP

@@ -1,0 +1,27 @@
+"""Starts a JVM with a configuration that is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+
+def start(conf: Mapping[str, str], out: BinaryIO, *, owners: Sequence[int]) -> SparkSession | None:
+    """Return a session in a new JVM, or None if the JVM ended before it answered.
+
+    Spark's scripts and the JVM write to both streams, and neither may reach the standard output of the command: both
+    go to `out`. The JVM inherits the descriptors `owners`.
+    """
+    given = SparkConf(loadDefaults=False)
+    given.setAll(list(conf.items()))
+    launch: Callable[..., Any] = launch_gateway
+    try:
+        gateway = launch(given, {"stdout": out, "stderr": out, "pass_fds": list(owners)})
+        return SparkSession(SparkContext(conf=given, gateway=gateway))
+    except PySparkRuntimeError:
+        return None

@@ -1,0 +1,49 @@
+"""A client of Spark Connect as an engine. The server has the JVM: here are only plans, rows and settings."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from pyspark.sql import DataFrame, SparkSession
+
+from strandline.session.private import make_private
+from strandline.session.ship import pack
+
+
+class ConnectEngine:
+    """Implements `engine.Engine`."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def set_by_owner(self) -> frozenset[str]:
+        """Return the keys that the server's configuration or the session has."""
+        return frozenset(self._spark.conf.getAll)
+
+    def ship(self, package: ModuleType) -> None:
+        """Send the package as an artifact of this session; the server puts it on the path of workers, before others."""
+        folder = make_private(Path(tempfile.gettempdir())).path
+        self._spark.addArtifacts(str(pack(package, folder)), pyfile=True)
+
+    def new_counter(self) -> None:
+        """Return None: there are no accumulators."""
+
+    def nullable(self, rows: DataFrame) -> DataFrame:
+        """Return the rows as they are: a client cannot change the schema with which a server reads a table."""
+        return rows
+
+    def open_brokers(self, addresses: str) -> None:
+        """Return None: Kafka's client is in the server."""
+
+    def plans(self) -> None:
+        """Return None: plans stay in the server."""
+
+    def ender(self) -> Callable[[], None]:
+        """Return the function that interrupts the session's queries."""
+        return self._end
+
+    def _end(self) -> None:
+        self._spark.interruptAll()

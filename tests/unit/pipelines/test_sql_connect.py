@@ -10,6 +10,8 @@ from strandline.tables.location import Location
 class NoJvm:
     """What is asked of a session whose JVM is on another machine."""
 
+    __module__ = "pyspark.sql.connect.session"
+
 
 def test_a_query_that_cannot_be_checked_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(FaultError) as refused:

@@ -9,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 from strandline.core.encoding import base_n, strict_cbor, strict_json
+from strandline.core.encoding import json_slices as slices
 from strandline.core.encoding.js_json import stringified
 from strandline.core.encoding.strict_cbor import CborRefused, encode_cbor
 from strandline.core.encoding.strict_json import JsonRefused, NumberToken
 from strandline.core.encoding.varint import parse_varint, varint
 from strandline.core.limits import MAX_VALUES, VALUE_BYTES
 from strandline.dialects.ipfslog import codec
-from strandline.dialects.ipfslog.codec import slices, stored
+from strandline.dialects.ipfslog.codec import stored
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
 from strandline.dialects.ipfslog.reduce.skeletons import decode_carry, decode_skeleton

@@ -6,17 +6,23 @@ sample, and in tests. OpenSSL alone is no verifier here: it accepts keys and poi
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from nacl.bindings import crypto_sign, crypto_sign_open, crypto_sign_seed_keypair
+from nacl.bindings import (
+    crypto_core_ed25519_is_valid_point,
+    crypto_sign,
+    crypto_sign_open,
+    crypto_sign_seed_keypair,
+)
 from nacl.exceptions import BadSignatureError
 
 KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
+CACHED_KEYS: Final = 100_000
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 """The order L of the base point."""
 
@@ -46,6 +52,16 @@ def is_strong_point(encoded: bytes) -> bool:
     """
     y = int.from_bytes(encoded, "little") & _Y
     return len(encoded) == KEY_BYTES and y < _P and y not in _SMALL_ORDER
+
+
+@lru_cache(maxsize=CACHED_KEYS)
+def has_prime_order(key: bytes) -> bool:
+    """Return whether 32 bytes are the canonical encoding of a point of order exactly L.
+
+    A key of mixed order passes `verify_ed25519` with signatures that verifiers with the cofactor judge otherwise.
+    Under a key of order L, R = [S]B - [k]A has that order by itself.
+    """
+    return len(key) == KEY_BYTES and crypto_core_ed25519_is_valid_point(key)
 
 
 def verify_ed25519(key: bytes, message: bytes, signature: bytes) -> bool:

@@ -5,10 +5,12 @@ from importlib import import_module
 
 import pytest
 
+from strandline.core.encoding import json_skip as brackets
+from strandline.core.encoding import json_slices as slices
+from strandline.core.encoding.json_slices import parts_of, stripped
 from strandline.core.encoding.strict_json import JsonRefused
 from strandline.core.limits import MAX_ELEMENTS, MAX_VALUES
-from strandline.dialects.ipfslog.codec import brackets, read_documents, slices
-from strandline.dialects.ipfslog.codec.slices import parts_of, stripped
+from strandline.dialects.ipfslog.codec import read_documents
 from strandline.dialects.ipfslog.types import Unreadable
 from support.effort import Counted, peak_bytes
 from support.slow_json import marks_outside_texts

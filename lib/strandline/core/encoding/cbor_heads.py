@@ -2,13 +2,13 @@
 
 from typing import Final
 
-_ONE_BYTE: Final = 24
-_INDEFINITE: Final = 31
-_HEAD_BYTES: Final = (*(0,) * _ONE_BYTE, 1, 2, 4, 8, 0, 0, 0, 0)
+ONE_BYTE: Final = 24
+INDEFINITE: Final = 31
+HEAD_BYTES: Final = (*(0,) * ONE_BYTE, 1, 2, 4, 8, 0, 0, 0, 0)
 """Bytes of a head after the first, by its low five bits."""
 
-_STRINGS: Final = frozenset({2, 3})
-_TAG: Final = 6
+STRINGS: Final = frozenset({2, 3})
+TAG: Final = 6
 _INSIDE: Final = (0, 0, 0, 0, 1, 2, 0, 0)
 """Items inside a list or a map for each of its length, by major type."""
 
@@ -27,15 +27,15 @@ def has_more_items(raw: bytes, most: int) -> bool:
         if not awaited or at >= size:
             return False
         major, info = raw[at] >> 5, raw[at] & 0x1F
-        extra = _HEAD_BYTES[info]
-        number = info if info < _ONE_BYTE else int.from_bytes(raw[at + 1 : at + 1 + extra], "big")
+        extra = HEAD_BYTES[info]
+        number = info if info < ONE_BYTE else int.from_bytes(raw[at + 1 : at + 1 + extra], "big")
         at += 1 + extra
         awaited -= 1
-        if info == _INDEFINITE:
+        if info == INDEFINITE:
             # The number of items is unknown; the end of the container is a head, too.
             awaited += size
-        elif major in _STRINGS:
+        elif major in STRINGS:
             at += number
         else:
-            awaited += 1 if major == _TAG else number * _INSIDE[major]
+            awaited += 1 if major == TAG else number * _INSIDE[major]
     return awaited > 0 and at < size

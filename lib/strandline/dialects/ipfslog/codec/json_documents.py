@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from strandline.core.encoding.base_n import parse_base64
+from strandline.core.encoding.json_slices import Member, Parts, Slice, members_of, parts_of, stripped
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from strandline.core.limits import most_elements
 from strandline.core.verdict import Evidence, Finding, evidence_of
@@ -12,7 +13,6 @@ from strandline.dialects.ipfslog.codec.cids import parse_cid
 from strandline.dialects.ipfslog.codec.dag_cbor import NESTING
 from strandline.dialects.ipfslog.codec.identities import has_identity_members
 from strandline.dialects.ipfslog.codec.manifests import manifest_kind
-from strandline.dialects.ipfslog.codec.slices import Member, Parts, Slice, members_of, parts_of, stripped
 from strandline.dialects.ipfslog.types import (
     BlockDocument,
     Cid,

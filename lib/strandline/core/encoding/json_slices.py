@@ -9,8 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from strandline.core.encoding.json_skip import FLAT, TEXT, after_brackets
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
-from strandline.dialects.ipfslog.codec.brackets import FLAT, TEXT, after_brackets
 
 _LEVELS: Final = 32
 

@@ -1,0 +1,1 @@
+"""Journals of Aura: attested facts of authorities and of contexts."""

@@ -1,0 +1,114 @@
+"""Files to facts: lines of JSON, one journal document, a CBOR sequence. A bad fact does not affect the others."""
+
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
+
+from strandline.core.encoding.cbor_items import item_end
+from strandline.core.encoding.json_slices import Slice, stripped
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused, strict_json
+from strandline.core.verdict import Evidence, Finding
+from strandline.dialects.aura.codec.facts import NESTING, own_namespace, parse_fact_cbor, parse_fact_json
+from strandline.dialects.aura.codec.journals import has_facts, journal_document, unreadable
+from strandline.dialects.aura.types import Document, Fact, FactDocument, Namespace, Unreadable
+
+DocumentFormat: TypeAlias = Literal["lines", "json", "cbor"]
+DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = ("lines", "json", "cbor")
+
+MAX_LINE_BYTES: Final = 4 * 1024 * 1024
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+
+
+def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  # noqa: A002 - the option's name
+    """Yield the facts of one decompressed file, in file order; never raises.
+
+    - `lines`: a fact or a journal document per line, LF or CRLF; a byte order mark at the start and blank lines are
+      skipped. A line over 4 MiB is `LINE_TOO_LARGE`. `TRUNCATED` is added if the last line has no LF and is too
+      large or not JSON;
+    - `json`: one journal document. Over 64 MiB: `FILE_TOO_LARGE`;
+    - `cbor`: facts one after another. From bytes on that are no well-formed item, the rest is one `CBOR_INVALID`.
+    """
+    if format == "cbor":
+        yield from cbor_documents(data)
+        return
+    start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
+    if format == "lines":
+        yield from _lines(data, start)
+    elif len(data) - start > MAX_FILE_BYTES:
+        yield _too_large("FILE_TOO_LARGE", MAX_FILE_BYTES, data[start:], start)
+    else:
+        piece = stripped(data, start, len(data))
+        if piece.start < piece.end:
+            yield from journal_document(data, piece)
+
+
+def _lines(data: bytes, start: int) -> Iterator[Document]:
+    while start < len(data):
+        end = data.find(b"\n", start)
+        stop = len(data) if end < 0 else end
+        if stop - start > MAX_LINE_BYTES:
+            found = _too_large("LINE_TOO_LARGE", MAX_LINE_BYTES, data[start:stop], start)
+            yield found if end >= 0 else truncated(found)
+        else:
+            yield from line_documents(data, start, stop, ended=end >= 0)
+        start = stop + 1
+
+
+def _too_large(reason: str, most: int, raw: bytes, offset: int) -> Unreadable:
+    evidence: Evidence = {"expected": most, "actual": len(raw)}
+    return unreadable(Finding(reason, evidence), raw, offset)
+
+
+def truncated(document: Unreadable) -> Unreadable:
+    """Return the rejected last line of a file, which may be cut: no LF follows it."""
+    reasons = (*document.reasons, "TRUNCATED")
+    return Unreadable(reasons, document.raw, document.offset, document.evidence, document.namespace)
+
+
+def line_documents(data: bytes, start: int, stop: int, *, ended: bool = True) -> Iterator[Document]:
+    """Yield the facts of the line from `start` to `stop`; `ended`: an LF follows it."""
+    piece = stripped(data, start, stop)
+    if piece.start == piece.end:
+        return
+    raw = data[piece.start : piece.end]
+    try:
+        value = strict_json(raw, nesting=NESTING)
+    except JsonRefused as refused:
+        if has_facts(data, piece):
+            for document in journal_document(data, piece):
+                yield _cut(document, piece, ended=ended)
+        else:
+            found = unreadable(Finding("JSON_INVALID", refused.evidence), raw, piece.start)
+            yield found if ended else truncated(found)
+        return
+    if type(value) is dict and "facts" in value:
+        yield from journal_document(data, piece)
+    else:
+        yield fact_document(parse_fact_json(value), raw, piece.start, own_namespace(value))
+
+
+def _cut(document: Document, piece: Slice, *, ended: bool) -> Document:
+    if ended or not isinstance(document, Unreadable) or len(document.raw) != piece.end - piece.start:
+        return document
+    return truncated(document) if document.reasons == ("JSON_INVALID",) else document
+
+
+def fact_document(
+    fact: Fact | Finding, raw: bytes, offset: int, namespace: Namespace | None
+) -> FactDocument | Unreadable:
+    """Return a fact at its place, or its first fault with its bytes."""
+    if isinstance(fact, Finding):
+        return unreadable(fact, raw, offset, namespace)
+    return FactDocument(fact, offset)
+
+
+def cbor_documents(data: bytes) -> Iterator[Document]:
+    """Yield the facts of a CBOR sequence."""
+    at = 0
+    while at < len(data):
+        end = item_end(data, at, NESTING)
+        if not isinstance(end, int):
+            yield unreadable(Finding("CBOR_INVALID", {"cause": end}), data[at:], at)
+            return
+        raw = data[at:end]
+        yield fact_document(parse_fact_cbor(raw), raw, at, None)
+        at = end

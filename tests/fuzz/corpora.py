@@ -7,12 +7,14 @@ from functools import cache
 import pyarrow as pa
 
 from strandline.config.documents import packaged_text
+from strandline.core.encoding.strict_json import NumberToken
+from strandline.dialects.aura.codec import to_json as to_fact_json
 from strandline.dialects.ipfslog.author import to_blocks, to_car, to_json, to_lines
 from strandline.dialects.ipfslog.codec import dag_pb_block, identity_value, parse_cid, sorted_json
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, render
 from strandline.kernels.manifests import MANIFEST_MEMBER
-from support import json_cases, mutations, random_deliveries, random_journals
+from support import aura_cases, aura_tampering, json_cases, mutations, random_deliveries, random_journals
 from support.ipfslog_cases import dag, entry, who
 from support.ipfslog_tampering import BLOCKS, CLAIMS, MADE, V0
 
@@ -78,6 +80,29 @@ def journal_files() -> list[bytes]:
     tampered = [case.data for case in mutations.tampered(0)]
     pairs = [(synthetic_id("author", 1), synthetic_id("resource", number)) for number in range(3)]
     return small([*files, *tampered, render(synthetic(1, 4)), announce(NODE, pairs, 9)])
+
+
+@cache
+def facts() -> list[bytes]:
+    """Facts of every kind and variant in CBOR and JSON, and wrong ones."""
+    made = [*aura_cases.facts().values(), *aura_cases.second_context().values()]
+    made += aura_cases.first_context().values()
+    wrong = [
+        json.dumps(aura_tampering.changed(aura_tampering.subjects()[name], path, new)).encode()
+        for name, path, new, _ in aura_tampering.SHAPES[::7]
+        if not isinstance(new, (list, NumberToken))
+    ]
+    return small([*(each.cbor for each in made), *(to_fact_json(each).encode() for each in made), *wrong])
+
+
+@cache
+def fact_files() -> list[bytes]:
+    """Files of facts in every format."""
+    made = list(aura_cases.facts().values())[:3]
+    lines = [to_fact_json(each) for each in made]
+    whole = f'{{"namespace":"{aura_cases.U.text}","facts":[{",".join(lines)}]}}'
+    texts = ("\n".join(lines), whole, f"{whole}\n{lines[0]}\r\n")
+    return small([*(each.encode() for each in texts), b"".join(each.cbor for each in made)])
 
 
 @cache

@@ -7,7 +7,7 @@ memory is more than a document may take.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fuzz import corpora, files, values
+from fuzz import corpora, facts, files, values
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ TARGETS: dict[str, Target] = {
     "nodes": Target(corpora.operator_files, files.nodes_are_read_or_refused),
     "log_config": Target(corpora.operator_files, files.log_configurations_are_read_or_refused),
     "settings": Target(corpora.settings_files, files.settings_are_read_or_refused),
+    "facts": Target(corpora.facts, facts.facts_are_written_as_they_were_read),
+    "fact_files": Target(corpora.fact_files, facts.files_of_facts_are_read),
+    "cbor_items": Target(corpora.facts, facts.items_end_where_their_value_does),
     "replay_logs": Target(corpora.log_files, files.rejected_documents_are_judged_again),
     "replay_journals": Target(corpora.journal_files, files.rejected_frames_are_judged_again),
 }

@@ -1,4 +1,4 @@
-"""The facts of the published vectors, made again from their keys: an authority with a fork, another one, two contexts."""
+"""The facts of the vectors, made again from their keys: an authority with a fork, another one, two contexts."""
 
 import json
 from functools import cache
@@ -7,8 +7,8 @@ from pathlib import Path
 from strandline.core.ed25519 import Ed25519Key
 from strandline.core.hashing import tagged
 from strandline.dialects.aura import author
-from strandline.dialects.aura.codec import op_id as id_of_op
 from strandline.dialects.aura.codec import canonical, tree_op_value
+from strandline.dialects.aura.codec import op_id as id_of_op
 from strandline.dialects.aura.types import (
     ALL,
     ANY,
@@ -104,7 +104,7 @@ U = Namespace("authority", bytes.fromhex("d21eb9245a21bff8b6f5465be2308d99"))
 
 def signed(parent, operation, number, signer=K1, count=2, epoch=None, commitment=None, version=OP_VERSION):
     """An operation on a state of the authority, whatever it is worth."""
-    state = states()[parent] if parent in states() else EMPTY
+    state = states().get(parent, EMPTY)
     op = TreeOp(
         operation,
         state.commitment if commitment is None else commitment,

@@ -1,0 +1,59 @@
+"""Checks of facts: files, single facts, items of CBOR, admission."""
+
+from fuzz.values import in_bounded_memory
+from strandline.core.encoding.cbor_items import item_end
+from strandline.core.encoding.strict_cbor import CborRefused, strict_cbor
+from strandline.core.verdict import Finding
+from strandline.dialects.aura.codec import (
+    DOCUMENT_FORMATS,
+    parse_fact_cbor,
+    parse_fact_text,
+    read_documents,
+    to_json,
+)
+from strandline.dialects.aura.types import Fact, FactDocument, Unreadable
+from strandline.dialects.aura.verify import rule_findings
+
+NESTING = 32
+
+
+def files_of_facts_are_read(raw: bytes) -> None:
+    """Every document is a fact that is written as it was read, or bytes of the file with one code."""
+    for form in DOCUMENT_FORMATS:
+        for document in in_bounded_memory(lambda form=form: list(read_documents(raw, form)), len(raw)):
+            if isinstance(document, Unreadable):
+                assert raw[document.offset :].startswith(document.raw)
+                assert list(document.evidence) == [document.reasons[0]]
+            else:
+                assert isinstance(document, FactDocument)
+                written_again(document.fact)
+
+
+def facts_are_written_as_they_were_read(raw: bytes) -> None:
+    """A fact has one encoding, which is that of its JSON; nothing but a finding takes its place."""
+    for parse in (parse_fact_cbor, parse_fact_text):
+        fact = parse(raw)
+        if isinstance(fact, Finding):
+            assert fact.reason
+        else:
+            written_again(fact)
+            assert parse is parse_fact_text or fact.cbor == raw
+
+
+def written_again(fact: Fact) -> None:
+    assert parse_fact_cbor(fact.cbor).cbor == fact.cbor
+    assert parse_fact_text(to_json(fact).encode()).cbor == fact.cbor
+    assert all(finding.evidence for finding in rule_findings(fact))
+
+
+def items_end_where_their_value_does(raw: bytes) -> None:
+    """What is read as one item is one item by its heads."""
+    end = item_end(raw, 0, NESTING)
+    try:
+        strict_cbor(raw, tags=frozenset(), floats=("none",), nesting=NESTING)
+    except CborRefused as refused:
+        if refused.cause == "trailing":
+            assert isinstance(end, int)
+            assert end < len(raw)
+        return
+    assert end == len(raw)

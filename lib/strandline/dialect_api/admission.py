@@ -14,7 +14,7 @@ class TableInsert:
 
     `buckets` and `bounds` are the literals of the MERGE; `presorted` says that each task has rows in the order of the
     table, many rows of few buckets. `derived_keys` are keys of rows that are not records of the input, or None: they
-    are not counted as new, but under the name `derived_as` if that is given.
+    are not counted as new, but under the name `derived_as` if that is given. `is_derived` says that all rows are such.
     """
 
     table: str
@@ -24,6 +24,7 @@ class TableInsert:
     presorted: bool = False
     derived_keys: DataFrame | None = None
     derived_as: str | None = None
+    is_derived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

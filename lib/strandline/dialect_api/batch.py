@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
-from strandline.dialect_api.stages import Batch, RecordStages
+from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.kernels.reading import ReadOptions
 
@@ -18,20 +18,26 @@ from strandline.kernels.reading import ReadOptions
 def read_batch(
     stages: RecordStages, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
 ) -> Batch:
-    """Read the documents, judge the blocks without an earlier verdict, and the waiting records that need them."""
+    """Read the documents, judge the blocks without an earlier verdict, and the waiting records that need them.
+
+    A query costs a plan and jobs, however few its rows are: stages that have nothing to do are left out.
+    """
     documents = _documents(stages, scan, request)
     documents = jobs.persist(blocks.with_bucket(documents, tables.buckets), "documents")
-    earlier = _known(stages, documents, tables, jobs, request)
-    to_judge = blocks.distinct_blocks(documents, stages.claims)
-    if earlier is not None:
-        to_judge = to_judge.join(_ids(earlier), "judge_id", "left_anti")
+    asked = known.is_asked(stages.claims, stages.claims_in_evidence())
+    read = jobs.row(blocks.counted(documents, asked))
+    earlier, has_news = _known(stages, documents, read, tables, jobs, request)
     sources = provenance.batch_sources(scan.sources(), request.replay)
-    to_judge = provenance.with_record_source(to_judge, sources)
-    judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
+    judged = blocks.none_judged(documents, stages.judged)
+    if has_news:
+        to_judge = provenance.with_record_source(_without_verdict(stages, documents, earlier), sources)
+        judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
     waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name)
     waits = jobs.has_rows(waiting)
-    gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
-    recalled = refuted = None
+    gathered = Gathered(judged, tables, jobs)
+    if has_news or waits:
+        gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
+    recalled = refuted = others = None
     every = judged.withColumn("is_recalled", F.lit(False))
     if waits:
         recalled = jobs.checkpoint(stages.recall(waiting, gathered), "waiting")
@@ -41,21 +47,30 @@ def read_batch(
         rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), scan.options)
         rejudged = jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
         every = every.unionByName(rejudged)
-    resolution = stages.resolve(every, gathered)
-    decided = jobs.checkpoint(resolution.verdicts, "verdicts")
-    decided = _within_limit(decided, waiting, jobs, request)
+    if has_news or recalled is not None or earlier is None:
+        resolution = stages.resolve(every, gathered)
+        concluded = resolution.concluded
+        found = resolution.found or stages.measure(concluded, gathered)
+        all_verdicts = _decided(resolution, found, waiting, jobs, request)
+    else:
+        concluded = judged.withColumn("outcome", F.lit(None).cast("string"))
+        found = Row(**dict.fromkeys(stages.measured(tables.buckets), 0))
+        all_verdicts, earlier = earlier, None
     if recalled is not None:
-        refuted = findings.recalled_findings(every, decided.where("is_recalled"), recalled)
+        others = all_verdicts.where("is_recalled")
+        refuted = findings.recalled_findings(every, others, recalled)
         if earlier is not None:
             # A waiting record that is judged now has a new verdict.
             judged_again = recalled.select(F.col("record_id").alias("judge_id"))
             earlier = earlier.join(judged_again, "judge_id", "left_anti")
-    parts = [decided] if earlier is None else [decided, earlier]
-    all_verdicts = reduce(DataFrame.unionByName, [part.select(*verdicts.VERDICT) for part in parts])
-    delivered = jobs.checkpoint(verdicts.delivered(documents, all_verdicts), "verdicts")
+    all_verdicts = all_verdicts.select(*verdicts.VERDICT)
+    if earlier is not None:
+        all_verdicts = all_verdicts.unionByName(earlier)
+    delivered = verdicts.delivered(documents, all_verdicts)
     return Batch(
-        documents, every, resolution.concluded, all_verdicts, delivered, gathered, sources, recalled, refuted
-    )
+        documents, every, concluded, all_verdicts, delivered, gathered, sources, read, found, others, recalled,
+        refuted,
+    )  # fmt: skip
 
 
 def _documents(stages: RecordStages, scan: InputScan, request: AdmitRequest) -> DataFrame:
@@ -70,39 +85,51 @@ def _documents(stages: RecordStages, scan: InputScan, request: AdmitRequest) -> 
     return reduce(DataFrame.unionByName, found)
 
 
+def _without_verdict(stages: RecordStages, documents: DataFrame, earlier: DataFrame | None) -> DataFrame:
+    """Return the distinct blocks on which no earlier run has a verdict."""
+    found = blocks.distinct_blocks(documents, stages.claims)
+    return found if earlier is None else found.join(_ids(earlier), "judge_id", "left_anti")
+
+
 def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> DataFrame:
     return blocks.judged(to_judge, stages.judge, stages.judged, options)
 
 
 def _known(
-    stages: RecordStages, documents: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest
-) -> DataFrame | None:
+    stages: RecordStages, documents: DataFrame, read: Row, tables: Tables, jobs: Jobs, request: AdmitRequest
+) -> tuple[DataFrame | None, bool]:
     """Return the verdicts of earlier runs, or None: on stored, pruned, rejected and waiting records.
 
-    In a replay, earlier rejections do not count.
+    The second value tells whether there is a block without one. In a replay, earlier rejections do not count.
     """
     in_evidence = stages.claims_in_evidence()
     asked = known.asked_for(documents, stages.claims, in_evidence)
-    buckets = jobs.row(asked.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-    found: list[DataFrame] = []
-    for table in (tables.read(stages.info.record_table), stages.pruned(tables)) if buckets else ():
-        records = table.where(F.col("bucket").isin(*buckets))
-        if jobs.has_rows(records):
-            asked = asked.join(_ids(found[0]), "judge_id", "left_anti") if found else asked
-            found.append(jobs.checkpoint(known.stored(asked, records, tuple(in_evidence)), "known records"))
+    here = (
+        table.where(F.col("bucket").isin(*read["buckets"])).select("namespace", "record_id")
+        for table in (
+            (tables.read(stages.info.record_table), stages.pruned(tables)) if read["buckets"] else ()
+        )
+    )
+    records = [each for each in here if jobs.has_rows(each)]
     rows = known.rows_with_verdict(
         tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
         rules_version=rules_version(), rejected=request.replay is None,
     )  # fmt: skip
-    if jobs.has_rows(rows):
+    has_verdicts = jobs.has_rows(rows)
+    found: list[DataFrame] = []
+    if records:
+        stored = known.stored(asked, reduce(DataFrame.unionByName, records), tuple(in_evidence))
+        found.append(jobs.checkpoint(stored, "known records"))
+    if has_verdicts:
         remembered = known.remembered(asked, rows, in_evidence)
-        for each in found:
-            remembered = remembered.join(_ids(each), "judge_id", "left_anti")
+        if found:
+            remembered = remembered.join(_ids(found[0]), "judge_id", "left_anti")
         found.append(jobs.checkpoint(remembered, "known verdicts"))
     if not found:
-        return None
-    every = reduce(DataFrame.unionByName, found)
-    return every if jobs.has_rows(every) else None
+        return None, read["blocks"] > 0
+    earlier = reduce(DataFrame.unionByName, found)
+    blocks_known = jobs.row(earlier.agg(F.count(F.lit(1)).alias("blocks")))["blocks"]
+    return (earlier if blocks_known else None), blocks_known < read["blocks"]
 
 
 def _ids(judged: DataFrame) -> DataFrame:
@@ -114,8 +141,18 @@ def _ids(judged: DataFrame) -> DataFrame:
     return judged.select(F.col("judge_id").alias("judge_id"))
 
 
-def _within_limit(decided: DataFrame, waiting: DataFrame, jobs: Jobs, request: AdmitRequest) -> DataFrame:
-    """Return the verdicts, after rejecting blocks over the limit of waiting records of their namespace."""
+def _decided(
+    resolution: Resolution, found: Row, waiting: DataFrame, jobs: Jobs, request: AdmitRequest
+) -> DataFrame:
+    """Return the verdicts of this run, after rejecting blocks over the limit of waiting records of their namespace.
+
+    If all blocks are accepted, one query reads the verdicts, so that a checkpoint would cost more.
+    """
+    if not found["refused"]:
+        return resolution.verdicts
+    decided = jobs.checkpoint(resolution.verdicts, "verdicts")
+    if not found["arrivals"]:
+        return decided
     limit = request.deferred_per_namespace
     waits = (F.col("outcome") == "deferred") & ~verdicts.is_fault() & ~F.col("is_recalled")
     arrivals = decided.where(waits).groupBy("namespace").agg(F.count(F.lit(1)).alias("arrivals"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
@@ -19,7 +19,6 @@ from strandline.dialect_api.batch import read_batch
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import RECORD, Batch, RecordStages
 from strandline.frames import blocks, findings, known, verdicts
-from strandline.frames.buckets import bucket_of
 
 
 class RecordDialect(RecordStages):
@@ -28,17 +27,16 @@ class RecordDialect(RecordStages):
     def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
         """Judge one batch: records are accepted, rejected or deferred."""
         batch = read_batch(self, scan, tables, jobs, request)
-        totals = jobs.row(verdicts.totals(batch.delivered))
-        found = jobs.row(batch.concluded.agg(*self._measures(tables.buckets)))
-        named = batch.verdicts.where(
-            (F.col("kind") == RECORD) & F.col("outcome").isin("accepted", "deferred")
-        ).agg(F.count_distinct("namespace").alias("rows"))
+        found = batch.found
+        totals = jobs.row(verdicts.totals(batch.delivered, batch.others))
         side = self.side_rows(batch, found)
         is_bad = bool(totals["rejected"] or totals["deferred"])
         documents, delivered = batch.documents, batch.delivered
-        found_bad = (
-            [findings.findings(documents, delivered, batch.verdicts, batch.sources)] if is_bad else []
-        ) + ([] if batch.refuted is None else [batch.refuted])
+        if is_bad:
+            delivered = jobs.checkpoint(delivered, "verdicts")
+        found_bad = ([findings.findings(documents, delivered, batch.sources)] if is_bad else []) + (
+            [] if batch.refuted is None else [batch.refuted]
+        )
         return Admission(
             inserts=(*side.inserts, *self._records(batch, found, tables, jobs)),
             counts={
@@ -51,29 +49,15 @@ class RecordDialect(RecordStages):
                 **side.counts,
             },
             findings=reduce(DataFrame.unionByName, found_bad) if found_bad else None,
-            namespaces=jobs.row(named)["rows"],
+            namespaces=totals["namespaces"],
             resolved=None if batch.recalled is None else _resolved(batch, batch.recalled),
             faults=totals["faults"],
-            damaged=findings.first_damages(delivered, batch.verdicts, documents, batch.sources)
-            if totals["rejected"]
-            else None,
+            damaged=findings.first_damages(delivered, batch.sources) if totals["rejected"] else None,
             per_file=delivered.where("status <> 'foreign'")
             .groupBy("file_no")
             .agg(F.count(F.lit(1)).alias("records")),
             claims=self._stated_claims(batch, tables),
         )
-
-    def _measures(self, buckets: int) -> Iterator[Column]:
-        """Yield the aggregates over judged blocks that the inserts need."""
-        is_new = (F.col("kind") == RECORD) & (F.col("outcome") == "accepted")
-        yield F.collect_set(F.when(is_new, bucket_of(F.col("namespace"), buckets))).alias("buckets")
-        yield F.count_if(F.coalesce("is_signed", F.lit(False))).alias("signed")
-        layout = contract(self.info.record_table).layout_column
-        if layout is not None:
-            yield F.min(F.when(is_new, F.col(layout))).alias("low")
-            yield F.max(F.when(is_new, F.col(layout))).alias("high")
-        for name, measure in self.measures().items():
-            yield measure.alias(name)
 
     def _records(self, batch: Batch, found: Row, tables: Tables, jobs: Jobs) -> Iterator[TableInsert]:
         """Yield the insert of accepted records, without pruned ones, which must not return."""

@@ -9,11 +9,15 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
 
+from strandline.contracts.load import contract
 from strandline.dialect_api.admission import TableInsert
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.frames import known
+from strandline.frames.buckets import bucket_of
+from strandline.frames.verdicts import is_fault
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
@@ -35,12 +39,14 @@ class Gathered:
 class Resolution:
     """The decisions on blocks after other records were looked up.
 
-    `concluded` has the columns of judged blocks and outcome: accepted, deferred, foreign, stray, or any other text for
-    rejected. `verdicts` has VERDICT of `frames.verdicts` and is_recalled, one row per block.
+    `concluded` has the columns of judged blocks, is_recalled and outcome: accepted, deferred, foreign, stray, or any
+    other text for rejected. `verdicts` has VERDICT of `frames.verdicts` and is_recalled, one row per block. `found` is
+    `RecordStages.measure` of `concluded` if the decision needed it.
     """
 
     concluded: DataFrame
     verdicts: DataFrame
+    found: Row | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +54,11 @@ class Batch:
     """The documents of a run and their verdicts.
 
     `judged` are the blocks that were judged in this run, also waiting ones, `concluded` the same with their outcome.
-    `verdicts` has every delivered block, `delivered` every document. `gathered` is the result of `gather`, `sources`
-    of `frames.provenance.batch_sources`. `recalled` are the waiting rows that were judged again, `refuted` the findings
-    of those that were not accepted; None without such rows.
+    `verdicts` has every delivered block, `delivered` every document; both are lazy. `gathered` is the result of
+    `gather`, `sources` of `frames.provenance.batch_sources`, `read` of `frames.blocks.counted`, `found` of
+    `RecordStages.measure`. If all is known and nothing waits, nothing is gathered: `gathered` has only the members of
+    `Gathered`, and `found` only 0. `recalled` are the waiting rows that were judged again, `others` their verdicts,
+    `refuted` the findings of those that were not accepted; None without such rows.
     """
 
     documents: DataFrame
@@ -60,6 +68,9 @@ class Batch:
     delivered: DataFrame
     gathered: Any
     sources: DataFrame
+    read: Row
+    found: Row
+    others: DataFrame | None
     recalled: DataFrame | None
     refuted: DataFrame | None
 
@@ -129,8 +140,29 @@ class RecordStages(Dialect):
         return {}
 
     def measures(self) -> Mapping[str, Column]:
-        """Return the aggregates over concluded blocks, by name, that `side_rows` needs."""
+        """Return the aggregates over concluded blocks, by name, that `resolve` and `side_rows` need."""
         return {}
+
+    def measured(self, buckets: int) -> Mapping[str, Column]:
+        """Return the aggregates over concluded blocks, by name, that the inserts need, and those of `measures`."""
+        is_new = (F.col("kind") == RECORD) & (F.col("outcome") == "accepted")
+        waits = (F.col("outcome") == "deferred") & ~is_fault() & ~F.col("is_recalled")
+        found = {
+            "buckets": F.collect_set(F.when(is_new, bucket_of(F.col("namespace"), buckets))),
+            "signed": F.count_if(F.coalesce("is_signed", F.lit(False))),
+            "arrivals": F.count_if(waits),
+            "refused": F.count_if(~F.col("outcome").isin("accepted", "foreign")),
+        }
+        layout = contract(self.info.record_table).layout_column
+        if layout is not None:
+            found["low"] = F.min(F.when(is_new, F.col(layout)))
+            found["high"] = F.max(F.when(is_new, F.col(layout)))
+        return {**found, **self.measures()}
+
+    def measure(self, concluded: DataFrame, gathered: Gathered) -> Row:
+        """Return the values of `measured`, in one query."""
+        each = self.measured(gathered.tables.buckets).items()
+        return gathered.jobs.row(concluded.agg(*(measure.alias(name) for name, measure in each)))
 
     def side_rows(self, batch: Batch, found: Row) -> SideRows:
         """Return the inserts of side tables, and counts; `found` has the measures."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
@@ -29,6 +30,28 @@ def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
     """Add bucket, derived from the namespace; null without one."""
     bucket = F.when(F.col("namespace").isNotNull(), bucket_of(F.col("namespace"), buckets))
     return documents.withColumn("bucket", bucket)
+
+
+def counted(documents: DataFrame, is_asked: Column) -> DataFrame:
+    """Count what was read.
+
+    Reads:  documents, bucket; is_asked: `known.is_asked`.
+    Gives:  blocks (distinct ones), buckets (of blocks that are asked for), claims (addresses that files state).
+    Rows:   one.
+    """
+    return documents.agg(
+        F.count_distinct(F.when(is_block(), F.col("judge_id"))).alias("blocks"),
+        F.collect_set(F.when(is_asked, F.col("bucket"))).alias("buckets"),
+        F.count_if(F.col("kind") == "claim").alias("claims"),
+    )
+
+
+def none_judged(like: DataFrame, facts: pa.Schema) -> DataFrame:
+    """Return no blocks, as a frame of which Spark knows that it is empty: it runs no job for what is joined with it.
+
+    Gives:  columns of `judged`.  Rows: none.  `like` is any frame of the session.
+    """
+    return like.sparkSession.createDataFrame([], from_arrow_schema(facts))
 
 
 def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:

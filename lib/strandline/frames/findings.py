@@ -8,41 +8,23 @@ from pyspark.sql import functions as F
 from strandline.frames.blocks import PLACE
 from strandline.frames.provenance import of_files
 from strandline.frames.quarantine import FINDING_COLUMNS
-from strandline.frames.verdicts import waits_for
-from strandline.kernels.guard import NEXT_RULES
 
 LAST = 2**62
 """The place (`PLACE`) of a record that no file of this run delivered."""
 
 
-def findings(
-    documents: DataFrame, of_documents: DataFrame, verdicts: DataFrame, sources: DataFrame
-) -> DataFrame:
+def findings(documents: DataFrame, of_documents: DataFrame, sources: DataFrame) -> DataFrame:
     """Shape documents that were not accepted to findings.
 
-    Reads:  documents; columns of `delivered`; VERDICT; sources: `provenance.batch_sources`.
+    Reads:  documents; columns of `delivered`; sources: `provenance.batch_sources`.
     Gives:  FINDING_COLUMNS.
     Rows:   one per document that was rejected or waits.
     """
-    bad = of_documents.where("status IN ('rejected', 'deferred')").select(*PLACE, "status")
-    found = verdicts.select(
-        "judge_id", F.col("namespace").alias("found_namespace"), F.col("reasons").alias("found_reasons"),
-        F.col("evidence").alias("found_evidence"), "waits_for",
-    )  # fmt: skip
-    is_damage = F.col("damage").isNotNull()
-    joined = documents.join(bad, list(PLACE)).join(found, "judge_id", "left")
-    damage_waits = waits_for(F.when(F.col("status") == "deferred", F.lit(NEXT_RULES)))
-    return with_source(
-        joined.select(
-            F.when(is_damage, F.col("namespace")).otherwise(F.col("found_namespace")).alias("namespace"), "status",
-            F.when(is_damage, F.split("damage", ",")).otherwise(F.col("found_reasons")).alias("reasons"),
-            "record_id", "raw", "raw_bytes", "raw_sha256",
-            F.when(is_damage, damage_waits).otherwise(F.col("waits_for")).alias("waits_for"),
-            F.when(is_damage, F.col("evidence")).otherwise(F.col("found_evidence")).alias("evidence"),
-            "file_no", F.col("offset").alias("source_offset"), F.struct(*PLACE).alias("order_key"),
-        ),
-        sources,
-    )  # fmt: skip
+    bad = of_documents.where("status IN ('rejected', 'deferred')")
+    found = bad.select(*PLACE, "status", "namespace", "reasons", "evidence", "waits_for")
+    raw = documents.select(*PLACE, "offset", "record_id", "raw", "raw_bytes", "raw_sha256")
+    placed = {"source_offset": F.col("offset"), "order_key": F.struct(*PLACE)}
+    return with_source(raw.join(found, list(PLACE)).withColumns(placed), sources)
 
 
 def with_source(found: DataFrame, sources: DataFrame) -> DataFrame:
@@ -82,33 +64,29 @@ def recalled_findings(judged: DataFrame, verdicts: DataFrame, recalled: DataFram
     )  # fmt: skip
 
 
-def first_damages(
-    of_documents: DataFrame, verdicts: DataFrame, documents: DataFrame, sources: DataFrame
-) -> DataFrame:
+def first_damages(of_documents: DataFrame, sources: DataFrame) -> DataFrame:
     """Find the first rejected document of each file.
 
-    Reads:  columns of `delivered`; VERDICT; documents; sources: `provenance.batch_sources`.
+    Reads:  columns of `delivered`; sources: `provenance.batch_sources`.
     Gives:  source, offset, reasons (joined by commas), accepted_before.
     Rows:   one per file with a rejected document, by file.
     """
-    bad = (
-        of_documents.where("status = 'rejected'")
-        .groupBy("file_no")
-        .agg(F.min(F.struct("part", "frame")).alias("at"))
+    here = F.struct("part", "frame", "offset", F.array_join("reasons", ",").alias("reasons"))
+    is_rejected = F.col("status") == "rejected"
+    first = of_documents.where(is_rejected).groupBy("file_no").agg(F.min(here).alias("first"))
+    first = first.join(of_files(sources), "file_no").select("file_no", "source", "first")
+    is_before = (F.col("status") == "accepted") & (
+        F.struct("part", "frame") < F.struct("first.part", "first.frame")
     )
-    at = F.struct("part", "frame")
-    numbered = of_documents.withColumn("here", at).join(bad, "file_no")
-    before = (
-        numbered.where("status = 'accepted' AND here < at")
-        .groupBy("file_no")
-        .agg(F.count(F.lit(1)).alias("accepted_before"))
+    counted = (
+        of_documents.select("file_no", "part", "frame", "status").join(first, "file_no").groupBy("file_no")
     )
-    first = numbered.where("here = at").select(*PLACE, "offset", "judge_id")
-    found = verdicts.select("judge_id", F.array_join("reasons", ",").alias("found_reasons"))
     return (
-        first.join(documents.select(*PLACE, "damage"), list(PLACE))
-        .join(found, "judge_id", "left").join(before, "file_no", "left").join(of_files(sources), "file_no")
+        counted.agg(
+            F.first("source").alias("source"),
+            F.first("first").alias("first"),
+            F.count_if(is_before).alias("accepted_before"),
+        )
         .orderBy("file_no")
-        .select("source", "offset", F.coalesce("damage", "found_reasons").alias("reasons"),
-                F.coalesce("accepted_before", F.lit(0)).alias("accepted_before"))
-    )  # fmt: skip
+        .select("source", "first.offset", "first.reasons", "accepted_before")
+    )

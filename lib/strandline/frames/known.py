@@ -26,16 +26,25 @@ def pruned_records(pruned: DataFrame, kinds: Sequence[str]) -> DataFrame:
     return pruned.where(is_ours & (F.col("form") == "remove"))
 
 
+def is_asked(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Column:
+    """True for a document that is a block on which an earlier run may have a verdict.
+
+    It has no claim but those of `stored_claims`, which rows of `quarantine` contain.
+    """
+    found = is_block()
+    for claim in claims:
+        found = found if claim in stored_claims else found & F.col(claim).isNull()
+    return found
+
+
 def asked_for(documents: DataFrame, claims: Sequence[str], stored_claims: Mapping[str, Column]) -> DataFrame:
     """Return the blocks on which an earlier run may have a verdict.
 
-    Reads:  documents, bucket; `stored_claims` are the claims that rows of `quarantine` contain.
+    Reads:  documents, bucket; claims as in `is_asked`.
     Gives:  judge_id, record_id, namespace, bucket, the claims of `stored_claims`.
-    Rows:   one per block, except for blocks with a claim that no row contains.
+    Rows:   one per block that `is_asked`.
     """
-    found = documents.where(is_block())
-    for claim in claims:
-        found = found if claim in stored_claims else found.where(F.col(claim).isNull())
+    found = documents.where(is_asked(claims, stored_claims))
     firsts = (F.first(name).alias(name) for name in ("record_id", "namespace", "bucket", *stored_claims))
     return found.groupBy("judge_id").agg(*firsts)
 

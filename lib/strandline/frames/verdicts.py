@@ -9,7 +9,7 @@ from pyspark.sql.window import Window
 from strandline.core.verdict import encode_evidence
 from strandline.frames.blocks import PLACE, is_block
 from strandline.frames.quarantine import deferred
-from strandline.kernels.guard import FAULTS, INTERNAL_ERROR
+from strandline.kernels.guard import FAULTS, INTERNAL_ERROR, NEXT_RULES
 
 VERDICT = ("judge_id", "record_id", "namespace", "kind", "outcome", "reasons", "evidence", "waits_for")
 """The columns of a verdict on a block. `outcome`: accepted, rejected, deferred, foreign or stray."""
@@ -94,34 +94,67 @@ def delivered(documents: DataFrame, verdicts: DataFrame) -> DataFrame:
     """Return the status of each delivered document; a claim is not a document.
 
     Reads:  documents; VERDICT.
-    Gives:  PLACE, offset, judge_id, status: accepted, rejected, deferred or foreign; is_fault.
+    Gives:  PLACE, offset, status: accepted, rejected, deferred or foreign; is_fault; named (namespace of a record that
+            was accepted or waits); for a document that was not accepted, else null: namespace, reasons, evidence,
+            waits_for.
     Rows:   one per document.
     """
     known = verdicts.select(
-        "judge_id", "outcome", F.arrays_overlap("reasons", F.array(*map(F.lit, FAULTS))).alias("is_fault")
-    )
+        "judge_id", "outcome", "reasons", "evidence", "waits_for", F.col("namespace").alias("found_namespace"),
+        named().alias("named"), is_ours().alias("is_fault"),
+    )  # fmt: skip
     status = (
         F.when((F.col("outcome") == "stray") & (F.col("kind") == "shared"), F.lit("foreign"))
         .when(F.col("outcome") == "stray", F.lit("rejected"))
         .otherwise(F.col("outcome"))
     )
     place = (*PLACE, "offset")
-    judged = documents.where(is_block()).join(known, "judge_id")
+    judged = documents.where(is_block()).select(*place, "judge_id", "kind").join(known, "judge_id")
+    is_bad = F.col("status").isin("rejected", "deferred")
+    found = {"namespace": "found_namespace", **{name: name for name in ("reasons", "evidence", "waits_for")}}
+    judged = judged.withColumn("status", status).select(
+        *place, "status", "is_fault", "named",
+        *(F.when(is_bad, F.col(of_verdict)).alias(name) for name, of_verdict in found.items()),
+    )  # fmt: skip
     unread = documents.where(F.col("kind").isNull() | (F.col("kind") == "foreign"))
-    is_ours = F.coalesce(F.col("damage") == INTERNAL_ERROR, F.lit(False))
+    is_damage_ours = F.coalesce(F.col("damage") == INTERNAL_ERROR, F.lit(False))
     unread_status = (
         F.when(F.col("kind") == "foreign", F.lit("foreign"))
-        .when(is_ours, F.lit("deferred"))
+        .when(is_damage_ours, F.lit("deferred"))
         .otherwise(F.lit("rejected"))
     )
-    return judged.select(*place, "judge_id", status.alias("status"), "is_fault").unionByName(
-        unread.select(*place, "judge_id", unread_status.alias("status"), is_ours.alias("is_fault"))
-    )
+    unread = unread.select(
+        *place, unread_status.alias("status"), is_damage_ours.alias("is_fault"),
+        F.lit(None).cast("string").alias("named"), "namespace", F.split("damage", ",").alias("reasons"), "evidence",
+        waits_for(F.when(is_damage_ours, F.lit(NEXT_RULES))).alias("waits_for"),
+    )  # fmt: skip
+    return judged.unionByName(unread)
 
 
-def totals(documents: DataFrame) -> DataFrame:
-    """Count documents by status.  Reads: columns of `delivered`.  Gives: STATUSES, faults.  Rows: one."""
-    return documents.agg(
+def named() -> Column:
+    """Return the namespace of a verdict on a record that was accepted or waits, else null."""
+    is_named = (F.col("kind") == "record") & F.col("outcome").isin("accepted", "deferred")
+    return F.when(is_named, F.col("namespace"))
+
+
+def is_ours() -> Column:
+    """Return whether one of the reasons is no fault of the record."""
+    return F.arrays_overlap("reasons", F.array(*map(F.lit, FAULTS)))
+
+
+def totals(documents: DataFrame, others: DataFrame | None) -> DataFrame:
+    """Count documents by status, and the namespaces of accepted and waiting records.
+
+    Reads:  columns of `delivered`; others: VERDICT of records that no document delivered, or None.
+    Gives:  STATUSES, faults, namespaces.
+    Rows:   one.
+    """
+    counted = documents.select("status", "is_fault", "named")
+    if others is not None:
+        nothing = {"status": F.lit(None).cast("string"), "is_fault": F.lit(False)}
+        counted = counted.unionByName(others.select(named().alias("named")).withColumns(nothing))
+    return counted.agg(
         *(F.count_if(F.col("status") == status).alias(status) for status in STATUSES),
         F.count_if("is_fault").alias("faults"),
+        F.count_distinct("named").alias("namespaces"),
     )

@@ -85,7 +85,11 @@ class Admitter:
             self._written[insert.table] = written
             derived_keys = readmitted = 0
             if written.inserted:
-                derived_keys = self._inserted_of(insert, written, insert.derived_keys)
+                derived_keys = (
+                    written.inserted
+                    if insert.is_derived
+                    else self._inserted_of(insert, written, insert.derived_keys)
+                )
                 waited = admission.resolved if insert.table == self._dialect.info.record_table else None
                 readmitted = self._inserted_of(insert, written, waited)
             merged.new += written.inserted - derived_keys - readmitted

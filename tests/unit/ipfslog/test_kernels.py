@@ -13,7 +13,9 @@ from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_va
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels import (
     ENTRY_FACTS,
+    IDENTITY,
     JUDGED,
+    STORED_IDENTITY,
     entry_facts,
     identities,
     judgement,
@@ -60,12 +62,19 @@ def blocks():
     ]
 
 
-def verdicts(given):
-    rows = [{"record_id": hashlib.sha256(block).digest(), "block": block} for block in given]
-    schema = pa.schema([("record_id", pa.binary()), ("block", pa.binary())])
-    return [
-        row for batch in identities([pa.RecordBatch.from_pylist(rows, schema)]) for row in batch.to_pylist()
-    ]
+def verdicts(given, **columns):
+    """The rows of identities with these blocks; `columns` say the same of each."""
+    alike = {"is_record": False, "is_used": True, "source": "a file", "stored": None} | columns
+    rows = [alike | {"record_id": hashlib.sha256(block or b"").digest(), "block": block} for block in given]
+    schema = pa.schema(
+        [
+            ("record_id", pa.binary()), ("block", pa.binary()), ("is_record", pa.bool_()), ("is_used", pa.bool_()),
+            ("source", pa.string()), ("stored", pa.struct(list(STORED_IDENTITY))),
+        ]
+    )  # fmt: skip
+    batches = list(identities([pa.RecordBatch.from_pylist(rows, schema)]))
+    assert {batch.schema for batch in batches} == {IDENTITY}
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("profile", ["strict", "compat"])
@@ -134,6 +143,27 @@ def test_identities_of_a_batch_have_the_verdict_of_the_reference():
         (each.id, each.type, each.block) for each in found
     ]
     assert [verify_identity(each).is_valid for each in found] == [True, False, True]
+
+
+def test_an_identity_becomes_a_row_if_it_was_delivered_alone_or_a_valid_one_is_used():
+    blocks = [ALICE.block, identity_of(identity_value(ALICE) | {"id": BOB.id}).block]
+    for is_record, is_used, expected in [
+        (True, False, [True, True]), (False, True, [True, False]), (False, False, [False, False]),
+    ]:  # fmt: skip
+        rows = verdicts(blocks, is_record=is_record, is_used=is_used)
+        assert [row["is_row"] for row in rows] == expected
+        assert {(row["is_new"], row["is_record"], row["source"]) for row in rows} == {
+            (True, is_record, "a file")
+        }
+
+
+def test_a_stored_identity_keeps_its_verdict_and_one_that_nobody_delivered_has_none():
+    [row] = verdicts([ALICE.block])
+    stored = {name: row[name] for name in STORED_IDENTITY.names} | {"valid": False}
+    for block in (ALICE.block, None):
+        [again] = verdicts([block], stored=stored, is_used=False)
+        assert again == stored | {"source": None, "is_new": False, "is_record": False, "is_row": True}
+    assert verdicts([None]) == []
 
 
 def test_a_block_that_meets_a_bug_of_ours_is_an_entry_that_waits_and_no_block_of_others(monkeypatch):

@@ -10,7 +10,13 @@ from strandline.dialects.ipfslog.kernels.configurations import (
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_content
 from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumns, entry_facts
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_SCHEMA, proofs, signed_digests
-from strandline.dialects.ipfslog.kernels.identity_verdicts import IDENTITY, REFUTED, identities, refuted
+from strandline.dialects.ipfslog.kernels.identity_verdicts import (
+    IDENTITY,
+    REFUTED,
+    STORED_IDENTITY,
+    identities,
+    refuted,
+)
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
 from strandline.dialects.ipfslog.kernels.packing import FILE_SCHEMA, packed
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
@@ -43,6 +49,7 @@ __all__ = [
     "SKELETON_SCHEMA",
     "STATE_COLUMNS",
     "STATE_SCHEMA",
+    "STORED_IDENTITY",
     "WALK_COLUMNS",
     "WALK_SCHEMA",
     "BlockColumns",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from strandline.dialects.ipfslog.verify import (
     verify_identity,
 )
 
-IDENTITY: Final = pa.schema(
+STORED_IDENTITY: Final = pa.schema(
     [
         pa.field("record_id", pa.binary(), nullable=False),
         pa.field("block", pa.binary(), nullable=False),
@@ -29,15 +29,46 @@ IDENTITY: Final = pa.schema(
 )  # fmt: skip
 """An identity with the columns of `ipfs_log_identity`."""
 
+IDENTITY: Final = pa.schema(
+    [
+        *STORED_IDENTITY,
+        pa.field("source", pa.string()),
+        pa.field("is_new", pa.bool_(), nullable=False),
+        pa.field("is_record", pa.bool_(), nullable=False),
+        pa.field("is_row", pa.bool_(), nullable=False),
+    ]
+)
+"""An identity that a batch needs.
+
+- `is_new`: it was verified in this run; `is_record`: it was delivered alone.
+- `is_row`: it is in `ipfs_log_identity`, or this run adds it: it was delivered alone, or an accepted entry embeds it.
+"""
+
 
 def identities(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield identities with their verdicts; identities are verified only here.
+    """Yield identities with their verdicts; identities are verified only here, and stored ones are not.
 
-    Reads: record_id, block.  Gives: IDENTITY, one row per row.
+    Reads: record_id, block, is_record, is_used (an entry embeds it that only it may refute), source; stored (columns of
+            STORED_IDENTITY, or null).
+    Gives: IDENTITY, one row per row that is stored or has a block.
     """
     for batch in batches:
-        rows = zip(batch.column("record_id").to_pylist(), batch.column("block").to_pylist(), strict=True)
-        yield pa.RecordBatch.from_pylist([_identity(*row) for row in rows], schema=IDENTITY)
+        found = [_gathered(row) for row in batch.to_pylist() if row["stored"] or row["block"] is not None]
+        yield pa.RecordBatch.from_pylist(found, schema=IDENTITY)
+
+
+def _gathered(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row["stored"]:
+        return {
+            **row["stored"],
+            "source": None,
+            "is_new": False,
+            "is_record": row["is_record"],
+            "is_row": True,
+        }
+    found = _identity(row["record_id"], row["block"])
+    is_row = row["is_record"] or (row["is_used"] and found["valid"])
+    return {**found, "source": row["source"], "is_new": True, "is_record": row["is_record"], "is_row": is_row}
 
 
 def _identity(digest: bytes, block: bytes) -> dict[str, Any]:

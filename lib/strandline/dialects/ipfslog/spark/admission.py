@@ -77,13 +77,19 @@ class LogAdmission(RecordDialect):
                 "reasons": F.when(missing, F.array(F.lit("IDENTITY_MISSING"))).otherwise(F.col("reasons")),
             }
         ).select(*VERDICT, "is_recalled")
-        if gathered.jobs.has_rows(concluded.where(is_refuted)):
+        measured = self.measure(concluded, gathered)
+        if measured["refuted"]:
             found = identities.with_refutations(found, identities.refuted(concluded))
-        return Resolution(concluded, found)
+        return Resolution(concluded, found, measured)
 
     def measures(self) -> Mapping[str, Column]:
-        """Return the number of manifests, as `manifests`."""
-        return {"manifests": F.count_if(F.col("kind") == "manifest")}
+        """Count manifests, blocks that state heads, blocks that name new identities, refuted entries."""
+        return {
+            "manifests": F.count_if(F.col("kind") == "manifest"),
+            "heads": F.count_if(F.size("heads") > 0),
+            "identities": F.count_if(F.col("is_new") & F.col("is_row")),
+            "refuted": F.count_if(F.col("outcome") == "refuted"),
+        }
 
     def side_rows(self, batch: Batch, found: Row) -> SideRows:
         """Return new identities, then manifests, and the counts of head claims.
@@ -91,28 +97,28 @@ class LogAdmission(RecordDialect):
         Identities are written before the entries that need them: after a kill between the two, the next run knows
         them.
         """
-        gathered: BatchIdentities = batch.gathered
-        verified, shared, jobs = gathered.verified, _shared_bucket(gathered.tables), gathered.jobs
-        new = jobs.row(
-            verified.where("is_row").agg(
-                F.count(F.lit(1)).alias("rows"), F.count_if(~F.col("is_record")).alias("embedded")
-            )
-        )
+        gathered, shared = batch.gathered, _shared_bucket(batch.gathered.tables)
         inserts: list[TableInsert] = []
-        if new["rows"]:
-            embedded = verified.where("is_row AND NOT is_record").select("record_id")
+        rows = 0
+        if found["identities"]:
+            verified: DataFrame = gathered.verified
+            rows, embedded = _new_identities(verified, gathered.jobs)
+            keys = verified.where("is_row AND NOT is_record").select("record_id")
             inserts.append(
                 TableInsert(
                     IDENTITIES, _as_ipfs_log_identity(verified, shared), (shared,),
-                    derived_keys=embedded if new["embedded"] else None, derived_as="identities_embedded",
+                    derived_keys=keys if embedded else None, derived_as="identities_embedded",
+                    is_derived=embedded == rows,
                 )
             )  # fmt: skip
         if found["manifests"]:
             manifests = _as_ipfs_log_manifest(batch.concluded, shared)
             inserts.append(TableInsert(MANIFESTS, manifests, (shared,)))
-        claims_known, claims_missing = _head_claims(batch, self.pruned(gathered.tables))
+        claims_known = claims_missing = 0
+        if batch.read["claims"] or found["heads"]:
+            claims_known, claims_missing = _head_claims(batch, self.pruned(gathered.tables))
         counts = {
-            "identities_embedded": 0, "identity_verifications": new["rows"], "claims_known": claims_known,
+            "identities_embedded": 0, "identity_verifications": rows, "claims_known": claims_known,
             "claims_missing": claims_missing,
         }  # fmt: skip
         return SideRows(tuple(inserts), counts)
@@ -129,6 +135,16 @@ class LogAdmission(RecordDialect):
     def skeletons(self, pruned_rows: DataFrame) -> DataFrame | None:
         """Return the nodes of pruned entries."""
         return skeletons(pruned_rows)
+
+
+def _new_identities(verified: DataFrame, jobs: Jobs) -> tuple[int, int]:
+    """Return how many identities become rows, and how many of them were only embedded."""
+    new = jobs.row(
+        verified.where("is_row").agg(
+            F.count(F.lit(1)).alias("rows"), F.count_if(~F.col("is_record")).alias("embedded")
+        )
+    )
+    return new["rows"], new["embedded"]
 
 
 def _head_claims(batch: Batch, pruned: DataFrame) -> tuple[int, int]:

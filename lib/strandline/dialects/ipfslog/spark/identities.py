@@ -21,10 +21,11 @@ KNOWN_IDENTITY = (
     "public_key",
     "identity_type",
     "valid",
+    "is_new",
     "is_row",
 )
 """An identity with its verdict. `identity_row` is its block; `is_row`: it is in `ipfs_log_identity`, or this run adds
-it.
+it; `is_new`: it was verified in this run.
 """
 
 
@@ -34,7 +35,7 @@ WAITS: Final = "identity:"
 
 @dataclass(frozen=True, slots=True)
 class BatchIdentities(Gathered):
-    """The identities that a batch needs: `known` has KNOWN_IDENTITY; `verified` has `_new_rows`, of this run."""
+    """The identities that a batch needs: `known` has KNOWN_IDENTITY; `verified` has `kernels.IDENTITY`, of this run."""
 
     known: DataFrame
     verified: DataFrame
@@ -49,30 +50,15 @@ def gathered(
     judged: DataFrame, waiting: DataFrame | None, bucket: int, tables: Tables, jobs: Jobs
 ) -> BatchIdentities:
     """Return the identities that blocks and waiting rows name; the new ones are verified."""
-    stored = _stored(judged, waiting, bucket, tables, jobs)
-    new = _delivered_identities(judged)
-    if stored is not None:
-        new = new.join(stored.select("record_id"), "record_id", "left_anti")
-    new = jobs.checkpoint(new, "identities")
-    verdicts = jobs.checkpoint(_new_rows(verified(new), new), "verified identities")
-    every = _as_known_identity(verdicts, F.col("is_row"))
-    if stored is not None:
-        every = every.unionByName(_as_known_identity(stored, F.lit(True)))
-    return BatchIdentities(judged, tables, jobs, jobs.checkpoint(every, "identities"), verdicts)
-
-
-def _stored(
-    judged: DataFrame, waiting: DataFrame | None, bucket: int, tables: Tables, jobs: Jobs
-) -> DataFrame | None:
-    """Return the rows of `ipfs_log_identity` that this run needs, or None if there are none."""
+    named = _named(judged, waiting)
     rows = tables.read(IDENTITIES).where(F.col("bucket") == bucket)
-    if not jobs.has_rows(rows):
-        return None
-    needed = judged.where("identity_digest IS NOT NULL").select("identity_digest")
-    if waiting is not None:
-        needed = needed.unionByName(waiting.select(waited_for().alias("identity_digest")))
-    named = needed.distinct().withColumnRenamed("identity_digest", "record_id")
-    return jobs.checkpoint(rows.join(named, "record_id", "left_semi"), "known identities")
+    stored = F.struct(*kernels.STORED_IDENTITY.names).alias("stored")
+    if jobs.has_rows(rows):
+        named = named.join(rows.select("record_id", stored), "record_id", "left")
+    else:
+        named = named.withColumn("stored", F.lit(None).cast(rows.select(stored).schema["stored"].dataType))
+    every = jobs.checkpoint(verified(named), "identities")
+    return BatchIdentities(judged, tables, jobs, _as_known_identity(every), every.where("is_new"))
 
 
 def _has_no_reason() -> Column:
@@ -80,61 +66,52 @@ def _has_no_reason() -> Column:
     return F.size("reasons") == 0
 
 
-def _delivered_identities(judged: DataFrame) -> DataFrame:
-    """Give the distinct identities of a batch: delivered alone, or embedded in entries that they may decide.
+def _named(judged: DataFrame, waiting: DataFrame | None) -> DataFrame:
+    """Give the distinct identities that a batch names, with the blocks of those that it delivers.
 
-    Reads:  kind, reasons, identity_digest, identity_block, source.
-    Gives:  record_id (the identity's digest), block, is_record (delivered alone), is_used (embedded in an entry
-            without a reason of its own), source (the least of several).
+    An identity is delivered alone, or embedded in entries that it may decide.
+
+    Reads:  judged: kind, reasons, identity_digest, identity_block, source; waiting: waits_for, or None.
+    Gives:  record_id (the identity's digest), block (null if it was not delivered), is_record (delivered alone),
+            is_used (embedded in an entry without a reason of its own), source (the least of several).
     Rows:   one per identity.
     """
-    is_needed = F.col("identity_block").isNotNull() & ~F.array_contains(
+    is_delivered = F.col("identity_block").isNotNull() & ~F.array_contains(
         "reasons", "IDENTITY_TYPE_UNSUPPORTED"
     )
-    return (
-        judged.where(is_needed)
-        .groupBy(F.col("identity_digest").alias("record_id"))
-        .agg(
-            F.first("identity_block").alias("block"),
-            F.max(F.col("kind") == "identity").alias("is_record"),
-            F.max((F.col("kind") == "record") & _has_no_reason()).alias("is_used"),
-            F.min("source").alias("source"),
-        )
+    named = judged.where("identity_digest IS NOT NULL").select(
+        "identity_digest",
+        F.when(is_delivered, F.col("identity_block")).alias("block"),
+        (is_delivered & (F.col("kind") == "identity")).alias("is_record"),
+        (is_delivered & (F.col("kind") == "record") & _has_no_reason()).alias("is_used"),
+        F.when(is_delivered, F.col("source")).alias("source"),
+    )
+    if waiting is not None:
+        awaited = waiting.select(waited_for().alias("identity_digest"))
+        named = named.unionByName(awaited, allowMissingColumns=True)
+    return named.groupBy(F.col("identity_digest").alias("record_id")).agg(
+        F.first("block", ignorenulls=True).alias("block"),
+        F.coalesce(F.max("is_record"), F.lit(False)).alias("is_record"),
+        F.coalesce(F.max("is_used"), F.lit(False)).alias("is_used"),
+        F.min("source").alias("source"),
     )
 
 
-def verified(identities: DataFrame) -> DataFrame:
-    """Verify identities; they are verified nowhere else in Spark.
+def verified(named: DataFrame) -> DataFrame:
+    """Verify identities that are not stored; they are verified nowhere else in Spark.
 
-    Reads:  record_id, block.
+    Reads:  record_id, block, is_record, is_used, source; stored: the columns of `kernels.STORED_IDENTITY`, or null.
     Gives:  the columns of `kernels.IDENTITY`.
-    Rows:   one per row.
+    Rows:   one per identity that is stored or was delivered.
     """
-    return map_batches(identities.select("record_id", "block"), kernels.identities, kernels.IDENTITY)
+    return map_batches(named, kernels.identities, kernels.IDENTITY)
 
 
-def _new_rows(verdicts: DataFrame, identities: DataFrame) -> DataFrame:
-    """Add is_record, is_used, is_row and source to verdicts.
-
-    An identity becomes a row if it was delivered alone or an accepted entry embeds it.
-
-    Reads:  verdicts: `verified`; identities: `_delivered_identities`.
-    Gives:  the columns of `verdicts`, is_record, is_used, is_row.
-    Rows:   one per verdict.
-    """
-    joined = verdicts.join(identities.select("record_id", "is_record", "is_used", "source"), "record_id")
-    return joined.withColumn("is_row", F.col("is_record") | (F.col("is_used") & F.col("valid")))
-
-
-def _as_known_identity(verdicts: DataFrame, is_row: Column) -> DataFrame:
-    """Shape identities to KNOWN_IDENTITY.
-
-    Reads:  the columns of `ipfs_log_identity`.  Rows: one per row.
-    """
-    return verdicts.select(
+def _as_known_identity(every: DataFrame) -> DataFrame:
+    """Shape identities to KNOWN_IDENTITY.  Reads: the columns of `kernels.IDENTITY`.  Rows: one per row."""
+    return every.select(
         F.col("record_id").alias("identity_digest"), F.col("block").alias("identity_row"),
-        F.col("id").alias("writer_id"), "public_key", F.col("type").alias("identity_type"), "valid",
-        is_row.alias("is_row"),
+        F.col("id").alias("writer_id"), "public_key", F.col("type").alias("identity_type"), "valid", "is_new", "is_row",
     )  # fmt: skip
 
 

@@ -11,12 +11,14 @@ from strandline.dialects.aura.author.facts import (
     signed_op,
     snapshot,
 )
+from strandline.dialects.aura.author.synthetic import generate
 
 __all__ = [
     "Signer",
     "append",
     "attest",
     "context_genesis",
+    "generate",
     "genesis",
     "receipt",
     "relational",

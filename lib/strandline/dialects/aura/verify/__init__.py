@@ -1,15 +1,64 @@
 """Verification of facts: rules, signatures, states and admission, as pure functions."""
 
-from strandline.dialects.aura.verify.operations import judge_op, verify_attested_op
+from strandline.dialects.aura.verify.admission import Admission, admit
+from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
+from strandline.dialects.aura.verify.authorities import (
+    AcceptedOp,
+    AdmittedOps,
+    Anchor,
+    accepted_op,
+    admit_operations,
+)
+from strandline.dialects.aura.verify.judgement import (
+    AcceptedFacts,
+    Counts,
+    Judgement,
+    QuarantineRow,
+    judge,
+)
+from strandline.dialects.aura.verify.operations import Signers, judge_op, signers_of, verify_attested_op
 from strandline.dialects.aura.verify.rules import rule_findings
-from strandline.dialects.aura.verify.states import EMPTY, State, apply_op, check_attested_op
+from strandline.dialects.aura.verify.states import (
+    EMPTY,
+    State,
+    apply_op,
+    check_attested_op,
+    committed,
+    folded,
+    state_commitment,
+    state_commitment_input,
+)
+from strandline.dialects.aura.verify.verdicts import Status, Verdict
 
 __all__ = [
     "EMPTY",
+    "AcceptedFacts",
+    "AcceptedOp",
+    "Admission",
+    "AdmittedOps",
+    "Anchor",
+    "Counts",
+    "Judgement",
+    "KnownState",
+    "KnownStates",
+    "QuarantineRow",
+    "Signers",
     "State",
+    "Status",
+    "Verdict",
+    "accepted_op",
+    "admit",
+    "admit_operations",
     "apply_op",
     "check_attested_op",
+    "committed",
+    "folded",
+    "judge",
+    "judge_attested",
     "judge_op",
     "rule_findings",
+    "signers_of",
+    "state_commitment",
+    "state_commitment_input",
     "verify_attested_op",
 ]

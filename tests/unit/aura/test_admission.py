@@ -337,6 +337,16 @@ def test_waiting_facts_are_admitted_when_what_they_wait_for_came():
     assert second.accepted.waiting == {}
 
 
+def test_accepted_operations_are_not_verified_again(monkeypatch):
+    calls = []
+    original = authorities.judge_op
+    monkeypatch.setattr(
+        authorities, "judge_op", lambda fact, parent: calls.append(fact) or original(fact, parent)
+    )
+    assert verdict(refused()["A0'"], CHAIN, accepted=CHAIN) == ACCEPTED
+    assert calls == [refused()["A0'"]]
+
+
 def test_a_waiting_fact_can_be_refuted():
     forged = with_value(facts()["A0"], "content.AttestedOp.agg_sig", bytes(64))
     first = judge(documents([forged, foreign(U)]))

@@ -79,6 +79,8 @@ def test_a_cut_last_line_is_called_cut_and_nothing_before_it_is_lost():
     # What is whole has no LF because nothing follows; what is JSON is not cut.
     assert codes(data) == ["G", "A0"]
     assert codes(b"{}") == ["FIELD_MISSING"]
+    assert codes(document(b"{", extra=1)) == ["JSON_INVALID+TRUNCATED"]
+    assert codes(document(b"[NaN]", extra=1)) == ["FIELD_UNKNOWN"]
     assert codes(LINES[0] + b"\n" + document(LINES[1], b"{")) == ["G", "JSON_INVALID+TRUNCATED"]
 
 

@@ -76,12 +76,12 @@ def _members(data: bytes, piece: Slice) -> Mapping[str, Member] | JsonRefused:
 
 
 def _envelope(data: bytes, piece: Slice, members: Mapping[str, Member], parts: Parts | None) -> bytes:
-    """Return the document without its facts; a list that is not closed stays open."""
+    """Return the document without its facts. If their list is not closed, neither is the document."""
     if parts is None:
         return data[piece.start : piece.end]
     facts = members[_FACTS].value
-    empty = b"[" if parts.end is None else b"[]" + data[parts.end : facts.end]
-    return data[piece.start : facts.start] + empty + data[facts.end : piece.end]
+    end = facts.end if parts.end is None else parts.end
+    return data[piece.start : facts.start] + b"[]" + data[end : piece.end]
 
 
 def _namespace(envelope: Any) -> Namespace:

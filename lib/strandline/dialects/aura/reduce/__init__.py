@@ -1,1 +1,39 @@
 """The state of an authority as a pure function of its accepted facts."""
+
+from strandline.dialects.aura.reduce.authority import (
+    AuthorityState,
+    ContextAsAuthority,
+    TreeStateSummary,
+    reduce_authority,
+    reduce_columns,
+)
+from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
+from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
+from strandline.dialects.aura.reduce.forks import fork, forks
+from strandline.dialects.aura.reduce.journal import Journal
+from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
+from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor, state_hash
+
+__all__ = [
+    "FORK_KIND",
+    "REDUCER",
+    "AuthorityState",
+    "Chain",
+    "ContextAsAuthority",
+    "Journal",
+    "OperationRow",
+    "Outcome",
+    "Proof",
+    "TreeStateSummary",
+    "chain_of",
+    "fork",
+    "forks",
+    "leaf_proof",
+    "parse_state",
+    "proven_root",
+    "reduce_authority",
+    "reduce_columns",
+    "state_cbor",
+    "state_hash",
+    "verify_leaf_proof",
+]

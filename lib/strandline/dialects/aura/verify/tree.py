@@ -180,13 +180,11 @@ def _keeps_indices(before: int, leaves: int, level: int) -> bool:
 def _with_other_policies(changed: range, leaves: int, level: int, before: int, threshold: int) -> range:
     """Return the positions of a level that changed, and those whose policy another threshold changes."""
     last = level_sizes(leaves)[level] - 1
-    differs = [
-        branch_policy(leaves, before, level, at) != branch_policy(leaves, threshold, level, at)
-        for at in (0, last)
-    ]
-    if not any(differs):
+
+    def differs(at: int) -> bool:
+        return branch_policy(leaves, before, level, at) != branch_policy(leaves, threshold, level, at)
+
+    # The last branch may have fewer leaves below it. Its policy changes only if that of the others does, too.
+    if not differs(0):
         return changed
-    # All branches but the last one have as many leaves below them as the first.
-    first = 0 if differs[0] else last
-    stop = last + 1 if differs[1] else last
-    return range(min(changed.start, first), max(changed.stop, stop)) if changed else range(first, stop)
+    return range(max(changed.stop, last + 1 if differs(last) else last))

@@ -1,0 +1,162 @@
+"""The state of an authority from its operations: by the stored columns, or by applying every operation again."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from strandline.core.errors import UsageError
+from strandline.core.verdict import Finding
+from strandline.dialects.aura.reduce.chain import Chain, chain_of
+from strandline.dialects.aura.reduce.state import state_cbor, state_hash
+from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.verify import (
+    EMPTY,
+    AcceptedOp,
+    State,
+    accepted_op,
+    apply_op,
+    check_attested_op,
+    committed,
+    folded,
+)
+
+
+class ContextAsAuthority(UsageError):  # noqa: N818 - the product's own word
+    """A journal of a context was reduced as that of an authority."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        super().__init__(
+            "CONTEXT_AS_AUTHORITY",
+            f"{namespace.text} is a context: it has no state of an authority.",
+            "Give the journal of an authority.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TreeStateSummary:
+    """What peers compare of an authority. `device_count`: active leaves that are devices."""
+
+    epoch: int
+    commitment: bytes
+    threshold: int
+    device_count: int
+
+
+@dataclass(frozen=True)
+class AuthorityState:
+    """The reduced state of an authority, and what became of each of its operations.
+
+    `invalid` has the reasons of operations that only a damaged table can hold, by fact id.
+    """
+
+    namespace: Namespace
+    state: State
+    chain: Chain
+    invalid: Mapping[bytes, tuple[Finding, ...]] = field(default_factory=dict)
+
+    @property
+    def tree_state(self) -> TreeStateSummary:
+        """The summary of the tree."""
+        devices = sum(leaf.role == "Device" for leaf in self.state.leaves.values())
+        return TreeStateSummary(self.state.epoch, self.state.commitment, self.state.threshold, devices)
+
+    @cached_property
+    def state_cbor(self) -> bytes:
+        """Canonical encoding of the state."""
+        return state_cbor(self.namespace, self.state)
+
+    @property
+    def state_hash(self) -> bytes:
+        """State hash of the namespace, 32 bytes."""
+        return state_hash(self.state_cbor)
+
+
+def reduce_columns(
+    namespace: Namespace, operations: Iterable[AcceptedOp], base: State | None = None
+) -> AuthorityState | None:
+    """Return the state by the stored commitments, or None if they are wrong: the tip does not have its own.
+
+    Folds the leaves along the chain and computes one tree, that of the tip. `base` is a state in force, or, with only
+    the operations after it, the stored state: then this is the fast path.
+    """
+    chain = chain_of(operations, base)
+    state = EMPTY if base is None else base
+    path = chain.path
+    if base is not None:
+        ends = [at for at, op in enumerate(path, 1) if op.new_commitment == base.commitment]
+        path = path[ends[0] :] if ends else path
+    try:
+        for op in path:
+            state = folded(state, op.attested.op, op.op_id)
+        if path:
+            state = committed(state, None, range(0))
+    except (KeyError, OverflowError):
+        return None
+    if path and state.commitment != path[-1].new_commitment:
+        return None
+    return AuthorityState(namespace, state, chain)
+
+
+def reduce_authority(
+    namespace: Namespace, facts: Iterable[Fact], base: State | None = None
+) -> AuthorityState:
+    """Return the state of an authority from its accepted facts: the reference.
+
+    Every operation is applied again on every branch, so nothing stored is trusted but the signatures. An operation that
+    does not fit its parent state is invalid: it never wins, and never blocks a valid sibling. Facts that are no
+    operations do not enter the state. With a `base`, a state in force, see `chain_of`.
+
+    Raises:
+        ContextAsAuthority: the namespace is a context.
+    """
+    if namespace.kind == "context":
+        raise ContextAsAuthority(namespace)
+    operations, states, invalid = _replayed(facts, base)
+    chain = chain_of(operations, base)
+    tip = chain.path[-1].new_commitment if chain.path else (EMPTY if base is None else base).commitment
+    return AuthorityState(namespace, states[tip], chain, invalid)
+
+
+def _replayed(
+    facts: Iterable[Fact], base: State | None
+) -> tuple[list[AcceptedOp], dict[bytes, State], dict[bytes, tuple[Finding, ...]]]:
+    """Apply the operations on all states that can be reached: those that fit, the states, and why others do not."""
+    children: dict[bytes, list[Fact]] = {}
+    for fact in facts:
+        if fact.attested is not None:
+            children.setdefault(fact.attested.op.parent_commitment, []).append(fact)
+    states = {state.commitment: state for state in (EMPTY, base) if state is not None}
+    operations: list[AcceptedOp] = []
+    invalid: dict[bytes, tuple[Finding, ...]] = {}
+    waiting = list(states.values())
+    while waiting:
+        parent = waiting.pop()
+        for fact in children.pop(parent.commitment, ()):
+            findings = _misfit(fact, parent)
+            if findings:
+                invalid[fact.fact_id] = findings
+                continue
+            state = _made(fact, parent)
+            operations.append(accepted_op(fact, parent, state))
+            if state.commitment not in states:
+                states[state.commitment] = state
+                waiting.append(state)
+    return operations, states, invalid
+
+
+def _misfit(fact: Fact, parent: State) -> tuple[Finding, ...]:
+    if fact.attested is None:
+        return ()
+    op = fact.attested.op
+    found = check_attested_op(parent, op)
+    if op.parent_epoch != parent.epoch:
+        found.append(
+            Finding("EPOCH_MISMATCH", {"expected": str(parent.epoch), "actual": str(op.parent_epoch)})
+        )
+    return tuple(found)
+
+
+def _made(fact: Fact, parent: State) -> State:
+    if fact.attested is None or fact.op_id is None:
+        raise ValueError("only operations make states")
+    return apply_op(parent, fact.attested.op, fact.op_id)

@@ -1,0 +1,116 @@
+"""Which operations of an authority count: of concurrent ones the greatest id, then those that follow it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from strandline.dialects.aura.types import ZERO
+from strandline.dialects.aura.verify import AcceptedOp, State
+
+Outcome: TypeAlias = Literal["applied", "superseded", "orphaned", "invalid", "unreachable"]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRow:
+    """An operation with its outcome; `op` is the fact with the least id of those that carry it.
+
+    `siblings` counts the valid operations on its parent state, itself included. `lost_to` is, of a superseded
+    operation, the winner; of an orphaned one, its nearest superseded ancestor.
+    """
+
+    op: AcceptedOp
+    outcome: Outcome
+    fact_count: int
+    siblings: int
+    lost_to: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The rows of all operations by op id, and the operations from the base to the tip, in order."""
+
+    rows: Mapping[bytes, OperationRow]
+    path: Sequence[AcceptedOp]
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many operations have an outcome."""
+        return sum(row.outcome == outcome for row in self.rows.values())
+
+    @property
+    def forks(self) -> dict[bytes, list[AcceptedOp]]:
+        """States with two or more valid children: these by the parent's commitment, in order of their ids."""
+        by_parent: dict[bytes, list[AcceptedOp]] = {}
+        for row in self.rows.values():
+            if row.siblings > 1:
+                by_parent.setdefault(row.op.attested.op.parent_commitment, []).append(row.op)
+        return {parent: sorted(ops, key=lambda op: op.op_id) for parent, ops in sorted(by_parent.items())}
+
+
+def chain_of(operations: Iterable[AcceptedOp], base: State | None = None) -> Chain:
+    """Return the outcome of each valid operation. Neither order nor repetition of the input makes a difference.
+
+    - Operations that follow one state are concurrent: the greatest op id wins, compared as unsigned bytes. It covers
+      every field, so no writer's choice of order or time and no arrival decides.
+    - The walk starts at the empty state and follows the winners. With a `base` the path to it wins wherever it
+      forks, and the walk goes on from there; its history need not be there.
+    - Other operations on a state of the walk are `superseded`; what follows them is `orphaned`. What follows no state
+      of the set is `unreachable`.
+    """
+    return _Walk(operations).rows(base)
+
+
+class _Walk:
+    """Operations by id and by the state that they follow. Commitments may be damaged: no row is placed twice."""
+
+    def __init__(self, operations: Iterable[AcceptedOp]) -> None:
+        self.facts: dict[bytes, set[bytes]] = {}
+        self.ops: dict[bytes, AcceptedOp] = {}
+        for op in operations:
+            self.facts.setdefault(op.op_id, set()).add(op.fact.fact_id)
+            held = self.ops.get(op.op_id)
+            if held is None or op.fact.fact_id < held.fact.fact_id:
+                self.ops[op.op_id] = op
+        self.children: dict[bytes, list[bytes]] = {}
+        for op_id, op in self.ops.items():
+            self.children.setdefault(op.attested.op.parent_commitment, []).append(op_id)
+        self.placed: dict[bytes, OperationRow] = {}
+
+    def rows(self, base: State | None) -> Chain:
+        """Place every operation: those of the walk, then what they left behind, then the rest."""
+        start, forced = (ZERO, {}) if base is None else self._path_to(base)
+        path: list[AcceptedOp] = []
+        lost: list[tuple[bytes, bytes]] = []
+        commitment = start
+        while rivals := self.children.get(commitment):
+            winner = forced.get(commitment) or max(rivals)
+            if winner in self.placed:
+                break
+            path.append(self.ops[winner])
+            commitment = self._place(winner, "applied")
+            losers = [op_id for op_id in rivals if op_id != winner]
+            lost += [(self._place(op_id, "superseded", winner), op_id) for op_id in losers]
+        while lost:
+            commitment, ancestor = lost.pop()
+            orphans = [op_id for op_id in self.children.get(commitment, ()) if op_id not in self.placed]
+            lost += [(self._place(op_id, "orphaned", ancestor), ancestor) for op_id in orphans]
+        for op_id in self.ops.keys() - self.placed.keys():
+            self._place(op_id, "unreachable")
+        return Chain(self.placed, path)
+
+    def _place(self, op_id: bytes, outcome: Outcome, lost_to: bytes | None = None) -> bytes:
+        """Give an operation its outcome; return the commitment of the state that it makes."""
+        op = self.ops[op_id]
+        siblings = len(self.children[op.attested.op.parent_commitment])
+        self.placed[op_id] = OperationRow(op, outcome, len(self.facts[op_id]), siblings, lost_to)
+        return op.new_commitment
+
+    def _path_to(self, base: State) -> tuple[bytes, dict[bytes, bytes]]:
+        """Return where the history before the base begins, and the operation that leads on from each of its states."""
+        makers = {op.new_commitment: op for op in self.ops.values()}
+        path: dict[bytes, bytes] = {}
+        commitment = base.commitment
+        while commitment in makers and makers[commitment].attested.op.parent_commitment not in path:
+            op = makers[commitment]
+            commitment = op.attested.op.parent_commitment
+            path[commitment] = op.op_id
+        return commitment, path

@@ -10,6 +10,7 @@ from strandline.dialects.ipfslog.author import Log, to_blocks, to_car, to_json, 
 from strandline.dialects.ipfslog.demo import published
 from strandline.pipelines.faults import Faults
 from strandline.tables.commits import session_settings
+from support.golden import Recorder
 from support.ipfslog_cases import LOG, dag, document, entry, lies, who
 from support.ipfslog_corpus import tampered, tampered_car
 from support.ipfslog_reference import ReferenceLogs, assert_admitted_equal, told
@@ -126,6 +127,37 @@ def test_what_a_run_was_killed_after_is_found_by_the_next(new_lake, tmp_path):
     assert {source for source, run in delivered(lake, "ipfs_log_identity") if run not in runs} == {
         str(tmp_path / "second" / "ids.jsonl"), str(tmp_path / "second" / "v2.jsonl"),
     }  # fmt: skip
+
+
+def test_what_is_known_is_not_merged_again_and_costs_few_jobs(new_lake, spark, tmp_path):
+    lake, recorder = new_lake(dialect="ipfslog"), Recorder(spark)
+    made = list(dag("v2").values())
+    folder = {
+        "first": to_blocks(made[:-1]),
+        "last": to_blocks(made),
+        "manifests": json.dumps(
+            [{"id": LOG, "heads": [made[0].cid]}, {"type": "ipfs", "write": ["*"]}]
+        ).encode(),
+    }
+    for name, content in folder.items():
+        ending = "json" if name == "manifests" else "jsonl"
+        source = write_files(tmp_path / name, {f"a.{ending}": content})
+        for run in (name, f"{name} again"):
+            recorder.run(run, lake, lambda source=source: lake.ingest(source))
+    found = recorder.commands
+    assert {name: each["counts"]["new"] for name, each in found.items() if each["counts"]["new"]} == {
+        "first": len(made) - 1, "last": 1, "manifests": 2,
+    }  # fmt: skip
+    assert {name: each["counts"]["claims_known"] for name, each in found.items()} == {
+        name: int(name.startswith("manifests")) for name in found
+    }
+    # Identities and entries, entries, manifests; each with the row of the run. What is known commits only that.
+    assert {name: each["commits"] for name, each in found.items()} == {
+        "first": 3, "first again": 1, "last": 2, "last again": 1, "manifests": 2, "manifests again": 1,
+    }  # fmt: skip
+    # Of these a MERGE that only inserts is 8.
+    most = {"first": 33, "first again": 11, "last": 27, "last again": 11}
+    assert {name: found[name]["jobs"] for name in most if found[name]["jobs"] > most[name]} == {}
 
 
 def test_more_waiting_entries_than_a_log_may_have_are_turned_away(new_lake, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Final
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -13,6 +14,11 @@ from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.kernels.reading import ReadOptions
+
+FEW_DOCUMENTS: Final = 2_000
+"""Up to so many documents of a batch, a shuffle costs more than a second task gains."""
+FEW_BYTES: Final = 8 * 1024 * 1024
+"""Of these documents, which one task then judges."""
 
 
 def read_batch(
@@ -26,6 +32,8 @@ def read_batch(
     documents = jobs.persist(blocks.with_bucket(documents, tables.buckets), "documents")
     asked = known.is_asked(stages.claims, stages.claims_in_evidence())
     read = jobs.row(blocks.counted(documents, asked))
+    if _are_few(read):
+        documents = documents.coalesce(1)
     earlier, has_news = _known(stages, documents, read, tables, jobs, request)
     sources = provenance.batch_sources(scan.sources(), request.replay)
     judged = blocks.none_judged(documents, stages.judged)
@@ -85,6 +93,10 @@ def _documents(stages: RecordStages, scan: InputScan, request: AdmitRequest) -> 
     return reduce(DataFrame.unionByName, found)
 
 
+def _are_few(read: Row) -> bool:
+    return bool(read["documents"] <= FEW_DOCUMENTS and (read["bytes"] or 0) <= FEW_BYTES)
+
+
 def _without_verdict(stages: RecordStages, documents: DataFrame, earlier: DataFrame | None) -> DataFrame:
     """Return the distinct blocks on which no earlier run has a verdict."""
     found = blocks.distinct_blocks(documents, stages.claims)
@@ -128,6 +140,7 @@ def _known(
     if not found:
         return None, read["blocks"] > 0
     earlier = reduce(DataFrame.unionByName, found)
+    earlier = earlier.coalesce(1) if _are_few(read) else earlier
     blocks_known = jobs.row(earlier.agg(F.count(F.lit(1)).alias("blocks")))["blocks"]
     return (earlier if blocks_known else None), blocks_known < read["blocks"]
 

@@ -8,7 +8,7 @@ needs other records (6, `resolve`), then count and shape all. Actions start only
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -56,7 +56,7 @@ class RecordDialect(RecordStages):
             per_file=delivered.where("status <> 'foreign'")
             .groupBy("file_no")
             .agg(F.count(F.lit(1)).alias("records")),
-            claims=self._stated_claims(batch, tables),
+            claims=partial(self._stated_claims, batch, tables),
         )
 
     def _records(self, batch: Batch, found: Row, tables: Tables, jobs: Jobs) -> Iterator[TableInsert]:

@@ -36,10 +36,13 @@ def counted(documents: DataFrame, is_asked: Column) -> DataFrame:
     """Count what was read.
 
     Reads:  documents, bucket; is_asked: `known.is_asked`.
-    Gives:  blocks (distinct ones), buckets (of blocks that are asked for), claims (addresses that files state).
+    Gives:  documents, bytes (null without documents), blocks (distinct ones), buckets (of blocks that are asked for),
+            claims (addresses that files state).
     Rows:   one.
     """
     return documents.agg(
+        F.count(F.lit(1)).alias("documents"),
+        F.sum("raw_bytes").alias("bytes"),
         F.count_distinct(F.when(is_block(), F.col("judge_id"))).alias("blocks"),
         F.collect_set(F.when(is_asked, F.col("bucket"))).alias("buckets"),
         F.count_if(F.col("kind") == "claim").alias("claims"),

@@ -189,7 +189,7 @@ def _disagreements(
     of_these = stated_files(spark, [(number, checked[number].named) for number, _ in stating])
     places = of_these.select("manifest_no", "file_no")
     return files.unionByName(
-        disagreeing_namespaces(stated_namespaces(spark, stating), admission.claims, places)
+        disagreeing_namespaces(stated_namespaces(spark, stating), admission.claims(), places)
     )
 
 

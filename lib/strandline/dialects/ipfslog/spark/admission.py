@@ -15,7 +15,7 @@ from strandline.core.ids import bucket_of as bucket_of_namespace
 from strandline.dialect_api.admission import TableInsert
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.records import RecordDialect
-from strandline.dialect_api.stages import Batch, Resolution, SideRows
+from strandline.dialect_api.stages import Batch, Gathered, Resolution, SideRows
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.info import INFO
 from strandline.dialects.ipfslog.spark import identities
@@ -112,8 +112,9 @@ class LogAdmission(RecordDialect):
                 )
             )  # fmt: skip
         if found["manifests"]:
-            manifests = _as_ipfs_log_manifest(batch.concluded, shared)
-            inserts.append(TableInsert(MANIFESTS, manifests, (shared,)))
+            manifests = _without_stored(_as_ipfs_log_manifest(batch.concluded, shared), gathered)
+            if manifests is not None:
+                inserts.append(TableInsert(MANIFESTS, manifests, (shared,)))
         claims_known = claims_missing = 0
         if batch.read["claims"] or found["heads"]:
             claims_known, claims_missing = _head_claims(batch, self.pruned(gathered.tables))
@@ -147,6 +148,15 @@ def _new_identities(verified: DataFrame, jobs: Jobs) -> tuple[int, int]:
     return new["rows"], new["embedded"]
 
 
+def _without_stored(manifests: DataFrame, gathered: Gathered) -> DataFrame | None:
+    """Return the manifests that are not stored yet, or None: a MERGE of none would cost more than this question."""
+    stored = gathered.tables.read(MANIFESTS).where(F.col("bucket") == _shared_bucket(gathered.tables))
+    if not gathered.jobs.has_rows(stored):
+        return manifests
+    new = manifests.join(stored.select("record_id"), "record_id", "left_anti")
+    return new if gathered.jobs.has_rows(new) else None
+
+
 def _head_claims(batch: Batch, pruned: DataFrame) -> tuple[int, int]:
     """Return how many head claims name an entry that is stored after this run or was pruned, and how many do not."""
     tables, jobs = batch.gathered.tables, batch.gathered.jobs
@@ -158,9 +168,7 @@ def _head_claims(batch: Batch, pruned: DataFrame) -> tuple[int, int]:
     )
     claims = of_files.unionByName(of_manifests).groupBy("record_id").agg(F.count(F.lit(1)).alias("claims"))
     accepted = batch.verdicts.where("kind = 'record' AND outcome = 'accepted'").select("record_id").distinct()
-    marked = jobs.checkpoint(
-        claims.join(accepted.withColumn("is_accepted", F.lit(True)), "record_id", "left"), "claims"
-    )
+    marked = claims.join(accepted.withColumn("is_accepted", F.lit(True)), "record_id", "left")
     counted = marked.groupBy().agg(
         F.coalesce(F.sum("claims"), F.lit(0)).alias("all"),
         F.coalesce(F.sum(F.when(F.col("is_accepted"), F.col("claims"))), F.lit(0)).alias("known"),

@@ -66,7 +66,7 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         if totals["refused"]
         else None,
         per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
-        claims=_claims(batch.facts.where(is_delivered())),
+        claims=lambda: _claims(batch.facts.where(is_delivered())),
     )
 
 

@@ -87,6 +87,15 @@ class Lake:
         asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
         return reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock))
 
+    def maintain(self, *, faults: Faults | None = None, **request):
+        from strandline.dialects import every
+        from strandline.pipelines import maintain
+
+        store = self.store()
+        usual = self.settings.maintain.model_dump()
+        asked = maintain.MaintainRequest(**(usual | request))
+        return maintain.run(store, every(), asked, self.context(store, "maintain", faults))
+
     def stream(self, folder: Path, *, faults: Faults | None = None, signals=no_signals, **request):
         from strandline.dialects import dialect
         from strandline.pipelines import stream

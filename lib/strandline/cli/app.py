@@ -19,6 +19,7 @@ from strandline.cli.commands import (
     export,
     ingest,
     init,
+    maintain,
     quarantine,
     reduce,
     sql,
@@ -42,7 +43,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (
-    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, status, sql, quarantine, explain, export, check,
+    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, maintain, status, sql, quarantine, explain,
+    export, check,
 ):  # fmt: skip
     module.add_to(app)
 

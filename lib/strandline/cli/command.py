@@ -36,8 +36,21 @@ SetValue = Annotated[
     list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="One setting; can be repeated.")
 ]
 
+Metrics = Annotated[
+    Path | None,
+    typer.Option("--metrics", metavar="FILE", help="Write the counts of the report as Prometheus text."),
+]
+RunId = Annotated[
+    str | None,
+    typer.Option(
+        "--run-id", metavar="ID", help="Id of the run: a run that the lake has by this id is not done again."
+    ),
+]
+
 _WHERE = {"lake": Lake, "schema": Schema}
 _HOW = {"as_json": AsJson, "quiet": Quiet, "conf": Conf, "env": Env, "set_value": SetValue}
+_OPERATIONS = {"metrics": Metrics}
+_RECORDED = {"run_id": RunId}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +66,19 @@ current: list[Invocation] = []
 
 
 def command(
-    app: typer.Typer, name: str, *, panel: str, examples: Sequence[str], tables: bool = True
+    app: typer.Typer,
+    name: str,
+    *,
+    panel: str,
+    examples: Sequence[str],
+    tables: bool = True,
+    recorded: bool = False,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Register a function as the command `name`; its first parameter is the `Invocation`, the others its options.
 
-    `examples` are shown in its help; with `tables` it takes --lake and --schema. The options that dialects declare for
-    the command are added; their values are in `Invocation.options.of_dialects`.
+    `examples` are shown in its help; with `tables` it takes --lake, --schema and --metrics. With `recorded` it writes
+    one row of `run` and takes --run-id. The options that dialects declare for the command are added; their values are
+    in `Invocation.options.of_dialects`.
     """
     added = _dialect_parameters(name)
     flags = {
@@ -66,7 +86,9 @@ def command(
     }
 
     def register(function: Callable[..., Result]) -> Callable[..., Result]:
-        shared = {**(_WHERE if tables else {}), **_HOW}
+        shared = {
+            **(_WHERE if tables else {}), **_HOW, **(_OPERATIONS if tables else {}), **(_RECORDED if recorded else {}),
+        }  # fmt: skip
         own = list(inspect.signature(function).parameters.values())[1:]
         parameters = own + list(added.values())
         parameters += [
@@ -82,7 +104,9 @@ def command(
         @functools.wraps(function)
         def call(**values: Any) -> Result:
             texts = {option: values.pop(_identifier(option), None) for option in added}
-            given = {option: values.pop(option, None) for option in (*_WHERE, *_HOW)}
+            given = {
+                option: values.pop(option, None) for option in (*_WHERE, *_HOW, *_OPERATIONS, *_RECORDED)
+            }
             invocation = Invocation(
                 name,
                 Options(
@@ -96,12 +120,19 @@ def command(
                     of_dialects={
                         option: _texts(option, text, flags) for option, text in texts.items() if text
                     },
+                    metrics=given["metrics"],
+                    run_id=given["run_id"],
                 ),
+                sources=_sources(values),
             )
             current[:] = [invocation]
             if invocation.options.gives_settings:
                 # Not every command uses the settings, but every command reports a wrong one.
                 _ = invocation.effective
+            if invocation.options.run_id is not None:
+                earlier = _earlier(invocation, {**values, **texts})
+                if earlier is not None:
+                    return earlier
             return function(invocation, **values)
 
         signed: Any = call
@@ -111,6 +142,26 @@ def command(
         return call
 
     return register
+
+
+def _earlier(call: Invocation, values: Mapping[str, Any]) -> Result | None:
+    """Return the result of the run that the lake has by the id of --run-id, or None.
+
+    Raises: UsageError, see `repeats`.
+    """
+    from strandline.cli import show
+    from strandline.cli.repeats import check_run_id, earlier_report, hash_of_arguments
+
+    check_run_id(call.options.run_id or "")
+    call.arguments = hash_of_arguments(values)
+    report = earlier_report(call)
+    return None if report is None else Result(report, lambda console: show.repeated(console, report))
+
+
+def _sources(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the inputs of a command, which are its argument `source` or `sources`."""
+    named = values.get("sources") or values.get("source") or ()
+    return (named,) if isinstance(named, str) else tuple(named)
 
 
 def _dialect_parameters(command: str) -> dict[str, inspect.Parameter]:

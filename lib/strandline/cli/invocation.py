@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strandline.cli.interrupts import interrupts
+from strandline.cli.lineage import Lineage
 from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
@@ -39,6 +40,8 @@ class Options:
     env: str | None = None
     settings: tuple[str, ...] = ()
     of_dialects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metrics: Path | None = None
+    run_id: str | None = None
 
     @property
     def gives_settings(self) -> bool:
@@ -48,10 +51,15 @@ class Options:
 
 @dataclass
 class Invocation:
-    """A call of `command`. Clock, entropy and environment enter Strandline only here."""
+    """A call of `command`. Clock, entropy and environment enter Strandline only here.
+
+    `sources` are the inputs as typed, `arguments` is a hash of the options if the run id was given.
+    """
 
     command: str
     options: Options
+    sources: tuple[str, ...] = ()
+    arguments: str | None = None
     environ: MutableMapping[str, str] = field(default_factory=lambda: os.environ)
     began: float = field(default_factory=time.monotonic)
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -60,8 +68,13 @@ class Invocation:
 
     @cached_property
     def run_id(self) -> str:
-        """The id of this run."""
-        return new_run_id(self.started_at, self.entropy)
+        """The id of this run: that of --run-id, or a new one."""
+        return self.options.run_id or new_run_id(self.started_at, self.entropy)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """What OpenLineage is told of this run."""
+        return Lineage(self.environ)
 
     @cached_property
     def effective(self) -> "Effective":
@@ -120,7 +133,8 @@ class Invocation:
         return time.monotonic() - self.began
 
     def context(self, progress: Progress | None = None) -> RunContext:
-        """Return the context of a pipeline's run. Raises: UsageError `FAULT_INVALID`."""
+        """Return the context of a pipeline's run, which begins. Raises: UsageError `FAULT_INVALID`."""
+        self.lineage.started(self)
         return RunContext(
             run_id=self.run_id,
             command=self.command,
@@ -131,6 +145,7 @@ class Invocation:
             elapsed=self.elapsed,
             session_seconds=self.session_seconds,
             deferred_signals=interrupts.deferred,
+            arguments=self.arguments,
         )
 
     def context_of(self, command: str, like: RunContext) -> RunContext:
@@ -169,7 +184,9 @@ class Invocation:
         from strandline.tables.commits import Retry
         from strandline.tables.store import TableStore
 
-        return TableStore(spark, location, Retry(self.settings.merge), run_id=self.run_id)
+        # An id from outside can be that of a process that was killed: its commits must not stand for those of this one.
+        attempt = self.entropy.hex()[:12] if self.options.run_id else ""
+        return TableStore(spark, location, Retry(self.settings.merge), run_id=self.run_id, attempt=attempt)
 
     def delta_rs(self) -> "DeltaRsLake":
         """Return the lake's tables through delta-rs. Raises: UsageError, FaultError, see `open_delta_rs`."""

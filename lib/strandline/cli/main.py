@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
             ending.exit = _print(result, ending.as_json)
+            _tell_others(result.report)
         elif result == KEYBOARD_INTERRUPT:
             raise Interrupted(signal.SIGINT)
         else:
@@ -56,6 +57,23 @@ def _print(result: Result, as_json: bool) -> int:
         result.show(Console(soft_wrap=True, highlight=False, markup=False))
     sys.stdout.flush()
     return result.report.exit
+
+
+def _tell_others(report: Report) -> None:
+    """Write the file of --metrics and send the end to OpenLineage; what fails is a warning, the exit code stays."""
+    if not current:
+        return
+    call = current[0]
+    call.lineage.ended(call, report)
+    if call.lineage.warning is not None:
+        sys.stderr.write(f"warning: no lineage was sent: {call.lineage.warning}\n")
+    path = call.options.metrics
+    if path is not None:
+        from strandline.cli.metrics import write_metrics
+
+        why = write_metrics(path, report)
+        if why is not None:
+            sys.stderr.write(printable(f"warning: the metrics file {path} cannot be written: {why}") + "\n")
 
 
 class _Ending:
@@ -100,34 +118,31 @@ class _Ending:
         self.exit = 3
         for line in bug_lines(error, log, version("strandline")):
             sys.stderr.write(line + "\n")
-        if self.as_json:
-            self._print_report(
-                ReportError(
-                    "BUG",
-                    f"{type(error).__name__}: {error}",
-                    "report it with the traceback on standard error",
-                )
+        self._end(
+            ReportError(
+                "BUG", f"{type(error).__name__}: {error}", "report it with the traceback on standard error"
             )
+        )
         return True
 
     def _print_interrupted(self) -> None:
-        if self.as_json:
-            error = ReportError(
-                "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or duplicated."
-            )
-            self._print_report(error)
-            return
-        sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
+        error = ReportError(
+            "INTERRUPTED", "The command was interrupted.", "Run it again: nothing is lost or duplicated."
+        )
+        self._end(error)
+        if not self.as_json:
+            sys.stderr.write("The command was interrupted; run it again: nothing is lost or duplicated.\n")
 
     def _print_error(self, error: StrandlineError) -> None:
+        self._end(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
         if self.as_json:
-            self._print_report(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
             return
         console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
         for word, style, text in (("error", "bold red", error.message), ("next", "bold", error.next)):
             console.print(Text.assemble((f"{word}:", style), " ", sentence_of(text)))
 
-    def _print_report(self, error: ReportError) -> None:
+    def _end(self, error: ReportError) -> None:
+        """Make the report of a failed command, print it with --json, and tell others."""
         call = current[0] if current else Invocation(self._command(), Options())
         outcome: Outcome = "usage" if self.exit == 2 else "fault"
         report = Report(
@@ -140,8 +155,10 @@ class _Ending:
             lake=_lake(),
             error=error,
         )
-        sys.stdout.write(report.to_json() + "\n")
-        sys.stdout.flush()
+        if self.as_json:
+            sys.stdout.write(report.to_json() + "\n")
+            sys.stdout.flush()
+        _tell_others(report)
 
     def _command(self) -> str:
         words = [word for word in self._arguments if not word.startswith("-")]

@@ -60,6 +60,15 @@ class Merge(Section):
     max_delay_seconds: Seconds
 
 
+class Maintain(Section):
+    """What `maintain` compacts and how long it keeps old versions."""
+
+    keep_days: Annotated[int, Field(ge=7, le=36_500)]
+    small_files: Annotated[int, Field(ge=2, le=1_000_000)]
+    small_bytes: Bytes
+    target_bytes: Bytes
+
+
 class Spark(Section):
     """The local Spark session."""
 
@@ -84,6 +93,7 @@ class Settings(Section):
     stream: Stream
     tables: Tables
     merge: Merge
+    maintain: Maintain
     spark: Spark
     progress: Progress
 

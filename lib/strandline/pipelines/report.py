@@ -48,7 +48,8 @@ class Report:
     `counts` are records by verdict and other counts (`read`, `new`, `known`, `rejected`, `deferred`, `readmitted`, ..),
     `reasons` quarantine rows by reason code, `tables` the tables that were written; `members` are further members of
     this command, with names that no report shares. `seconds` is the time of the whole command, `session_seconds` the
-    part of it that the start of Spark took.
+    part of it that the start of Spark took. `read_versions` are the versions of tables that the run read; they are in
+    the table `run` and not printed.
     """
 
     command: str
@@ -64,6 +65,7 @@ class Report:
     tables: Mapping[str, TableChange] = field(default_factory=dict)
     error: ReportError | None = None
     members: Mapping[str, Any] = field(default_factory=dict)
+    read_versions: Mapping[str, int] = field(default_factory=dict)
 
     def as_object(self) -> dict[str, Any]:
         """Return the report as JSON values, shared members first.

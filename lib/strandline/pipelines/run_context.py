@@ -50,7 +50,7 @@ class RunContext:
     `version` is Strandline's, `started_at` is in UTC, `elapsed` returns the seconds since the command began, and
     `session_seconds` are the part of them that the start of Spark took. No code below reads a clock.
     In a block of `deferred_signals` the first SIGINT does not end the command; the value of the block says whether one
-    arrived.
+    arrived. `arguments` is a hash of the options of a command whose run id was given, else None.
     """
 
     run_id: str
@@ -62,6 +62,7 @@ class RunContext:
     elapsed: Callable[[], float] = field(default=lambda: 0.0)
     session_seconds: float = 0.0
     deferred_signals: Callable[[], AbstractContextManager[Callable[[], bool]]] = no_signals
+    arguments: str | None = None
 
     def report(
         self,

@@ -35,32 +35,43 @@ def can_append(opened: DeltaTable) -> bool:
 
 
 def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
-    """Append a row as one commit. delta-rs checks the constraints of the table.
+    """Append a row as one commit, unless the table has a commit with its application id, also one made meanwhile.
+
+    delta-rs checks the constraints of the table.
 
     Raises: `DeltaError` of delta-rs, or OSError without a number.
     """
     from deltalake import (
         CommitProperties,
+        DeltaTable,
         PostCommitHookProperties,
         Transaction,
         WriterProperties,
         write_deltalake,
     )
+    from deltalake.exceptions import CommitFailedError
 
+    if opened.transaction_version(settings[TXN_APP]) is not None:
+        return
     schema = pa.schema(opened.schema().to_arrow())
     values = {name: _arrow_value(row.get(name)) for name in schema.names}
-    write_deltalake(
-        opened,
-        pa.Table.from_pylist([values], schema=schema),
-        mode="append",
-        writer_properties=WriterProperties(compression="ZSTD"),
-        commit_properties=CommitProperties(
-            custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
-            app_transactions=[Transaction(settings[TXN_APP], 0)],
-        ),
-        # As with Spark, only maintenance removes old commits.
-        post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
-    )
+    try:
+        write_deltalake(
+            opened,
+            pa.Table.from_pylist([values], schema=schema),
+            mode="append",
+            writer_properties=WriterProperties(compression="ZSTD"),
+            commit_properties=CommitProperties(
+                custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
+                app_transactions=[Transaction(settings[TXN_APP], 0)],
+            ),
+            # As with Spark, only maintenance removes old commits.
+            post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
+        )
+    except CommitFailedError:
+        # Another process made this commit after the table was opened.
+        if DeltaTable(opened.table_uri).transaction_version(settings[TXN_APP]) is None:
+            raise
 
 
 def _append_with_spark(

@@ -38,8 +38,10 @@ def newest_runs(table: Path) -> Iterator[NamedVersions]:
     commits, _ = listed(table / "_delta_log")
     for version in sorted(commits, reverse=True)[:RUNS_READ]:
         for action in actions_of(commits[version]):
-            path = action.get("add", {}).get("path")
-            if isinstance(path, str):
+            added = action.get("add", {})
+            path = added.get("path")
+            # A file that OPTIMIZE wrote has only rows of earlier commits.
+            if isinstance(path, str) and added.get("dataChange") is not False:
                 for row in _rows(table / unquote(path)):
                     yield NamedVersions(row)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -38,6 +38,7 @@ LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 """Delta sets it after each commit through the same Spark session, not after commits of other writers."""
 
 Bounds = Mapping[str, tuple[int, int]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,23 @@ class Written:
 class TableStore(TableReads):
     """The tables of one lake, read and written through one Spark session.
 
-    Every commit contains `run_id`, which makes it idempotent.
+    Every commit contains `run_id`, which makes it idempotent. `attempt` is not empty if another process can have the
+    same run id: its commits are not those of this one, except the row in `run`.
     """
 
     def __init__(
-        self, spark: SparkSession, location: Location, retry: Retry, *, run_id: str, is_trusted: bool = True
+        self,
+        spark: SparkSession,
+        location: Location,
+        retry: Retry,
+        *,
+        run_id: str,
+        is_trusted: bool = True,
+        attempt: str = "",
     ) -> None:
         super().__init__(spark, location, is_trusted=is_trusted)
         self.run_id = run_id
+        self._attempt = attempt
         self._retry = retry
         self._statements = 0
 
@@ -163,8 +173,12 @@ class TableStore(TableReads):
         return recorded < len(named)
 
     def append_run(self, row: Mapping[str, object]) -> None:
-        """Append the row of a run to `run`; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
-        append(self, RUN, row, self._transaction(RUN))
+        """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
+        append(self, RUN, row, transaction(f"{self.run_id}/{RUN}", 0, self.run_id))
+
+    def repeated(self, statement: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
+        """Return the result of a statement, repeated after conflicts. Raises: FaultError `WRITE_CONFLICT`."""
+        return self._retry.run(statement, table=table, buckets=buckets)
 
     def _overlapping(self, table: str, buckets: tuple[int, ...], bounds: Bounds) -> bool:
         stored = self.read(table).where(F.col("bucket").isin(*buckets))
@@ -177,7 +191,7 @@ class TableStore(TableReads):
 
     def _transaction(self, table: str) -> dict[str, str]:
         self._statements += 1
-        return transaction(f"{self.run_id}/{table}/{self._statements}", 0, self.run_id)
+        return transaction(f"{self.run_id}/{self._attempt}/{table}/{self._statements}", 0, self.run_id)
 
     def _merge(
         self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
@@ -186,12 +200,11 @@ class TableStore(TableReads):
         view = self._view(described.table)
         source = laid_out(rows.select(*described.names, *marks), described) if lay_out else rows
         source.createOrReplaceTempView(view)
-        plain = {f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct}
-        statement = {**self._transaction(described.table), **ROW_GROUP, **plain, **settings}
+        statement = {**self._transaction(described.table), **layout_settings(described), **settings}
         try:
             self.spark.conf.unset(LAST_COMMIT)
             with session_settings(self.spark, statement):
-                [metrics] = self._retry.run(
+                [metrics] = self.repeated(
                     lambda: self.spark.sql(sql).collect(), table=described.table, buckets=buckets
                 )
         finally:
@@ -207,3 +220,10 @@ class TableStore(TableReads):
         """Return the version that the last statement committed, or the table's version if it committed nothing."""
         made = self.spark.conf.get(LAST_COMMIT, None)
         return self.version(table) if made is None else int(made)
+
+
+def layout_settings(described: Contract) -> dict[str, str]:
+    """Return the session settings for files of a table: the size of row groups, columns without a dictionary."""
+    return ROW_GROUP | {
+        f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct
+    }

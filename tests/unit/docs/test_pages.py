@@ -15,6 +15,7 @@ from strandline.contracts.views import view_names, views
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 GROUP = commands()
 
@@ -41,8 +42,10 @@ def test_the_readme_asks_every_view_something() -> None:
     assert [view for view in view_names() if not re.search(rf"FROM\s+{view}\b", asked)] == []
 
 
-@pytest.mark.parametrize("words", _commands(README), ids=" ".join)
-def test_every_command_of_the_readme_has_a_name_and_options_that_exist(words: list[str]) -> None:
+@pytest.mark.parametrize("words", [*_commands(README), *_commands(OPERATIONS)], ids=" ".join)
+def test_every_command_of_the_readme_and_the_page_of_operations_has_a_name_and_options_that_exist(
+    words: list[str],
+) -> None:
     options = {option for parameter in GROUP.commands[words[1]].params for option in parameter.opts}
     assert [
         word for word in words[2:] if word.startswith("-") and word.partition("=")[0] not in options

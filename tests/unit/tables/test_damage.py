@@ -19,6 +19,7 @@ COMMANDS = {
     "ingest": ("{in}", "--dialect", "sdmp"),
     "stream": ("{in}", "--dialect", "sdmp", "--available-now"),
     "reduce": (),
+    "maintain": (),
     "export": ("node:1", "--out", "{out}"),
     "sync": ("--from", "{other}"),
 }

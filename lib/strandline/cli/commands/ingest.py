@@ -19,6 +19,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         "ingest",
         panel="Load",
+        recorded=True,
         examples=(
             "strandline ingest dump/ --dialect sdmp",
             "strandline ingest 'dump/*.jsonl.gz' more.journal --dialect sdmp --lake /data/lake",

@@ -15,6 +15,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         "init",
         panel="Start",
+        recorded=True,
         examples=(
             "strandline init",
             "strandline init --lake /data/lake --buckets 64 --strict",

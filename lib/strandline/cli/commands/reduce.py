@@ -16,6 +16,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         "reduce",
         panel="Load",
+        recorded=True,
         examples=(
             "strandline reduce",
             "strandline reduce --full --lake /data/lake",

@@ -1,6 +1,7 @@
 """Reports for people, on standard output."""
 
 from strandline.cli.show.check import check
+from strandline.cli.show.maintain import maintain
 from strandline.cli.show.quarantine import quarantine
 from strandline.cli.show.reports import (
     demo,
@@ -10,6 +11,7 @@ from strandline.cli.show.reports import (
     ingest,
     init,
     reduce,
+    repeated,
     status,
     stream,
     sync,
@@ -27,8 +29,10 @@ __all__ = [
     "export",
     "ingest",
     "init",
+    "maintain",
     "quarantine",
     "reduce",
+    "repeated",
     "sql",
     "status",
     "stream",

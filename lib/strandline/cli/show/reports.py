@@ -40,6 +40,17 @@ def init(console: Console, report: Report) -> None:
             console.print(Text(f"{name}: {', '.join(printable(value) for value in values)}"))
 
 
+def repeated(console: Console, report: Report) -> None:
+    """Print the counts of an earlier run with the id of this one."""
+    head(console, report)
+    counts(console, report)
+    console.print(
+        Text(f"the lake has the run {report.run_id} with exit code {report.exit}: nothing was done again")
+    )
+    if report.error is not None:
+        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
+
+
 def ingest(console: Console, report: Report) -> None:
     """Print counts, the most frequent reasons with an example and what to do, the next commands."""
     head(console, report)

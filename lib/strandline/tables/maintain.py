@@ -1,0 +1,150 @@
+"""Maintenance of a table: compaction of small files, removal of unneeded ones, and how long Delta keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.contracts.maintenance import RETENTION_PROPERTIES, optimize_sql, set_retention_sql, vacuum_sql
+from strandline.tables.commits import USER_METADATA, session_settings
+from strandline.tables.reads import TableReads, history_sql
+from strandline.tables.store import TableStore, layout_settings
+
+LISTED: Final = 1000
+"""Maximum number of files that `VACUUM .. DRY RUN` lists."""
+MIN_FILE_SIZE: Final = "spark.databricks.delta.optimize.minFileSize"
+MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
+RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
+RETENTION_DAYS: Final[Mapping[str, int]] = dict(zip(RETENTION_PROPERTIES, (30, 7), strict=True))
+"""What Delta does without the property: days that commits and removed files stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFiles:
+    """The buckets of a table that have many small files, the number of those files and their bytes.
+
+    A table without buckets is one group with the bucket None.
+    """
+
+    buckets: tuple[int | None, ...] = ()
+    files: int = 0
+    size: int = 0
+
+
+def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int) -> SmallFiles:
+    """Return the buckets with at least `least` live files of less than `small_bytes` bytes.
+
+    Reads: the log of a local table; of any other the name and size of each file, by a scan without columns.
+    """
+    found: dict[int | None, tuple[int, int]] = {}
+    for bucket, size in _live_files(tables, table):
+        if size < small_bytes:
+            files, total = found.get(bucket, (0, 0))
+            found[bucket] = (files + 1, total + size)
+    many = {bucket: counted for bucket, counted in found.items() if counted[0] >= least}
+    return SmallFiles(
+        tuple(sorted(many, key=lambda bucket: -1 if bucket is None else bucket)),
+        sum(files for files, _ in many.values()),
+        sum(size for _, size in many.values()),
+    )
+
+
+def _live_files(tables: TableReads, table: str) -> list[tuple[int | None, int]]:
+    """Return bucket and bytes of each live data file."""
+    bucketed = bool(contract(table).partition)
+    opened = tables.delta_rs_table(table)
+    if opened is not None:
+        added = opened.get_add_actions(flatten=True)
+        sizes = added.column("size_bytes").to_pylist()
+        buckets = added.column("partition.bucket").to_pylist() if bucketed and sizes else [None] * len(sizes)
+        return [
+            (None if bucket is None else int(bucket), int(size))
+            for bucket, size in zip(buckets, sizes, strict=True)
+        ]
+    bucket = F.col("bucket") if bucketed else F.lit(None)
+    rows = tables.read(table).select(
+        bucket.cast("int").alias("bucket"), "_metadata.file_path", "_metadata.file_size"
+    )
+    return [(row["bucket"], int(row["file_size"])) for row in rows.distinct().collect()]
+
+
+def compact(
+    store: TableStore, table: str, small: SmallFiles, *, small_bytes: int, target_bytes: int
+) -> tuple[int, int]:
+    """Compact the small files of the buckets in one commit; return how many files it removed and how many it added.
+
+    The commit changes no row, and the change data feed does not show it. A concurrent MERGE into another bucket does
+    not conflict; after a conflict the statement is repeated.
+    Raises: FaultError `WRITE_CONFLICT`.
+    """
+    buckets = tuple(bucket for bucket in small.buckets if bucket is not None)
+    sql = optimize_sql(target=store.target(table), buckets=buckets)
+    settings = {
+        **layout_settings(contract(table)),
+        MIN_FILE_SIZE: str(small_bytes),
+        MAX_FILE_SIZE: str(target_bytes),
+        USER_METADATA: store.run_id,
+    }
+    with session_settings(store.spark, settings):
+        [row] = store.repeated(
+            lambda: store.spark.sql(sql).select("metrics").collect(),
+            table=table,
+            buckets=buckets,
+        )
+    return int(row["metrics"]["numFilesRemoved"]), int(row["metrics"]["numFilesAdded"])
+
+
+def committed_at(tables: TableReads, table: str, version: int, newest: int) -> datetime | None:
+    """Return the UTC time of the commit `version`, or None if the log no longer has it; `newest` is the newest one."""
+    opened = tables.delta_rs_table(table)
+    if opened is not None:
+        commits = opened.history(newest - version + 1)
+        times = (each["timestamp"] for each in commits if each["version"] == version)
+        found = next(times, None)
+        return None if found is None else datetime.fromtimestamp(found / 1000, UTC)
+    sql = history_sql(tables.target(table), newest - version + 1)
+    history = tables.spark.sql(sql)
+    rows = history.where(F.col("version") == version).select(F.unix_micros("timestamp").alias("at")).collect()
+    return datetime.fromtimestamp(rows[0]["at"] / 1_000_000, UTC) if rows else None
+
+
+def removable(store: TableStore, table: str, days: int) -> int:
+    """Return how many files and folders `vacuum` would remove; `LISTED` means this number or more."""
+    # It removes nothing, so it may look at fewer days than the table keeps now.
+    sql = vacuum_sql(target=store.target(table), days=days, dry_run=True)
+    with session_settings(store.spark, {RETENTION_CHECK: "false"}):
+        return int(store.spark.sql(sql).count())
+
+
+def vacuum(store: TableStore, table: str, days: int) -> None:
+    """Remove the files that no version of the last `days` days needs, and files that no commit names.
+
+    Delta refuses fewer days than the table keeps, see `keep_for`.
+    """
+    sql = vacuum_sql(target=store.target(table), days=days)
+    store.spark.sql(sql).collect()
+
+
+def retention_days(tables: TableReads, table: str) -> Mapping[str, int | None]:
+    """Return how many days the table keeps commits and removed files, by property; None if not stated in days."""
+    stated = tables.properties(table)
+    return {name: _days(stated[name]) if name in stated else days for name, days in RETENTION_DAYS.items()}
+
+
+def keep_for(store: TableStore, table: str, days: int) -> None:
+    """Set how many days the table keeps commits and removed files. Raises: FaultError `WRITE_CONFLICT`."""
+    with session_settings(store.spark, {USER_METADATA: store.run_id}):
+        sql = set_retention_sql(target=store.target(table), days=days)
+        store.repeated(lambda: store.spark.sql(sql).collect(), table=table, buckets=())
+
+
+def _days(interval: str) -> int | None:
+    words = interval.lower().split()
+    if len(words) == 3 and words[0] == "interval" and words[1].isdigit() and words[2] in ("day", "days"):
+        return int(words[1])
+    return None

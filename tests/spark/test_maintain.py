@@ -1,0 +1,117 @@
+"""`maintain`: no row changes, and what the next reduction and `--as-of` need stays."""
+
+import os
+import shutil
+
+import pytest
+from deltalake import DeltaTable
+
+from strandline.core.errors import UsageError
+from strandline.pipelines.faults import Faults
+from support.ages import age
+from support.lakes import write_files
+from support.random_journals import corpus
+
+RECORDS = "node_journal_line"
+FILES = corpus(seed=91, journals=6, runs=4)
+EAGER = {"small_files": 2}
+
+
+class KilledError(Exception):
+    """In place of SIGKILL."""
+
+
+def _kill():
+    raise KilledError
+
+
+def _entry(report, table):
+    return next((each for each in report.members["maintenance"] if each["table"] == table), None)
+
+
+def _live(lake, table):
+    return len(DeltaTable(str(lake.path / table)).file_uris())
+
+
+def _stray(lake):
+    """A file that a killed run left."""
+    return lake.path / RECORDS / "bucket=0" / "part-of-a-killed-run.parquet"
+
+
+@pytest.fixture
+def busy(new_lake, tmp_path):
+    """A lake with three runs, the last one not reduced, and the id of the first reduction."""
+    lake = new_lake(buckets=2)
+    reports = []
+    for number, files in enumerate(FILES[:3]):
+        lake.ingest(write_files(tmp_path / f"in{number}", files))
+        if number < 2:
+            reports.append(lake.reduce())
+    return lake, reports[0].run_id
+
+
+def test_rows_stay_small_files_go_and_the_next_reduction_sees_the_same_news(busy, tmp_path):
+    lake, _ = busy
+    before, versions, files = lake.tables(), lake.versions(), _live(lake, RECORDS)
+    planned = lake.maintain(dry_run=True, **EAGER)
+    assert lake.versions() == versions
+    assert _entry(planned, RECORDS)["small_files"]["files"] == files
+    with pytest.raises(KilledError):
+        lake.maintain(faults=Faults(f"maintain.compacted.{RECORDS}", fire=_kill), **EAGER)
+    done = lake.maintain(**EAGER)
+    assert lake.tables() == before
+    assert _live(lake, RECORDS) == 2 < files
+    assert done.counts["removed_files"] == 0, done.members
+    assert done.counts["compacted_files"] > done.counts["written_files"] > 0
+    again = lake.maintain(**EAGER)
+    assert again.members["maintenance"] == [] or [each["table"] for each in again.members["maintenance"]] == [
+        "run"
+    ]
+    inserted = lake.store().read(RECORDS).count() - sum(
+        row[0] for row in lake.asked("SELECT record_count FROM namespace_state")
+    )
+    reduced = lake.reduce()
+    assert reduced.counts["new_records"] == inserted > 0
+    assert lake.reduce(full=True).members["differences"] == {}
+    known = lake.ingest(tmp_path / "in1")
+    assert known.counts["new"] == 0
+
+
+def test_files_of_the_next_reduction_and_of_the_newest_run_stay_and_older_ones_go(
+    busy, tmp_path, spark, settings
+):
+    lake, first_run = busy
+    lake.maintain(**EAGER)
+    _stray(lake).write_bytes(b"PAR1")
+    old = type(lake)(spark, settings, tmp_path / "old")
+    shutil.copytree(lake.path, old.path)
+    age(old.path, 50)
+    # Older than everything that the next reduction needs.
+    os.utime(_stray(old), (0, 0))
+    rows = old.tables()
+
+    shown = old.maintain(dry_run=True)
+    assert _stray(old).exists()
+    done = old.maintain()
+    assert not _stray(old).exists()
+    assert done.counts["removed_files"] == shown.counts["removed_files"] + sum(
+        each["removable_files"] for each in shown.members["maintenance"]
+    )
+    kept = _entry(done, RECORDS)
+    assert (kept["kept_for"], kept["kept_days"]) == ("reduce", 60)
+    assert old.tables() == rows
+    # Incremental: the commits and files since the last reduction are there.
+    reduced = old.reduce()
+    assert reduced.counts["new_records"] > 0
+    assert old.reduce(full=True).members["differences"] == {}
+
+    last = old.maintain()
+    assert (_entry(last, RECORDS)["kept_for"], _entry(last, RECORDS)["kept_days"]) == ("age", 30)
+    assert last.counts["removed_files"] > 0
+    name = old.asked("SELECT namespace FROM namespace_state ORDER BY record_count DESC, namespace LIMIT 1")[
+        0
+    ][0]
+    assert old.export(tmp_path / "newest.journal", name, as_of=reduced.run_id).counts["records"] > 0
+    with pytest.raises(UsageError) as refused:
+        old.export(tmp_path / "first.journal", name, as_of=first_run)
+    assert refused.value.code == "VERSION_VACUUMED"

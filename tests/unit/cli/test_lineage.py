@@ -1,0 +1,130 @@
+"""OpenLineage: a server on loopback gets the events of a run; one that is not there is a warning."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from strandline.cli import main
+from strandline.cli.app import command_names
+from strandline.cli.lineage import COMMANDS, dataset_of
+from strandline.pipelines import maintain
+from strandline.pipelines.report import TableChange
+from support.delta_rs_lake import empty_lake
+
+NOTHING = {"maintenance": [], "dry_run": False}
+
+
+@pytest.fixture
+def received(monkeypatch) -> Iterator[list[dict]]:
+    """The events that a server on loopback was sent."""
+    events: list[dict] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self):
+            events.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    monkeypatch.setenv("OPENLINEAGE_URL", f"http://127.0.0.1:{server.server_port}")
+    yield events
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def lake(tmp_path, monkeypatch) -> Path:
+    """A lake whose maintenance needs no Spark."""
+    monkeypatch.setattr("strandline.cli.invocation.Invocation.store", lambda *_, **__: None)
+
+    def run(store, dialects, request, context):
+        if request.keep_days == 7:
+            raise OSError(28, "No space left on device", "/l")
+        report = context.report(str(tmp_path / "lake"), tables={"run": TableChange(5, 1)}, members=NOTHING)
+        return type(report)(**{**_fields(report), "read_versions": {"namespace_state": 3}})
+
+    monkeypatch.setattr(maintain, "run", run)
+    return empty_lake(tmp_path / "lake")
+
+
+def _fields(report):
+    return {name: getattr(report, name) for name in report.__slots__}
+
+
+def test_a_run_is_told_at_its_start_and_at_its_end(received, lake):
+    assert main(["maintain", "--lake", str(lake), "--quiet"]) == 0
+    start, end = received
+    assert (start["eventType"], end["eventType"]) == ("START", "COMPLETE")
+    assert start["run"]["runId"] == end["run"]["runId"]
+    assert start["job"]["namespace"] == "strandline"
+    assert start["job"]["name"] == f"{lake}.maintain"
+    assert [(each["namespace"], each["name"]) for each in end["inputs"]] == [
+        ("file", f"{lake}/namespace_state")
+    ]
+    [out] = end["outputs"]
+    assert (out["namespace"], out["name"]) == ("file", f"{lake}/run")
+    assert out["facets"]["version"]["datasetVersion"] == "5"
+    assert out["outputFacets"]["outputStatistics"]["rowCount"] == 1
+
+
+def test_a_repeated_id_is_the_same_run(received, lake):
+    for _ in range(2):
+        assert main(["maintain", "--run-id", "job-1", "--lake", str(lake), "--quiet"]) == 0
+    assert len({event["run"]["runId"] for event in received}) == 1
+
+
+def test_a_run_that_fails_is_told_with_its_error(received, lake):
+    assert main(["maintain", "--keep-days", "7", "--lake", str(lake), "--quiet"]) == 3
+    assert received[-1]["eventType"] == "FAIL"
+    assert "disk is full" in received[-1]["run"]["facets"]["errorMessage"]["message"]
+
+
+@pytest.mark.parametrize("words", [("status",), ("check", "--help"), ("reduce", "--nonsense")], ids=" ".join)
+def test_commands_that_move_nothing_send_nothing(received, lake, words):
+    main([*words, "--lake", str(lake)])
+    assert received == []
+
+
+@pytest.mark.parametrize("url", ["http://user:secret@127.0.0.1:9", "nonsense", "ftp://127.0.0.1/x"])
+def test_a_server_that_is_not_there_is_a_warning_and_the_outcome_stays(lake, monkeypatch, capsys, url):
+    monkeypatch.setenv("OPENLINEAGE_URL", url)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    assert main(["maintain", "--lake", str(lake), "--quiet", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["exit"] == 0
+    assert told.err.count("warning: no lineage was sent") == 1
+    assert "secret" not in told.err + told.out
+
+
+def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, capsys):
+    monkeypatch.setenv("OPENLINEAGE_URL", "http://127.0.0.1:9")
+    monkeypatch.setitem(__import__("sys").modules, "openlineage.client", None)
+    assert main(["maintain", "--lake", str(lake), "--quiet"]) == 0
+    assert "pip install openlineage-python" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "namespace", "name"),
+    [
+        ("/in/a.journal", "file", "/in/a.journal"),
+        ("s3://bucket/a/b.jsonl", "s3://bucket", "a/b.jsonl"),
+        ("kafka://user:secret@host:9092/topic", "kafka://host:9092", "topic"),
+        ("abfss://box@account.dfs.core.windows.net/x", "abfss://account.dfs.core.windows.net", "x"),
+    ],
+)
+def test_datasets_are_named_by_the_rules_of_openlineage_and_without_credentials(source, namespace, name):
+    assert dataset_of(source) == {"namespace": namespace, "name": name}
+
+
+def test_the_commands_that_are_told_exist():
+    assert set(COMMANDS) <= set(command_names())

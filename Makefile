@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help node golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help node wheel golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,6 +23,11 @@ demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes
 
 demo-sync: java $(VENV)/.product ## Show three operators that exchange files until they have converged (minutes)
 	@$(BIN)/python examples/exchange.py demo-sync
+
+wheel: $(VENV)/.build ## Build the wheel into dist/, without any other in it
+	@rm -rf dist
+	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-index --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
 
 quick: $(VENV)/.test ## Run the tests that need no JVM, except the largest, laws on a quarter of their examples (seconds)
 	LAWS=few $(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
@@ -72,7 +77,7 @@ tools: $(VENV)/.test ## Make .venv with the product and the test tools
 
 lock: ## Rewrite the lock files (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group build -o requirements-build.lock
-	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra spark pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group test \
 	  -c requirements.lock -c requirements-build.lock -o requirements-test.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock

@@ -3,7 +3,7 @@
 import functools
 import os
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -68,13 +68,20 @@ def _print_version(wanted: bool) -> None:
 
     for name, value in (
         ("Strandline", version("strandline")),
-        ("Spark", version("pyspark")),
-        ("Delta", version("delta-spark")),
+        ("Spark", _installed("pyspark")),
+        ("Delta", _installed("delta-spark")),
         ("Java", java_version(os.environ) or "not found"),
         ("Python", platform.python_version()),
     ):
         typer.echo(f"{name} {value}")
     raise typer.Exit
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 @app.callback()

@@ -64,6 +64,7 @@ _PATH = re.compile(r"(?<!/)/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 _SPARKS = ("pyspark", "py4j")
+_SPARK_PACKAGES = (*_SPARKS, "delta")
 
 
 def is_from_spark(error: BaseException) -> bool:
@@ -78,6 +79,12 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
     """
     if isinstance(error, StrandlineError):
         return error
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in _SPARK_PACKAGES:
+        return FaultError(
+            "SPARK_MISSING",
+            f"the package {error.name} is not installed: the wheel asks for no Spark, since a cluster has its own",
+            "on one machine install it with the wheel: pip install 'WHEEL[spark]'; on a cluster use its interpreter",
+        )
     if isinstance(error, MemoryError):
         return FaultError(
             "MEMORY_SHORT", "this machine ran out of memory", "free memory and run the command again"

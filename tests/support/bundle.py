@@ -1,0 +1,93 @@
+"""The Databricks bundle as its command line reads it: files included, a target chosen, variables filled in."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from support.packaged import ROOT
+
+BUNDLE = ROOT / "databricks.yml"
+VARIABLE = re.compile(r"\$\{([a-z_.]+)\}")
+RUN = "{{job.run_id}}"
+# What a list of resources is merged by.
+_KEYS = {"tasks": "task_key", "environments": "environment_key", "job_clusters": "job_cluster_key"}
+
+
+def included() -> list[Path]:
+    """The files that the bundle includes, in order."""
+    patterns = yaml.safe_load(BUNDLE.read_text(encoding="utf-8"))["include"]
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def targets() -> tuple[str, ...]:
+    return tuple(_read(BUNDLE)["targets"])
+
+
+def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The bundle for one target, with `given` in place of the values of variables. Paths are absolute."""
+    whole: dict[str, Any] = {}
+    for path in (BUNDLE, *included()):
+        whole = _merged(whole, _read(path))
+    chosen = whole.pop("targets")[target]
+    values = {name: each.get("default") for name, each in whole["variables"].items()}
+    values |= chosen.pop("variables", {}) | (given or {})
+    known = {f"var.{name}": value for name, value in values.items()}
+    known |= {"bundle.name": whole["bundle"]["name"], "bundle.target": target}
+    whole = _merged(whole, chosen)
+    # A resource's name can have variables itself.
+    for kind in ("schemas", "volumes"):
+        for key, each in whole["resources"][kind].items():
+            known[f"resources.{kind}.{key}.name"] = _filled(each["name"], known)
+    found = _filled(whole, known)
+    assert isinstance(found, dict)
+    return found
+
+
+def used_variables() -> set[str]:
+    """Every `${..}` in the files of the bundle."""
+    return {
+        name for path in (BUNDLE, *included()) for name in VARIABLE.findall(path.read_text(encoding="utf-8"))
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return _absolute(yaml.safe_load(path.read_text(encoding="utf-8")), path.parent)
+
+
+def _absolute(value: Any, folder: Path, name: str = "") -> Any:
+    """Relative paths are those of the file that has them."""
+    if isinstance(value, dict):
+        return {key: _absolute(each, folder, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_absolute(each, folder, name) for each in value]
+    if name in ("whl", "dependencies", "path", "notebook_path", "python_file") and isinstance(value, str):
+        return str((folder / value).resolve())
+    return value
+
+
+def _merged(first: Any, second: Any, name: str = "") -> Any:
+    if isinstance(first, dict) and isinstance(second, dict):
+        shared = {key: _merged(first[key], second[key], key) for key in first.keys() & second.keys()}
+        return {**first, **second, **shared}
+    if isinstance(first, list) and isinstance(second, list) and name in _KEYS:
+        by_key = {each[_KEYS[name]]: each for each in first}
+        for each in second:
+            by_key[each[_KEYS[name]]] = _merged(by_key.get(each[_KEYS[name]], {}), each)
+        return list(by_key.values())
+    return second
+
+
+def _filled(value: Any, known: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(each, known) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, known) for each in value]
+    if not isinstance(value, str):
+        return value
+    whole = VARIABLE.fullmatch(value)
+    if whole is not None:
+        return known[whole[1]]
+    return VARIABLE.sub(lambda found: str(known[found[1]]), value)

@@ -1,0 +1,184 @@
+"""The Databricks bundle: what it names exists, what it passes parses, its jobs have only fields of the service."""
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from databricks.sdk.service.catalog import Privilege, VolumeType
+from databricks.sdk.service.jobs import JobSettings
+
+from strandline.cli.app import commands
+from strandline.contracts.load import tables
+from strandline.contracts.views import view_names
+from support import bundle
+from support.packaged import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TARGETS = bundle.targets()
+TOP = {"bundle", "include", "artifacts", "variables", "resources"}
+TARGET = {"mode", "default", "variables", "presets", "run_as", "workspace", "resources"}
+SCHEMA = {"catalog_name", "name", "comment", "grants"}
+VOLUME = {"catalog_name", "schema_name", "name", "volume_type", "comment"}
+
+
+def jobs(target: str) -> dict[str, dict[str, Any]]:
+    return bundle.resolved(target)["resources"]["jobs"]
+
+
+def tasks(target: str) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    return [(name, job, task) for name, job in jobs(target).items() for task in job["tasks"]]
+
+
+CALLS = [
+    pytest.param(target, task["python_wheel_task"], id=f"{target}-{name}-{task['task_key']}")
+    for target in TARGETS
+    for name, _, task in tasks(target)
+    if "python_wheel_task" in task
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_job_has_only_fields_and_values_that_the_service_has(target):
+    for name, job in jobs(target).items():
+        assert JobSettings.from_dict(job).as_dict() == job, name
+
+
+def test_a_field_or_a_value_that_the_service_does_not_have_is_found():
+    job = jobs("dev")["ingest"]
+    for wrong in (
+        {**job, "timeout": 3},
+        {**job, "tasks": [{**job["tasks"][0], "run_if": "ALWAYS"}]},
+        {**job, "trigger": {"file_arrival": {**job["trigger"]["file_arrival"], "path": "x"}}},
+    ):
+        assert JobSettings.from_dict(wrong).as_dict() != wrong
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_everything_else_has_only_fields_that_a_bundle_has(target):
+    found = bundle.resolved(target)
+    assert set(found) <= TOP | TARGET
+    assert found["artifacts"]["strandline"]["type"] == "whl"
+    for schema in found["resources"]["schemas"].values():
+        assert set(schema) == SCHEMA
+        for grant in schema["grants"]:
+            assert {Privilege(each) for each in grant["privileges"]} == {Privilege.USE_SCHEMA}
+    for volume in found["resources"]["volumes"].values():
+        assert set(volume) == VOLUME
+        assert VolumeType(volume["volume_type"]) is VolumeType.MANAGED
+
+
+def test_each_variable_is_declared_and_used():
+    declared = {f"var.{name}" for name in bundle.resolved("dev")["variables"]}
+    used = bundle.used_variables()
+    assert {name for name in used if name.startswith("var.")} == declared
+    others = {name for name in used if not name.startswith("var.")}
+    assert others == {
+        "bundle.name", "bundle.target",
+        "resources.schemas.lake.name", "resources.volumes.landing.name", "resources.volumes.progress.name",
+    }  # fmt: skip
+    given = {name for target in TARGETS for name in bundle.resolved(target, {})["variables"]}
+    assert {f"var.{name}" for name in given} == declared
+
+
+def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
+    files = {path.stem for path in bundle.included()}
+    assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "maintain", "status"}
+    assert files == {*jobs("dev"), "lake", "serverless", "cluster"}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_task_waits_for_and_runs_on_exists(target):
+    for name, job, task in tasks(target):
+        keys = {each["task_key"] for each in job["tasks"]}
+        waits = [each["task_key"] for each in task.get("depends_on", ())]
+        assert set(waits) < keys, (name, task["task_key"])
+        environments = {each["environment_key"] for each in job.get("environments", ())}
+        clusters = {each["job_cluster_key"] for each in job.get("job_clusters", ())}
+        if "sql_task" in task:
+            assert task["sql_task"]["file"]["path"] == str(ROOT / "conf/bundle/grants.sql")
+            assert (ROOT / "conf/bundle/grants.sql").is_file()
+        elif target == "prod_cluster":
+            assert task["job_cluster_key"] in clusters
+            assert [each["whl"] for each in task["libraries"]] == [str(ROOT / "dist/*.whl")]
+            assert "environment_key" not in task
+        else:
+            assert task["environment_key"] in environments
+            [environment] = job["environments"]
+            assert environment["spec"]["dependencies"] == [str(ROOT / "dist/*.whl")]
+
+
+def test_the_wheel_is_built_by_a_target_of_the_makefile_into_the_folder_that_the_jobs_name():
+    built = bundle.resolved("dev")["artifacts"]["strandline"]
+    assert built["path"] == str(ROOT)
+    assert built["build"] == "make wheel"
+    [recipe] = re.findall(r"^wheel:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert "--wheel-dir dist" in recipe
+
+
+@pytest.mark.parametrize(("target", "call"), CALLS)
+def test_each_call_names_the_package_its_entry_point_and_options_that_parse(target, call):
+    assert call["package_name"] == PROJECT["name"]
+    assert call["entry_point"] in PROJECT["scripts"]
+    name, *words = [word.replace(bundle.RUN, "1071") for word in call["parameters"]]
+    assert not any("{{" in word or "${" in word for word in words)
+    command = commands().commands[name]
+    context = command.make_context(name, list(words))
+    assert context.params["schema"]
+    assert context.params["as_json"] is True
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_writes_once_has_an_id_that_its_retries_share_and_no_other_task(target):
+    ids = {}
+    for name, _, task in tasks(target):
+        words = task.get("python_wheel_task", {}).get("parameters", ())
+        takes = words and any("--run-id" in each.opts for each in commands().commands[words[0]].params)
+        given = [word.removeprefix("--run-id=") for word in words if word.startswith("--run-id=")]
+        assert len(given) == bool(takes), (name, task["task_key"])
+        ids.update(dict.fromkeys(given, task["task_key"]))
+    assert len(ids) == 5
+    assert all(each.endswith(f"-{bundle.RUN}") for each in ids)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_task_ends_in_time_and_findings_are_not_repeated(target):
+    for name, job, task in tasks(target):
+        assert 0 < task["timeout_seconds"] <= job["timeout_seconds"], name
+        words = task.get("python_wheel_task", {}).get("parameters", ())
+        if {"check", "--check", "--full"} & set(words):
+            assert task["max_retries"] == 0
+        assert job["max_concurrent_runs"] == 1
+        assert job["email_notifications"]["on_failure"]
+
+
+def test_only_development_is_paused_and_runs_as_a_person():
+    for target in TARGETS:
+        found = bundle.resolved(target, {"service_principal": "an-id"})
+        is_dev = target == "dev"
+        # The mode `development` pauses triggers and schedules.
+        assert found["mode"] == ("development" if is_dev else "production")
+        principal = None if is_dev else {"service_principal_name": "an-id"}
+        assert found.get("run_as") == principal
+
+
+def test_analysts_get_every_view_and_no_table():
+    text = (ROOT / "conf/bundle/grants.sql").read_text(encoding="utf-8")
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+    statements = [" ".join(each.split()) for each in code.split(";") if each.strip()]
+    granted = re.findall(r"`\.`(\w+)` TO `' \|\| :analysts", code)
+    assert sorted(granted) == sorted(view_names())
+    assert not set(granted) & set(tables())
+    assert statements[0] == "DECLARE OR REPLACE VARIABLE statement STRING"
+    assert len(statements) == 1 + 2 * len(granted)
+    for setting, running in zip(statements[1::2], statements[2::2], strict=True):
+        assert re.fullmatch(
+            r"SET VAR statement = 'GRANT SELECT ON VIEW `' \|\| :catalog \|\| '`\.`' \|\| :schema \|\| '`\.`\w+` TO `'"
+            r" \|\| :analysts \|\| '`'",
+            setting,
+        )
+        assert running == "EXECUTE IMMEDIATE statement"
+    for path in (ROOT / "schemas/views").glob("*.sql"):
+        assert not re.search(r"\braw\b", path.read_text(encoding="utf-8")), path.name
+    [task] = [task for name, _, task in tasks("dev") if "sql_task" in task]
+    assert set(task["sql_task"]["parameters"]) == set(re.findall(r":(\w+)", code))

@@ -65,6 +65,10 @@ class Result:
 current: list[Invocation] = []
 
 
+functions: dict[str, Callable[..., Result]] = {}
+"""The commands as functions: the options are keywords, and an error is raised instead of printed."""
+
+
 def command(
     app: typer.Typer,
     name: str,
@@ -139,6 +143,7 @@ def command(
         signed.__signature__ = inspect.Signature(parameters)
         signed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         app.command(name, cls=CommandHelp, rich_help_panel=panel, epilog="\n".join(examples))(call)
+        functions[name] = call
         return call
 
     return register

@@ -40,6 +40,7 @@ class Interrupts:
         self.ended_by: Interrupted | None = None
         self._is_asked = False
         self._is_deferred = False
+        self._is_watched = False
         self._end_session: Callable[[], None] = _nothing_to_end
 
     @contextmanager
@@ -51,16 +52,21 @@ class Interrupts:
             return
         before = {number: signal.getsignal(number) for number in SIGNALS}
         self._take_signals()
+        self._is_watched = True
         try:
             yield
         finally:
+            self._is_watched = False
             for number, handler in before.items():
                 signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
     def session_started(self, end: Callable[[], None]) -> None:
-        """Register `end`, which ends the session at once, and replace the handler that pyspark has set."""
-        self._end_session = end
-        if threading.current_thread() is threading.main_thread():
+        """Register `end`, which ends the session at once, and replace the handler that pyspark has set.
+
+        Outside of `watched` the signals, and the session, are those of a program that calls commands as functions.
+        """
+        if self._is_watched:
+            self._end_session = end
             self._take_signals()
 
     @contextmanager

@@ -4,10 +4,10 @@ import os
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from strandline import __version__
 from strandline.pipelines.report import Report
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 URL: Final = "OPENLINEAGE_URL"
 NAMESPACE: Final = "OPENLINEAGE_NAMESPACE"
-PRODUCER: Final = f"urn:strandline:{__version__}"
 COMMANDS: Final = ("ingest", "stream", "reduce", "sync", "export", "maintain")
 """The commands that move data: no others are told."""
 _RUNS: Final = uuid.UUID("5e2b0f5c-6c1d-5f0e-9a53-7f6d0a0d6a11")
@@ -93,7 +92,7 @@ class Lineage:
         try:
             sent = event(
                 kind, at, uuid.uuid5(_RUNS, f"{call.command}/{call.run_id}"), (self._namespace, name), inputs, outputs,
-                facets or {}, producer=PRODUCER,
+                facets or {}, producer=f"urn:strandline:{version('strandline')}",
             )  # fmt: skip
             OpenLineageClient().emit(sent)
         except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:

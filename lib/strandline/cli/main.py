@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
             ending.exit = _print(result, ending.as_json)
-            _tell_others(result.report)
+            tell_others(result.report)
         elif result == KEYBOARD_INTERRUPT:
             raise Interrupted(signal.SIGINT)
         else:
@@ -59,7 +59,7 @@ def _print(result: Result, as_json: bool) -> int:
     return result.report.exit
 
 
-def _tell_others(report: Report) -> None:
+def tell_others(report: Report) -> None:
     """Write the file of --metrics and send the end to OpenLineage; what fails is a warning, the exit code stays."""
     if not current:
         return
@@ -158,7 +158,7 @@ class _Ending:
         if self.as_json:
             sys.stdout.write(report.to_json() + "\n")
             sys.stdout.flush()
-        _tell_others(report)
+        tell_others(report)
 
     def _command(self) -> str:
         words = [word for word in self._arguments if not word.startswith("-")]

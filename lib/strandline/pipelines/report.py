@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html import escape
 from typing import Any, Literal
 
 from strandline.core.errors import StrandlineError
@@ -98,6 +99,21 @@ class Report:
         if hidden:
             raise ValueError(f"members of a command have names of shared members: {hidden}")
         return shared | dict(self.members)
+
+    def _repr_html_(self) -> str:
+        """Return the report as a table, for notebooks."""
+        shown = {
+            "lake": self.lake, "outcome": f"{self.outcome} (exit code {self.exit})", "seconds": f"{self.seconds:.1f}",
+            **{name: f"{count:,}" for name, count in self.counts.items() if count},
+            **{code: f"{count:,}" for code, count in self.reasons.items()},
+        }  # fmt: skip
+        if self.error is not None:
+            shown["error"] = f"{self.error.message} {self.error.next}"
+        rows = "".join(
+            f"<tr><th>{escape(str(name))}</th><td>{escape(str(value))}</td></tr>"
+            for name, value in shown.items()
+        )
+        return f"<table><caption>{escape(self.command)}</caption>{rows}</table>"
 
     def json_parts(self) -> Iterator[str]:
         """Yield the parts of the report as one JSON object on one line, in ASCII, without control characters."""

@@ -1,0 +1,222 @@
+"""The Python API: a lake as an object, with the commands as methods. `strandline.open` returns it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from strandline.cli.command import current, functions
+from strandline.cli.failures import as_fault
+from strandline.cli.main import tell_others
+from strandline.core.errors import StrandlineError, UsageError
+from strandline.core.nearest import did_you_mean
+from strandline.pipelines.report import Report, ReportError
+from strandline.tables.location import DEFAULT_LAKE, Location
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from strandline.tables.store import TableStore
+
+Paths = str | os.PathLike[str]
+
+
+class Lake:
+    """One lake. Methods are the commands, with the same options by keyword (`--fail-on-reject` is `fail_on_reject`).
+
+    A method returns the report of its command; `report.counts`, `report.members` and others are its parts, and a
+    notebook shows it as a table. What a command prints as an error is raised as `strandline.StrandlineError`, with
+    `code`, `message` and `next`. An exit code of 1, or 3 in a report, is `report.exit` and no exception.
+
+    Spark is the active session, or a local one that starts at the first method that needs it and stays.
+    """
+
+    def __init__(self, location: Location, settings: Mapping[str, object]) -> None:
+        self.location = location
+        self._set = [f"{name}={_text(value)}" for name, value in settings.items()]
+
+    def __repr__(self) -> str:
+        """Return the call that opens this lake."""
+        named = "" if self.location.is_path() else "schema="
+        return f"strandline.open({named}{self.location.describe()!r})"
+
+    def init(self, *, buckets: int | None = None, run_id: str | None = None, **options: Any) -> Report:
+        """Create the missing tables and views; `options` are those that dialects declare, such as `strict=True`."""
+        return self._run("init", buckets=buckets, run_id=run_id, **options)
+
+    def ingest(
+        self,
+        *sources: Paths,
+        dialect: str,
+        format: str | None = None,  # noqa: A002 - the name of the option
+        fail_on_reject: bool = False,
+        require_manifest: bool = False,
+        from_quarantine: bool = False,
+        reason: str | None = None,
+        namespace: str | None = None,
+        drop_rejected_before: date | str | None = None,
+        run_id: str | None = None,
+        **options: Any,
+    ) -> Report:
+        """Verify the records of files, folders and globs, and insert the genuine ones. Creates a missing lake."""
+        before = None if drop_rejected_before is None else str(drop_rejected_before)
+        return self._run(
+            "ingest", sources=[os.fspath(source) for source in sources], dialect=dialect, form=format,
+            fail_on_reject=fail_on_reject, require_manifest=require_manifest, from_quarantine=from_quarantine,
+            reason=reason, namespace=namespace, drop_rejected_before=before, run_id=run_id, **options,
+        )  # fmt: skip
+
+    def stream(
+        self,
+        source: Paths,
+        *,
+        dialect: str,
+        every: str | None = None,
+        checkpoint: Paths | None = None,
+        max_files: int | None = None,
+        max_records: int | None = None,
+        **options: Any,
+    ) -> Report:
+        """Ingest and reduce what a folder or topic has; with `every`, such as `"30s"`, until it is interrupted."""
+        return self._run(
+            "stream", source=os.fspath(source), dialect=dialect, available_now=every is None, every=every,
+            checkpoint=None if checkpoint is None else os.fspath(checkpoint), max_files=max_files,
+            max_records=max_records, **options,
+        )  # fmt: skip
+
+    def reduce(self, *, full: bool = False, run_id: str | None = None, **options: Any) -> Report:
+        """Update the reduced tables; `full` reduces everything again, and `report.members` names each difference."""
+        return self._run("reduce", full=full, run_id=run_id, **options)
+
+    def sync(self, source: Lake | Paths, *, dry_run: bool = False) -> Report:
+        """Copy the records of another lake that this one lacks; they are verified like any input."""
+        there = source.location.describe() if isinstance(source, Lake) else os.fspath(source)
+        return self._run("sync", source=there, dry_run=dry_run)
+
+    def maintain(
+        self, *, dry_run: bool = False, keep_days: int | None = None, run_id: str | None = None
+    ) -> Report:
+        """Compact small files and remove files that only old versions need."""
+        return self._run("maintain", dry_run=dry_run, keep_days=keep_days, run_id=run_id)
+
+    def export(self, *namespaces: str, out: Paths, as_of: str | None = None) -> Report:
+        """Write the records of namespaces to one file that `ingest` reads."""
+        from pathlib import Path
+
+        return self._run("export", namespaces=list(namespaces), out=Path(out), as_of=as_of)
+
+    def status(self, *namespaces: str, all: bool = False, check: bool = False) -> Report:  # noqa: A002
+        """Return the health of namespaces, worst first, in `report.members["rows"]`; a local lake needs no Spark."""
+        return self._run("status", namespaces=list(namespaces), every=all, check=check)
+
+    def quarantine(self, quarantine_id: str | None = None) -> Report:
+        """Return the records that were not accepted by reason, or one of them with its bytes and evidence."""
+        return self._run("quarantine", words=["list"] if quarantine_id is None else ["show", quarantine_id])
+
+    def check(self) -> Report:
+        """Check every invariant of the tables."""
+        return self._run("check")
+
+    def table(self, name: str) -> DataFrame:
+        """Return a table of the lake at its current version. Raises: UsageError `TABLE_UNKNOWN`."""
+        from strandline.contracts.load import tables
+
+        if name not in tables():
+            raise UsageError("TABLE_UNKNOWN", f"a lake has no table {name}", did_you_mean(name, tables()))
+        return self._store().read(name)
+
+    def sql(self, query: str) -> DataFrame:
+        """Return the rows of a query over the tables and views of the lake, by their bare names.
+
+        The query is yours: unlike `strandline sql`, this does not check what it reads or calls.
+        """
+        from strandline.pipelines.sql.query import query_errors
+        from strandline.tables.views import bare_names
+
+        store = self._store()
+        with query_errors(), bare_names(store):
+            return store.spark.sql(query)
+
+    def _store(self) -> TableStore:
+        """Return the tables through Spark."""
+        from strandline.cli.invocation import Invocation, Options
+
+        where = self._where()
+        call = Invocation(
+            "open", Options(lake=where.get("lake"), schema=where.get("schema"), settings=tuple(self._set))
+        )
+        return call.store(makes=False)
+
+    def _where(self) -> dict[str, str]:
+        return {"lake" if self.location.is_path() else "schema": self.location.describe()}
+
+    def _run(self, name: str, **values: Any) -> Report:
+        function = functions[name]
+        known = inspect.signature(function).parameters
+        for option in values:
+            if option not in known:
+                raise UsageError(
+                    "OPTION_UNKNOWN", f"{name} has no option {option}", did_you_mean(option, tuple(known))
+                )
+        texts = {
+            option: _text(value) if isinstance(value, os.PathLike) and option != "out" else value
+            for option, value in values.items()
+        }
+        with self._told(name):
+            result = function(**texts, **self._where(), quiet=True, set_value=self._set)
+        tell_others(result.report)
+        return result.report
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """Raise errors of the environment as `StrandlineError`, and tell the server of lineage that the run failed."""
+        current.clear()
+        try:
+            yield
+        except Exception as error:
+            known = as_fault(error, None, self.location.describe())
+            if known is None:
+                raise
+            self._tell_failure(name, known)
+            if known is error:
+                raise
+            raise known from error
+
+    def _tell_failure(self, name: str, error: StrandlineError) -> None:
+        if current:
+            tell_others(
+                Report(
+                    name, current[0].run_id, "usage" if error.exit_code == 2 else "fault", error.exit_code,
+                    lake=self.location.describe(), error=ReportError.of(error),
+                )
+            )  # fmt: skip
+
+
+def open_lake(
+    path: Paths | None = None, *, schema: str | None = None, settings: Mapping[str, object] | None = None
+) -> Lake:
+    """Return the lake at a path or URI (default: the folder `lake`), or in the schema `CATALOG.SCHEMA`.
+
+    Opens nothing: a lake that does not exist is created by `init` or `ingest`, and an error of all other methods.
+    `settings` are those of conf/base.yaml by their dotted names.
+    Raises: UsageError `LAKE_AND_SCHEMA`, `LAKE_PATH_INVALID`, `SCHEMA_NAME_INVALID`.
+    """
+    if path is not None and schema is not None:
+        raise UsageError(
+            "LAKE_AND_SCHEMA",
+            f"{os.fspath(path)} and {schema} both say where the tables are",
+            "give one of them",
+        )
+    if schema is not None:
+        return Lake(Location.parse_schema(schema), settings or {})
+    return Lake(Location.lake(DEFAULT_LAKE if path is None else os.fspath(path)), settings or {})
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

@@ -40,3 +40,17 @@ def test_the_installed_program_makes_a_lake_lands_reduces_and_answers(program, t
     query = "SELECT namespace, records FROM namespace_health ORDER BY namespace"
     assert answer("sql", query)["rows"] == sorted([row["namespace"], row["records"]] for row in rows)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "lake"]
+
+
+ENTRY = (
+    "import sys; from importlib.metadata import entry_points; sys.argv[0] = 'strandline'; "
+    "[entry] = entry_points(group='console_scripts', name='strandline'); entry.load()()"
+)
+
+
+def test_who_calls_the_entry_point_of_the_wheel_gets_the_exit_code(program, tmp_path):
+    for words, code in ((("explain", "JSON_INVALID"), 0), (("status",), 2), (("nonsense",), 2)):
+        process = program.start(*words, cwd=tmp_path, script=ENTRY)
+        process.communicate(timeout=60)
+        assert (words, process.returncode) == (words, code)
+        assert program.run(*words, cwd=tmp_path).returncode == code

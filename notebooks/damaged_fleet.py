@@ -42,8 +42,8 @@ for name, lines in journals.items():
 
 
 def flipped(line: bytes) -> bytes:
-    """One hex digit of the resource is another one."""
-    return line[:-1] + (b"0" if line[-1:] != b"0" else b"1")
+    """The first digit of the line's number is another one."""
+    return (b"0" if line[:1] != b"0" else b"1") + line[1:]
 
 
 damaged = dict(journals)
@@ -81,7 +81,7 @@ landed
 # MAGIC %md
 # MAGIC ## What is damaged, and where
 # MAGIC
-# MAGIC `node-1` has a flipped digit, `node-2` lacks two lines, two lines of `node-3` changed places. `node-4` was cut at its end: what is there is
+# MAGIC In `node-1` one digit is another one, `node-2` lacks two lines, two lines of `node-3` changed places. `node-4` was cut at its end: what is there is
 # MAGIC genuine, and only a peer that has more can show that something is missing.
 
 # COMMAND ----------

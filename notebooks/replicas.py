@@ -3,7 +3,7 @@
 # MAGIC # Two replicas converge, one forks
 # MAGIC
 # MAGIC Two lakes receive different parts of the same journals, in different orders. They copy what they lack from each other until both have the
-# MAGIC same sets of records, and the same state hashes. Then one node tells a third lake another history: the fork is found, with evidence.
+# MAGIC same sets of records, and the same state hashes. Then one node tells Tokyo another history: the fork is found, with evidence.
 # MAGIC
 # MAGIC It needs Strandline, Spark and matplotlib: `pip install 'WHEEL[spark,notebook]'`, on a cluster `%pip install 'WHEEL[notebook]'`.
 

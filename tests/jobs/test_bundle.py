@@ -33,6 +33,7 @@ def run(spark, tmp_path, capsys):
             code = main([*words, "--quiet"])
             reports[task["task_key"]] = report = json.loads(capsys.readouterr().out)
             assert report["exit"] == code
+            assert "error" not in report, report["error"]
         return reports
 
     yield run_job

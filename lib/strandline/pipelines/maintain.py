@@ -99,13 +99,12 @@ def _maintain(
         done.counts["compacted_files"] += removed
         done.counts["written_files"] += added
         context.faults.reach(f"maintain.compacted.{table}")
-    entry["removable_files"] = removable = maintain.removable(store, table, days)
-    changes = set(maintain.retention_days(store, table).values()) != {days}
-    entry["sets_retention"] = changes
+    entry["sets_retention"] = changes = set(maintain.retention_days(store, table).values()) != {days}
     if changes and writes:
-        # Before files go, and before Delta removes commits at its next checkpoint.
+        # Before files are counted and removed: of fewer days than the table keeps, Delta sees nothing.
         maintain.keep_for(store, table, days)
         done.counts["retention_set"] += 1
+    entry["removable_files"] = removable = maintain.removable(store, table, days)
     if removable and writes:
         maintain.vacuum(store, table, days)
         done.counts["removed_files"] += removable

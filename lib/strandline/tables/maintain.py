@@ -19,6 +19,7 @@ LISTED: Final = 1000
 """Maximum number of files that `VACUUM .. DRY RUN` lists."""
 MIN_FILE_SIZE: Final = "spark.databricks.delta.optimize.minFileSize"
 MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
+IS_FILE: Final = r"\.[^/]*$"
 RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
 RETENTION_DAYS: Final[Mapping[str, int]] = dict(zip(RETENTION_PROPERTIES, (30, 7), strict=True))
 """What Delta does without the property: days that commits and removed files stay."""
@@ -114,11 +115,15 @@ def committed_at(tables: TableReads, table: str, version: int, newest: int) -> d
 
 
 def removable(store: TableStore, table: str, days: int) -> int:
-    """Return how many files and folders `vacuum` would remove; `LISTED` means this number or more."""
-    # It removes nothing, so it may look at fewer days than the table keeps now.
+    """Return how many files `vacuum` would remove; `LISTED` means this number or more.
+
+    If the table keeps more days now, the files of those days are not seen: see `keep_for`.
+    """
     sql = vacuum_sql(target=store.target(table), days=days, dry_run=True)
+    # It removes nothing, so Delta need not check the days.
     with session_settings(store.spark, {RETENTION_CHECK: "false"}):
-        return int(store.spark.sql(sql).count())
+        # Empty folders are listed, too: those of buckets and of the change data feed have no dot in their names.
+        return store.spark.sql(sql).where(F.col("path").rlike(IS_FILE)).count()
 
 
 def vacuum(store: TableStore, table: str, days: int) -> None:

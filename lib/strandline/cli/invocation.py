@@ -185,7 +185,7 @@ class Invocation:
         from strandline.tables.store import TableStore
 
         # An id from outside can be that of a process that was killed: its commits must not stand for those of this one.
-        attempt = self.entropy.hex()[:12] if self.options.run_id else ""
+        attempt = f"{self.entropy.hex()[:12]}-" if self.options.run_id else ""
         return TableStore(spark, location, Retry(self.settings.merge), run_id=self.run_id, attempt=attempt)
 
     def delta_rs(self) -> "DeltaRsLake":

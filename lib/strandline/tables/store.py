@@ -174,7 +174,7 @@ class TableStore(TableReads):
 
     def append_run(self, row: Mapping[str, object]) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
-        append(self, RUN, row, transaction(f"{self.run_id}/{RUN}", 0, self.run_id))
+        append(self, RUN, row, transaction(f"{self.run_id}/{RUN}/row", 0, self.run_id))
 
     def repeated(self, statement: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
         """Return the result of a statement, repeated after conflicts. Raises: FaultError `WRITE_CONFLICT`."""
@@ -191,7 +191,7 @@ class TableStore(TableReads):
 
     def _transaction(self, table: str) -> dict[str, str]:
         self._statements += 1
-        return transaction(f"{self.run_id}/{self._attempt}/{table}/{self._statements}", 0, self.run_id)
+        return transaction(f"{self.run_id}/{table}/{self._attempt}{self._statements}", 0, self.run_id)
 
     def _merge(
         self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],

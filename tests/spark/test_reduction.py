@@ -9,6 +9,7 @@ import pytest
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.dialects.sdmp.spark import few_lines
 from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS
 from strandline.pipelines import reduce
 from strandline.tables import small_tables
@@ -103,6 +104,7 @@ def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_
     new_lake, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(reduce, "LARGE_CHANGES", 30)
+    monkeypatch.setattr(few_lines, "FEW_LINES", 0)
     lake, reference = new_lake(), ReferenceLake()
 
     def reduced(name: str, files: dict[str, bytes]) -> tuple[int, int]:
@@ -119,7 +121,14 @@ def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_
     lines = small_journal(FORKED)
     forked = branch(lines, 2, 3, author=1)
     assert reduced("news", {"grown.journal": render(lines[:50]), "forked.jsonl": forked}) == (44 + 3, 1)
-    # `--full` repairs a damaged row, a missing one and one without a record.
+    # `--full` repairs a damaged row, a missing one and one without a record: by joins, and whole.
+    assert_repaired(lake, reference)
+    monkeypatch.undo()
+    assert_repaired(lake, reference)
+
+
+def assert_repaired(lake: Lake, reference: ReferenceLake) -> None:
+    """`--full` names and repairs a damaged row, a missing one and one without a record."""
     damaged, lost, stray = (f"node:{node_of(n)}" for n in (FORKED, GAPPED, LATE))
     lake.damage("UPDATE node_journal SET tip_n = tip_n + 1 WHERE namespace = '{}'", damaged)
     lake.damage("DELETE FROM namespace_state WHERE namespace = '{}'", lost)
@@ -134,8 +143,9 @@ def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_
 
 
 def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_at_once(
-    spark, settings, empty_lakes, tmp_path
+    spark, settings, empty_lakes, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr(few_lines, "FEW_LINES", 0)
     history = reduced_history(spark, settings, empty_lakes[False], tmp_path, 2_000)
     lake, reference = history.lake, history.reference()
     forked, gapped, late = map(small_journal, (FORKED, GAPPED, LATE))
@@ -159,6 +169,8 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
         reference.ingest(files)
         lake.ingest(write_files(tmp_path / f"year{number}", files))
         lake.reduce()
+    # Until here by joins; from here on each journal whole, from all of its lines.
+    monkeypatch.undo()
     assert_reduced_as_in_full(lake, reference)
     assert_reduced_as_from_nothing(lake, tmp_path / "rebuilt", empty_lakes[False])
     lake.assert_sound()

@@ -79,6 +79,12 @@ class Tables(LakeSnapshot, Protocol):
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table at a version, lazy."""
 
+    def few_rows(self, table: str, version: int | None = None) -> pa.Table | None:
+        """All rows of a small table at a version, in memory; None if only Spark should read them."""
+
+    def few_changes(self, table: str, first: int, last: int) -> pa.Table | None:
+        """The rows that the versions `first` to `last` inserted, in memory; None as in `few_rows`."""
+
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
         """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
 

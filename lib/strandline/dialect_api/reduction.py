@@ -40,12 +40,21 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class InMemory:
+    """The number of reduced namespaces and their buckets, sorted, where the driver has all reduced rows."""
+
+    namespaces: int
+    buckets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reduction:
     """The result of a reduction: rows of the touched namespaces by table, and their rows of `namespace_state`.
 
     `deletes` are the keys (with bucket) of stored rows of these namespaces to delete, by table. `bounds` are ranges of
     a table's layout column: no stored row outside of them has a key of the given or deleted rows. Nullable columns that
-    `states` leaves out are null; `reduced_at` is set when the rows are written.
+    `states` leaves out are null; `reduced_at` is set when the rows are written. With `in_memory` every frame is made of
+    rows of the driver, and no table is without rows: no job needs to count or keep them.
     """
 
     tables: Mapping[str, DataFrame]
@@ -53,3 +62,4 @@ class Reduction:
     deletes: Mapping[str, DataFrame] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
+    in_memory: InMemory | None = None

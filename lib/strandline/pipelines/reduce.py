@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
-from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
+from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction, Refusal
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
@@ -140,11 +141,7 @@ def _reduce(
     jobs: SparkJobs,
     done: ReduceResult,
 ) -> None:
-    states = store.read(STATES).where(F.col("dialect") == dialect.info.name)
-    stored = jobs.row(
-        states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
-    )
-    previous = stored["version"]
+    previous, records = _reduced_before(store, dialect, jobs)
     side_versions = {table: store.version(table) for table in dialect.info.side_tables}
     done.read_versions.update(side_versions)
     scope = ReduceScope(
@@ -164,7 +161,7 @@ def _reduce(
             )
             _write_all(store, dialect, dialect.reduce(None, store, jobs, scope), context, jobs, done)
             return
-        changes, count = _changes(store, dialect, previous, version, stored["records"], context, jobs)
+        changes, count = _changes(store, dialect, previous, version, records, context, jobs)
         done.counts["new_records"] += count
         context.progress.stage(f"reducing {count:,} new records of {dialect.info.record_table}")
         if changes is None or count or dialect.info.sticky_options:
@@ -175,6 +172,22 @@ def _reduce(
         if differing:
             done.differences.update(differing)
             _write_all(store, dialect, rebuilt, context, jobs, done)
+
+
+def _reduced_before(store: TableStore, dialect: Dialect, jobs: SparkJobs) -> tuple[int | None, int]:
+    """Return the version of the record table up to which it is reduced, or None, and the number of records."""
+    few = store.few_rows(STATES)
+    if few is not None:
+        of_dialect = few.filter(pc.equal(few.column("dialect"), dialect.info.name))
+        return (
+            pc.max(of_dialect.column("reduced_version")).as_py(),
+            pc.sum(of_dialect.column("record_count")).as_py() or 0,
+        )
+    states = store.read(STATES).where(F.col("dialect") == dialect.info.name)
+    stored = jobs.row(
+        states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
+    )
+    return stored["version"], stored["records"] or 0
 
 
 def _changes(
@@ -196,7 +209,10 @@ def _changes(
         )
         return None, 0
     context.progress.stage(f"reading new records of {dialect.info.record_table}")
-    count: int = jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+    few = store.few_changes(table, previous + 1, version)
+    count: int = (
+        jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"] if few is None else few.num_rows
+    )
     if count < LARGE_CHANGES:
         return changes, count
     jobs.persist_on_disk()
@@ -223,28 +239,41 @@ def _write(
     store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: ReduceResult
 ) -> None:
     done.refused.update({each.namespace: each for each in reduction.refused})
-    states = jobs.checkpoint(with_nulls(store, reduction.states), "states")
-    found = jobs.row(states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")))
-    if not found["rows"]:
+    states = with_nulls(store, reduction.states)
+    known = reduction.in_memory
+    if known is None:
+        states = jobs.checkpoint(states, "states")
+        found = jobs.row(
+            states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets"))
+        )
+        known = InMemory(found["rows"], tuple(sorted(found["buckets"])))
+    if not known.namespaces:
         return
-    done.namespaces += found["rows"]
-    done.counts["reduced"] += found["rows"]
-    buckets = tuple(sorted(found["buckets"]))
+    done.namespaces += known.namespaces
+    done.counts["reduced"] += known.namespaces
+    buckets = known.buckets
     for table, rows in reduction.tables.items():
         context.progress.stage(f"writing {table}")
         deletes = reduction.deletes.get(table)
         # A table without files has no row to delete: this check is cheaper than a query.
         if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
             deletes = None
-        if deletes is not None or jobs.has_rows(rows):
+        if deletes is not None or reduction.in_memory is not None or jobs.has_rows(rows):
             bounds = reduction.bounds.get(table, {})
-            _add(done, table, store.replace(table, rows, buckets, deletes, bounds))
+            _add(
+                done,
+                table,
+                store.replace(
+                    table, rows, buckets, deletes, bounds, in_memory=reduction.in_memory is not None
+                ),
+            )
         context.faults.reach(f"reduce.{table}")
     context.faults.reach("reduce.before_state")
     context.progress.stage(f"writing {STATES}")
     # Computed as late as possible: from this time views show the state. No state depends on it.
     written = states.withColumn("reduced_at", F.current_timestamp())
-    _add(done, STATES, store.replace(STATES, written, buckets))
+    in_memory = reduction.in_memory is not None
+    _add(done, STATES, store.replace(STATES, written, buckets, in_memory=in_memory))
 
 
 def _add(done: ReduceResult, table: str, written: Written) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -98,6 +99,16 @@ class TableReads:
         return feed.where("_change_type = 'insert'").drop(
             "_change_type", "_commit_version", "_commit_timestamp"
         )
+
+    def few_rows(self, table: str, version: int | None = None) -> pa.Table | None:
+        """Return the rows of a small table at a version, or at the current one; None if Spark should read them."""
+        small = self._small.rows(table, version)
+        return None if small is None else small[0]
+
+    def few_changes(self, table: str, first: int, last: int) -> pa.Table | None:
+        """Return the rows that the versions `first` to `last` inserted, or None as in `few_rows`."""
+        small = self._small.changes(table, first, last)
+        return None if small is None else small[0]
 
     def changes_since(self, table: str, before: int, last: int) -> DataFrame | None:
         """Return the rows inserted after the version `before`, or None if the log no longer has it.

@@ -44,6 +44,7 @@ class SmallTables:
         self._location = location
         self._is_read = is_trusted and location.is_local()
         self._kept: dict[str, tuple[int, Small | None]] = {}
+        self._kept_changes: dict[str, tuple[tuple[int, int, int], Small | None]] = {}
 
     def rows(self, table: str, version: int | None = None) -> Small | None:
         """Return the rows of a table at a version, or at the current one; None if Spark should read them.
@@ -58,7 +59,8 @@ class SmallTables:
         if kept != asked:
             is_small = _is_small(log, asked)
             rows = _read(lambda: self._open(table, asked), _scanned) if is_small else None
-            self._kept[table] = (asked, rows)
+            if kept is None or kept < asked:
+                self._kept[table] = (asked, rows)
         return rows
 
     def changes(self, table: str, first: int, last: int) -> Small | None:
@@ -68,7 +70,11 @@ class SmallTables:
             return None
         # As with Spark, they have the columns of the current version.
         current = newest_version(log, "json")
-        return _read(lambda: self._open(table, current), lambda opened: _inserted(opened, first, last))
+        kept, rows = self._kept_changes.get(table, (None, None))
+        if kept != (asked := (first, last, current)):
+            rows = _read(lambda: self._open(table, current), lambda opened: _inserted(opened, first, last))
+            self._kept_changes[table] = (asked, rows)
+        return rows
 
     def _log(self, table: str) -> Path | None:
         """Return the folder of the table's log, or None if it is not read, not there or does not have all commits."""

@@ -34,6 +34,7 @@ DICTIONARY: Final = "parquet.enable.dictionary"
 ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
 """A reader loads a whole row group of the requested columns into memory, so row groups must be small."""
 
+MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 """Delta sets it after each commit through the same Spark session, not after commits of other writers."""
 
@@ -129,11 +130,14 @@ class TableStore(TableReads):
         buckets: tuple[int, ...],
         deletes: DataFrame | None = None,
         bounds: Bounds = NO_BOUNDS,
+        *,
+        in_memory: bool = False,
     ) -> Written:
         """Replace the rows of the keys in `rows`; a row that differs only in provenance stays.
 
         Rows with a key in `deletes` (key columns and bucket) are deleted in the same commit. Files outside of `bounds`
-        are not opened: no stored row with one of the keys can be there.
+        are not opened: no stored row with one of the keys can be there. Rows that the driver has (`in_memory`) are few
+        and never differ, so they are neither laid out nor kept between the two passes of the MERGE.
         """
         described = contract(table)
         sql = replace_merge_sql(
@@ -141,7 +145,8 @@ class TableStore(TableReads):
             deleting=deletes is not None, bounds=bounds,
         )  # fmt: skip
         if deletes is None:
-            return self._merge(described, sql, rows, buckets, {})
+            settings = {MATERIALIZE: "none"} if in_memory else {}
+            return self._merge(described, sql, rows, buckets, settings, lay_out=not in_memory)
         kept = rows.select(*described.names, F.lit(False).alias(DELETED))
         keys = deletes.select(*described.partition, *described.key, F.lit(True).alias(DELETED))
         marked = kept.unionByName(keys, allowMissingColumns=True)

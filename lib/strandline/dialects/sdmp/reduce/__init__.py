@@ -1,6 +1,6 @@
 """The state of node journals as pure functions of accepted lines: journal row, state hash, forks, peer status."""
 
-from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, forks
+from strandline.dialects.sdmp.reduce.forks import MAX_MEMBERS, Equivocation, fork, forks, forks_of
 from strandline.dialects.sdmp.reduce.peers import (
     PeerStatus,
     WantedResource,
@@ -12,6 +12,7 @@ from strandline.dialects.sdmp.reduce.state import (
     REDUCER_VERSION,
     NodeJournal,
     journal,
+    journal_of,
     leaves,
     state_bytes,
     state_bytes_of,
@@ -30,7 +31,9 @@ __all__ = [
     "WantedResource",
     "fork",
     "forks",
+    "forks_of",
     "journal",
+    "journal_of",
     "leaves",
     "n_of",
     "peer_statuses",

@@ -1,11 +1,11 @@
 """Forks of a journal: lines with several successors, with evidence that a third party can check."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from strandline.core.equivocation import MAX_MEMBERS, Context, Equivocation, equivocation
 from strandline.core.ids import namespace
 from strandline.dialects.sdmp.types import DIALECT, Line, record_id
-from strandline.dialects.sdmp.verify import Link, tree_of
+from strandline.dialects.sdmp.verify import Link, Tree, tree_of
 
 __all__ = ["MAX_MEMBERS", "Equivocation", "fork", "forks"]
 
@@ -18,8 +18,20 @@ def forks(node: str, accepted: Mapping[bytes, Line]) -> tuple[Equivocation, ...]
     Raises:
         ValueError: as `n_of`.
     """
-    tree = tree_of(node, accepted)
-    return tuple(fork(node, forked.raw, _raws(tree.children[forked.hash])) for forked in tree.forked())
+    return forks_of(node, tree_of(node, accepted))
+
+
+def forks_of(node: str, tree: Tree, new: Container[bytes] | None = None) -> tuple[Equivocation, ...]:
+    """Return the rows of `forks` from the tree of the lines; with `new` only of lines with a successor in it.
+
+    `new` contains record ids.
+    """
+    found = ((forked, _raws(tree.children[forked.hash])) for forked in tree.forked())
+    return tuple(
+        fork(node, forked.raw, followers)
+        for forked, followers in found
+        if new is None or any(id_ in new for id_ in followers)
+    )
 
 
 def _raws(links: Iterable[Link]) -> dict[bytes, bytes]:

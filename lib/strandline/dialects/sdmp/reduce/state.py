@@ -7,7 +7,7 @@ from typing import Final
 
 from strandline.core.ids import namespace
 from strandline.dialects.sdmp.types import Line, Profile
-from strandline.dialects.sdmp.verify import Leaf, tree_of
+from strandline.dialects.sdmp.verify import Leaf, Tree, tree_of
 
 REDUCER_VERSION: Final = "sdmp/1"
 
@@ -85,7 +85,11 @@ def journal(node: str, accepted: Mapping[bytes, Line]) -> NodeJournal:
     Raises:
         ValueError: as `n_of`.
     """
-    tree = tree_of(node, accepted)
+    return journal_of(node, tree_of(node, accepted))
+
+
+def journal_of(node: str, tree: Tree) -> NodeJournal:
+    """Return the row of a journal from the tree of its lines, as `journal` does."""
     ends, forked = tree.leaves(), tree.forked()
     tip = tree.links[ends[0].record_id]
     pairs = {

@@ -158,7 +158,15 @@ def as_equivocation(found: DataFrame) -> DataFrame:
         key.cast("binary"), zero, F.col("position").cast("binary"),
     )  # fmt: skip
     columns = {"equivocation_id": F.unhex(F.sha2(name, 256)), "key": key, "evidence": _evidence(key)}
-    return shaped(found.withColumns(columns), dialect=DIALECT, kind="SDMP_FORK", attributable=False)
+    return as_equivocation_rows(found.withColumns(columns))
+
+
+def as_equivocation_rows(found: DataFrame) -> DataFrame:
+    """Add the columns that all forks share.
+
+    Reads:  as `frames.states.as_equivocation`.  Gives: the columns of `equivocation`.  Rows: one per row.
+    """
+    return shaped(found, dialect=DIALECT, kind="SDMP_FORK", attributable=False)
 
 
 def _evidence(key: Column) -> Column:

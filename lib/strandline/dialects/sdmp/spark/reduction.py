@@ -14,6 +14,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark import journal_rows
+from strandline.dialects.sdmp.spark.few_lines import from_few
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, from_all
 from strandline.dialects.sdmp.spark.incremental_reduction import from_state
 from strandline.dialects.sdmp.spark.positions import LINES
@@ -23,6 +24,9 @@ from strandline.frames.states import as_namespace_state
 
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the journals in `changes` (rows of the change feed), or all journals if it is None, with equal rows."""
+    few = from_few(tables, scope, of_changes=changes is not None)
+    if few is not None:
+        return few
     return _of_all(tables, jobs, scope) if changes is None else _of_changes(changes, tables, jobs, scope)
 
 

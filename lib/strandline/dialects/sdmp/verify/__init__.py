@@ -12,7 +12,7 @@ from strandline.dialects.sdmp.verify.elements import (
     predecessor_unknown,
 )
 from strandline.dialects.sdmp.verify.judgement import Delivery, Judgement, judge
-from strandline.dialects.sdmp.verify.tree import Leaf, Tree, n_of, tree_of, tree_of_lines
+from strandline.dialects.sdmp.verify.tree import Leaf, Tree, n_of, tree_of, tree_of_lines, tree_of_links
 
 __all__ = [
     "Delivery",
@@ -36,4 +36,5 @@ __all__ = [
     "root_of",
     "tree_of",
     "tree_of_lines",
+    "tree_of_links",
 ]

@@ -74,6 +74,26 @@ def tree_of(node: str, accepted: Mapping[bytes, Line]) -> Tree:
     return Tree(root, links, {id_: by_raw[link.raw] for id_, link in links.items()}, children)
 
 
+def tree_of_links(linked: Mapping[bytes, tuple[Link, int]]) -> Tree | None:
+    """Return the tree of stored lines, given with their n by record id; nothing is hashed again.
+
+    None if they are not the lines of one journal: exactly one line 1, and of each other line the predecessor.
+    """
+    by_hash = {link.hash: n for link, n in linked.values()}
+    roots = [link for link, n in linked.values() if link.number is None and n == 1]
+    children: dict[str, list[Link]] = {}
+    for link, n in linked.values():
+        if link.number is not None:
+            if by_hash.get(link.number) != n - 1:
+                return None
+            children.setdefault(link.number, []).append(link)
+    followers = sum(map(len, children.values()))
+    if len(roots) != 1 or len(by_hash) != len(linked) or followers + 1 != len(linked):
+        return None
+    links = {id_: link for id_, (link, _) in linked.items()}
+    return Tree(roots[0], links, {id_: n for id_, (_, n) in linked.items()}, children)
+
+
 def tree_of_lines(node: str, lines: Iterable[bytes]) -> Tree:
     """Return the tree of the accepted lines of a journal. Line 1 may be omitted.
 

@@ -5,7 +5,7 @@ from dataclasses import astuple, fields
 import pytest
 
 from strandline.dialects import dialect
-from strandline.dialects.sdmp.spark import few_lines
+from strandline.dialects.sdmp.spark import few_lines, few_segments
 from support import ipfslog_reference as logs
 from support import log_lakes
 from support.agreement import assert_admitted_equal, assert_reduced_equal
@@ -40,6 +40,7 @@ class TestSdmp(GoldenLake, Conformance):
         # The other lakes are small: segments are placed and journals reduced in the driver.
         if request.function.__name__.startswith("test_a_stream"):
             monkeypatch.setattr(few_lines, "FEW_LINES", 0)
+            monkeypatch.setattr(few_segments, "FEW_SEGMENTS", 0)
 
     spelled = ("n", "line_number", "author_fp", "resource_id")
 

@@ -46,6 +46,10 @@ class InputScan(Protocol):
     def has_text(self) -> bool:
         """True if Spark's splitting reader reads one of the files."""
 
+    @property
+    def is_small(self) -> bool:
+        """True if the files have few bytes as they lie there: work for one task."""
+
     def lines(self) -> DataFrame:
         """Lines of large plain text: file_no, part, label, mark, size, raw, in the order of each part."""
 
@@ -105,6 +109,9 @@ class Jobs(Protocol):
 
     def has_rows(self, frame: DataFrame) -> bool:
         """Return whether the frame has a row."""
+
+    def few(self, frame: DataFrame, most: int) -> list[Row] | None:
+        """Return the rows if there are at most `most`, else None. The caller bounds their size."""
 
     def unpersist(self, frame: DataFrame) -> None:
         """Release what `persist` or `checkpoint` computed."""

@@ -158,7 +158,7 @@ def _without_content() -> Column:
 def _by_reason(rows: DataFrame) -> list[Row]:
     """Return, by reason, its number of records, an example, and the buckets of its rows."""
     example = F.min(F.struct(F.lower(F.hex("quarantine_id")).alias("quarantine_id"), "evidence"))
-    return (
+    counted = (
         rows.select(F.explode("reasons").alias("reason"), "quarantine_id", "evidence", "bucket")
         .groupBy("reason")
         .agg(
@@ -166,6 +166,6 @@ def _by_reason(rows: DataFrame) -> list[Row]:
             example.alias("example"),
             F.collect_set("bucket").alias("buckets"),
         )
-        .orderBy("reason")
-        .collect()
     )
+    # There are few reasons: Spark would sample the rows before it sorts them.
+    return sorted(counted.collect(), key=lambda row: row["reason"])

@@ -59,6 +59,11 @@ class SparkJobs:
         """Return whether the frame has a row."""
         return bool(frame.head(1))
 
+    def few(self, frame: DataFrame, most: int) -> list[Row] | None:
+        """Return the rows if there are at most `most`, else None."""
+        rows = frame.limit(most + 1).collect()
+        return rows if len(rows) <= most else None
+
     def unpersist(self, frame: DataFrame) -> None:
         """Release a frame of `persist` or `checkpoint`."""
         frame.unpersist()

@@ -31,6 +31,11 @@ class ContentScan:
         """False: Spark's splitting reader needs paths."""
         return False
 
+    @property
+    def is_small(self) -> bool:
+        """False: the size of the contents is not known."""
+        return False
+
     def lines(self) -> DataFrame:
         """Raise ValueError: there are no files of large plain text."""
         raise ValueError("contents are read as pieces")

@@ -19,6 +19,7 @@ from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
 from strandline.tables.sources import InputFile, tasks_for
 
+SMALL_BYTES: Final = 1024 * 1024
 HEAD_BYTES: Final = 4096
 TAIL_BYTES: Final = 16 * 1024 * 1024 + 1
 SPARK_TEXT: Final = "text"
@@ -74,6 +75,11 @@ class FileScan:
         """True if Spark's splitting reader reads one of the files."""
         return any(_is_text(route) for route in self._routes)
 
+    @property
+    def is_small(self) -> bool:
+        """True if the files have at most `SMALL_BYTES` together."""
+        return sum(route.file.size for route in self._routes) <= SMALL_BYTES
+
     def lines(self) -> DataFrame:
         """Return the lines of the files for Spark's reader, in the order of each part.
 
@@ -112,7 +118,8 @@ class FileScan:
         tasks = tasks_for([size for size, _ in rows])
         listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=_LISTED))
         return map_batches(
-            listed.repartition(tasks),
+            # Rows of the driver are in as many parts as there are cores: one part needs no shuffle.
+            listed.coalesce(1) if tasks == 1 else listed.repartition(tasks),
             read_files,
             piece_schema(extra),
             options=options,

@@ -19,6 +19,14 @@ from strandline.dialects.sdmp.kernels.facts import (
     Columns,
     line_facts,
 )
+from strandline.dialects.sdmp.kernels.few_heads import (
+    HEAD_SCHEMA,
+    Place,
+    PlacedHead,
+    Segment,
+    attached_heads,
+    placed_heads,
+)
 from strandline.dialects.sdmp.kernels.findings import REJECTION_SCHEMA, rejections
 from strandline.dialects.sdmp.kernels.heads import POSITION_SCHEMA, RESOLVE_COLUMNS, resolve_heads
 from strandline.dialects.sdmp.kernels.replay import replayed
@@ -33,6 +41,7 @@ __all__ = [
     "CHAIN_SCHEMA",
     "ELEMENT_FIELDS",
     "FORK_SCHEMA",
+    "HEAD_SCHEMA",
     "JOURNAL_SCHEMA",
     "LINE_FACTS",
     "MALFORMED",
@@ -48,11 +57,16 @@ __all__ = [
     "TEXT_FRAME",
     "WRITTEN_SCHEMA",
     "Columns",
+    "Place",
+    "PlacedHead",
+    "Segment",
+    "attached_heads",
     "branches",
     "chains",
     "is_strict",
     "line_facts",
     "off_trunk",
+    "placed_heads",
     "read_content",
     "rejections",
     "replayed",

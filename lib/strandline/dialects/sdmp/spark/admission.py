@@ -6,13 +6,15 @@ Source: node journal rules, sections "Verification" and "Admission in Spark".
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Row
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import elements, findings, heads
+from strandline.dialects.sdmp.spark import elements, few_totals, findings, heads
 from strandline.dialects.sdmp.spark.batch import Batch, read_batch
 from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mismatches
 from strandline.dialects.sdmp.spark.inserts import buckets_of, inserts
@@ -28,15 +30,10 @@ def admit(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) ->
 
 
 def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
-    totals = jobs.row(
-        batch.tallied.agg(
-            _lines(F.lit(True)).alias("read"),
-            _lines(F.col("verdict").isin(elements.REFUSED, elements.FAULT)).alias("refused"),
-            _lines(F.col("verdict") == elements.ANNOUNCED).alias("announced"),
-            _lines(F.col("verdict") == elements.FAULT).alias("faults"),
-        )
+    totals = _element_totals(batch, jobs) if batch.few is None else few_totals.totals(batch.few)
+    found = (
+        _head_totals(batch, jobs) if batch.few is None else few_totals.head_totals(batch.few, tables.buckets)
     )
-    found = _head_totals(batch, jobs)
     buckets = buckets_of(found)
     deferred = found["deferred"] or 0
     limited = _over_limit(batch, tables, jobs, request) if deferred else None
@@ -46,12 +43,8 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         "accepted": (found["accepted"] or 0) + totals["announced"],
         "rejected": totals["refused"] - totals["faults"] + limited_count,
         "deferred": deferred + totals["faults"] - limited_count,
-        "since_mismatch": since_mismatches(batch.facts, batch.heads, tables, jobs, buckets)
-        if found["frames"]
-        else 0,
-        "shorter_journals": shorter_journals(
-            batch.facts, batch.heads, tables, jobs, buckets, found["low_end"]
-        ),
+        "since_mismatch": _since_mismatches(batch, tables, jobs, buckets) if found["frames"] else 0,
+        "shorter_journals": _shorter_journals(batch, tables, jobs, buckets, found["low_end"]),
     }
     return Admission(
         inserts=inserts(batch, tables, jobs, request, found, bool(totals["announced"])),
@@ -70,36 +63,62 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
     )
 
 
+def _element_totals(batch: Batch, jobs: Jobs) -> dict[str, int]:
+    """Return the counts of elements: all, refused ones with faults, announced ones, faults."""
+    return jobs.row(
+        batch.tallied.agg(
+            _lines(F.lit(True)).alias("read"),
+            _lines(F.col("verdict").isin(elements.REFUSED, elements.FAULT)).alias("refused"),
+            _lines(F.col("verdict") == elements.ANNOUNCED).alias("announced"),
+            _lines(F.col("verdict") == elements.FAULT).alias("faults"),
+        )
+    ).asDict()
+
+
+def _since_mismatches(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> int:
+    wrong = None if batch.few is None else few_totals.since_mismatches(batch.few)
+    return since_mismatches(batch.facts, batch.heads, tables, jobs, buckets) if wrong is None else wrong
+
+
+def _shorter_journals(
+    batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...], low_end: int | None
+) -> int:
+    shorter = None if batch.few is None else few_totals.shorter_journals(batch.few)
+    if shorter is not None:
+        return shorter
+    return shorter_journals(batch.facts, batch.heads, tables, jobs, buckets, low_end)
+
+
 def _lines(which: Column) -> Column:
     return F.coalesce(F.sum(F.when(which, F.col("lines"))), F.lit(0))
 
 
-def _head_totals(batch: Batch, jobs: Jobs) -> Row:
+def _head_totals(batch: Batch, jobs: Jobs) -> dict[str, Any]:
     """Return what the heads determine: counts of lines, the literals of the MERGE, and which lookups are needed."""
     delivered, is_accepted = is_delivered(), F.col("n").isNotNull()
+    is_new = is_accepted & ~F.col("is_known")
     end = F.col("n") + F.col("lines") - 1
     is_text = F.col("frame") == kernels.TEXT_FRAME
     return jobs.row(
         batch.heads.agg(
             F.sum(F.when(delivered & is_accepted, F.col("lines")).otherwise(0)).alias("accepted"),
             F.sum(F.when(delivered & ~is_accepted, F.col("lines")).otherwise(0)).alias("deferred"),
-            F.min("n").alias("low"),
-            F.max(end).alias("high"),
+            F.min(F.when(is_new, F.col("n"))).alias("low"),
+            F.max(F.when(is_new, end)).alias("high"),
             F.min(F.when(delivered & is_text, end)).alias("low_end"),
             F.count(F.when(delivered & is_accepted & F.col("since").isNotNull(), 1)).alias("frames"),
             F.collect_set(F.when(is_accepted, F.col("bucket"))).alias("buckets"),
-            _lines(is_accepted).alias("accepted_lines"),
-            F.count(F.when(is_accepted & F.col("overlaps"), 1)).alias("overlapping"),
-            F.count_distinct(F.when(is_accepted, F.struct("file_no", "part", "bucket"))).alias(
-                "part_buckets"
-            ),
+            F.collect_set(F.when(is_new, F.col("bucket"))).alias("new_buckets"),
+            _lines(is_new).alias("new_lines"),
+            F.count(F.when(is_new & F.col("overlaps"), 1)).alias("overlapping"),
+            F.count_distinct(F.when(is_new, F.struct("file_no", "part", "bucket"))).alias("part_buckets"),
             F.count_distinct("namespace").alias("namespaces"),
             F.count_distinct(F.when(is_accepted, F.col("namespace"))).alias("accepted_namespaces"),
             F.count_distinct(
                 F.when(is_accepted & ((F.col("n") == 1) | F.col("has_stored")), F.col("namespace"))
             ).alias("rooted"),
         )
-    )
+    ).asDict()
 
 
 def _readmitted(batch: Batch) -> DataFrame | None:
@@ -116,6 +135,8 @@ def _readmitted(batch: Batch) -> DataFrame | None:
 def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
     """Return the delivered elements beyond their namespace's limit of waiting rows, or None."""
     limit = request.deferred_per_namespace
+    if batch.few is not None and few_totals.within_room(batch.few, limit):
+        return None
     waiting = deferred(tables.read("quarantine"), DIALECT)
     delivered_open = batch.heads.where(is_delivered() & F.col("n").isNull())
     arrivals = delivered_open.groupBy("namespace").agg(F.sum("lines").alias("arrivals"))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial, reduce
+from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import borders, elements, heads, resources
-from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_buckets, node_rows
+from strandline.dialects.sdmp.spark import borders, elements, few_segments, heads, resources
+from strandline.dialects.sdmp.spark.few_segments import FewSegments
+from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_buckets, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES, resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
 from strandline.dialects.sdmp.types import DIALECT
-from strandline.frames.provenance import batch_sources, with_record_source
+from strandline.frames.provenance import batch_sources, record_source, with_record_source
 from strandline.frames.quarantine import deferred
 
 
@@ -26,7 +29,8 @@ class Batch:
 
     `tallied` counts the delivered elements (`elements.tally`). `measured` are the parts of split text journals, or
     None; `waiting` are the rows of `quarantine` that are judged again, or None. `sources` is the result of
-    `provenance.batch_sources`.
+    `provenance.batch_sources`. `heads` say with is_known that all lines of a segment are stored. `few` has the same
+    elements, counted and placed in the driver, if they are few.
     """
 
     facts: DataFrame
@@ -35,11 +39,24 @@ class Batch:
     measured: DataFrame | None
     waiting: DataFrame | None
     sources: DataFrame
+    few: FewSegments | None = None
 
 
 def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
     """Read all delivered elements, add waiting ones of the same namespaces, and find the positions of the heads."""
-    facts, tallied, measured, scan = _facts(scan, tables, jobs, request)
+    kept = _kept(scan, jobs, request)
+    if (
+        scan.is_small
+        and not scan.has_text
+        and request.replay is None
+        and not local_nodes(request.options).nodes
+    ):
+        # In one part: no aggregate and no join of them needs a shuffle.
+        in_one = kept.coalesce(1)
+        few = few_segments.place(in_one, tables, jobs)
+        if few is not None:
+            return _few_batch(in_one, few, scan, tables)
+    facts, tallied, measured, scan = _facts(kept, scan, tables, jobs, request)
     sources = batch_sources(scan.sources(), request.replay)
     segments = heads.segments(facts, tallied, tables.buckets)
     delivered = jobs.checkpoint(with_record_source(segments, sources), "segments")
@@ -51,26 +68,54 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
         facts = facts.unionByName(recalled)
         segments = heads.segments(recalled, elements.tally(recalled), tables.buckets)
         every = delivered.unionByName(with_waiting_source(segments, waiting))
-    placed = resolved(every, facts, tables, jobs)
+    placed = resolved(every, facts, tables, jobs).withColumn("is_known", F.lit(False))
     return Batch(facts, tallied, placed, measured, waiting, sources)
 
 
+def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables) -> Batch:
+    sources = batch_sources(scan.sources(), None)
+    named = sources.select("file_no", record_source(F.col("source")).alias("source")).collect()
+    source_of = {row["file_no"]: row["source"] for row in named}
+    rows = [head.row(source_of[head.segment.file_no], tables.buckets) for head in few.heads]
+    spans = [{name: row[name] for name in _SPAN_SCHEMA.names} for row in few.spans]
+    return Batch(
+        facts,
+        as_rows(tables, pa.Table.from_pylist(spans, schema=_SPAN_SCHEMA)),
+        as_rows(tables, pa.Table.from_pylist(rows, schema=kernels.HEAD_SCHEMA)),
+        None,
+        None,
+        sources,
+        few,
+    )
+
+
+_SPAN_SCHEMA: Final = pa.schema(
+    {
+        "file_no": pa.int64(), "part": pa.int64(), "frame": pa.int64(), "head": pa.int64(), "border": pa.bool_(),
+        "verdict": pa.int8(), "lines": pa.int64(), "bytes": pa.int64(), "last_idx": pa.int64(),
+    }
+)  # fmt: skip
+"""The columns of `elements.tally`."""
+
+
+def _kept(scan: InputScan, jobs: Jobs, request: AdmitRequest) -> DataFrame:
+    """Return the persisted facts of all elements read."""
+    # Lines that Spark's reader splits are counted only here; pieces were counted when they were read.
+    tally = scan.options.tally if scan.has_text else None
+    facts = elements.with_line_facts(
+        _elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally
+    )
+    return jobs.persist(facts, "lines")
+
+
 def _facts(
-    scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
+    kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
 ) -> tuple[DataFrame, DataFrame, DataFrame | None, InputScan]:
-    """Return the persisted facts of all elements read, their tally, the parts of split text, and the final scan.
+    """Return the facts of all elements read, their tally, the parts of split text, and the final scan.
 
     The final scan reads files in one piece in which Spark's reader lost lines.
     """
     while True:
-        # Lines that Spark's reader splits are counted only here; pieces were counted when they were read.
-        tally = scan.options.tally if scan.has_text else None
-        kept = jobs.persist(
-            elements.with_line_facts(
-                _elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally
-            ),
-            "lines",
-        )
         facts = _with_stored_check(kept, tables, jobs, request)
         tallied = jobs.checkpoint(elements.tally(facts), "lines")
         if not scan.has_text:
@@ -81,6 +126,7 @@ def _facts(
             break
         jobs.unpersist(kept)
         scan = whole
+        kept = _kept(scan, jobs, request)
     if not jobs.has_rows(measured.where("part > 0")):
         return facts, tallied, None, scan
     first_lines = jobs.checkpoint(borders.checked(facts, measured), "borders")

@@ -85,12 +85,12 @@ def is_refused() -> Column:
     return ~is_candidate() & ~is_announced()
 
 
-def tally(facts: DataFrame) -> DataFrame:
+def tally(facts: DataFrame, *more: Column) -> DataFrame:
     """Count the elements of each segment by verdict: all counts of a run in one pass.
 
     Reads:  the elements with their facts.
     Gives:  SEGMENT, border, verdict (TINYINT), lines, bytes (with LFs), last_idx (BIGINT). Refused elements count
-            under the head before them.
+            under the head before them. `more` are further aggregates.
     Rows:   one per segment and verdict.
     """
     verdict = (
@@ -100,5 +100,5 @@ def tally(facts: DataFrame) -> DataFrame:
         .otherwise(F.lit(REFUSED))
     )
     return facts.groupBy(*SEGMENT, "border", verdict.cast("tinyint").alias("verdict")).agg(
-        F.count(F.lit(1)).alias("lines"), F.sum("size").alias("bytes"), F.max("idx").alias("last_idx")
+        F.count(F.lit(1)).alias("lines"), F.sum("size").alias("bytes"), F.max("idx").alias("last_idx"), *more
     )

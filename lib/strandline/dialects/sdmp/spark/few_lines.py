@@ -1,20 +1,22 @@
-"""Reduction of node journals in a small table: all lines of each touched journal, in the driver."""
+"""Reduction of few node journals with few lines: all lines of each, in the driver."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
-from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
+from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS, as_equivocation_rows
 from strandline.dialects.sdmp.spark.local_nodes import as_rows
-from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
+from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.states import as_namespace_state
 
@@ -22,23 +24,57 @@ FEW_LINES: Final = 20_000
 """Lines of all journals of a run: up to so many, the joins cost more than the plain functions."""
 
 
-def from_few(tables: Tables, scope: ReduceScope, *, of_changes: bool) -> Reduction | None:
+def from_few(tables: Tables, jobs: Jobs, scope: ReduceScope, *, of_changes: bool) -> Reduction | None:
     """Reduce journals from all of their lines, by the plain functions: those with new lines, or all.
 
     None if there are too many lines, or if they are not whole journals: the joins reduce damaged tables, too.
     """
-    lines = tables.few_rows(LINES, scope.version)
-    if lines is None or lines.num_rows > FEW_LINES:
-        return None
     new: frozenset[bytes] | None = None
+    names: Sequence[str] | None = None
     if of_changes and scope.previous_version is not None:
         news = tables.few_changes(LINES, scope.previous_version + 1, scope.version)
-        if news is None:
+        if news is None or news.num_rows > FEW_LINES:
             return None
         new = frozenset(news.column("record_id").to_pylist())
-        lines = lines.filter(pc.is_in(lines.column("namespace"), pc.unique(news.column("namespace"))))
-    reduced = kernels.whole_journals(lines, new)
+        names = sorted(pc.unique(news.column("namespace")).to_pylist())
+    lines = _lines(names, tables, jobs, scope)
+    reduced = None if lines is None else kernels.whole_journals(lines, new)
     return None if reduced is None else _reduction(*reduced, tables, scope)
+
+
+def _lines(names: Sequence[str] | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> pa.Table | None:
+    """Return all lines of these journals, or of all (None), or None if they are too many.
+
+    Of a large table a query asks for journals by name, if the stored counts say that they have few lines.
+    """
+    few = tables.few_rows(LINES, scope.version)
+    if few is not None:
+        lines = (
+            few
+            if names is None
+            else few.filter(pc.is_in(few.column("namespace"), pa.array(names, pa.string())))
+        )
+        return lines if lines.num_rows <= FEW_LINES else None
+    if names is None or len(names) > MOST_NAMED:
+        return None
+    counts = of_journals(tables.read(JOURNALS), names, tables).select("line_count")
+    stored = jobs.few(counts, MOST_NAMED)
+    if stored is None or sum(row["line_count"] for row in stored) > FEW_LINES:
+        return None
+    rows = jobs.few(
+        of_journals(tables.read_version(LINES, scope.version), names, tables).select(*LINE_COLUMNS), FEW_LINES
+    )
+    return None if rows is None else pa.Table.from_pylist([row.asDict() for row in rows], schema=_LINE_SCHEMA)
+
+
+_LINE_SCHEMA: Final = pa.schema(
+    {
+        "namespace": pa.string(), "bucket": pa.int32(), "record_id": pa.binary(), "profile": pa.string(),
+        "n": pa.int64(), "line_number": pa.string(), "line_hash": pa.string(), "author_fp": pa.string(),
+        "resource_id": pa.string(),
+    }
+)  # fmt: skip
+"""The columns of LINE_COLUMNS."""
 
 
 def _reduction(journals: pa.Table, forks: pa.Table, tables: Tables, scope: ReduceScope) -> Reduction:

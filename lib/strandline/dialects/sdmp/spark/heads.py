@@ -23,6 +23,12 @@ def number_of(raw: Column, node: Column) -> Column:
     return F.substring(raw, F.lit(1), F.length(node)).cast("string")
 
 
+def number_or_null() -> Column:
+    """Return the number of an element with the form of a line; null for line 1."""
+    is_first = F.length("raw") == F.length("node")
+    return F.when(~is_first, number_of(F.col("raw"), F.col("node")))
+
+
 def is_long_form(node: Column) -> Column:
     """True for ids of profile 0.12, which are longer."""
     return F.length(node) == ID_CHARS["0.12"]
@@ -43,13 +49,12 @@ def segments(facts: DataFrame, tallied: DataFrame, buckets: int) -> DataFrame:
     Rows:   one per segment.
     """
     lengths = tallied.where(F.col("verdict") == CANDIDATE).select(*SEGMENT, "lines")
-    is_first = F.length("raw") == F.length("node")
     heads = facts.where(is_candidate() & (F.col("idx") == F.col("head"))).select(
         *SEGMENT,
         F.concat_ws(":", *SEGMENT).alias("head_id"),
         namespace().alias("namespace"),
         "node",
-        F.when(~is_first, number_of(F.col("raw"), F.col("node"))).alias("number"),
+        number_or_null().alias("number"),
         "hash",
         "since",
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -15,25 +17,34 @@ from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.frames.provenance import with_record_source
 
+Totals: TypeAlias = Mapping[str, Any]
+"""The row of `admission.head_totals`, by name."""
+
 _LARGE_PART_LINES = 100_000
 """Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
 
 
 def inserts(
-    batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Row, has_announced: bool
+    batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Totals, has_announced: bool
 ) -> tuple[TableInsert, ...]:
     """Return the inserts of accepted lines and of resources of local nodes; `found` has the totals of the heads."""
-    accepted = records.accepted(batch.facts, batch.heads, overlapping=bool(found["overlapping"]))
-    received = records.as_node_journal_line(accepted, origin="received")
-    has_accepted = bool(found["buckets"])
-    lines = _line_insert(batch, received, tables, jobs, found) if has_accepted else None
-    resources_held = _resource_insert(batch, received, has_announced, has_accepted, tables, jobs, request)
+
+    def received(heads: DataFrame) -> DataFrame:
+        accepted = records.accepted(batch.facts, heads, overlapping=bool(found["overlapping"]))
+        return records.as_node_journal_line(accepted, origin="received")
+
+    news = received(batch.heads.where(~F.col("is_known")))
+    lines = _line_insert(batch, news, tables, jobs, found) if found["new_buckets"] else None
+    held = received(batch.heads)
+    resources_held = _resource_insert(
+        batch, held, has_announced, bool(found["buckets"]), tables, jobs, request
+    )
     return tuple(insert for insert in (lines, resources_held) if insert is not None)
 
 
-def _line_insert(batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, found: Row) -> TableInsert:
+def _line_insert(batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, found: Totals) -> TableInsert:
     """Return the accepted lines, and line 1 of each journal of which only later lines were delivered."""
-    buckets = buckets_of(found)
+    buckets = tuple(sorted(found["new_buckets"]))
     bounds = {"n": (found["low"], found["high"])}
     implied = (
         _implied(batch, tables, jobs, buckets) if found["accepted_namespaces"] > found["rooted"] else None
@@ -75,9 +86,9 @@ def _resource_insert(
     return TableInsert("node_resource", rows, buckets, derived_keys=derived_keys) if buckets else None
 
 
-def _presorted(found: Row) -> bool:
+def _presorted(found: Totals) -> bool:
     """Return whether the lines are laid out as the table needs: ascending, many lines per bucket and part."""
-    return not found["overlapping"] and found["accepted_lines"] >= _LARGE_PART_LINES * found["part_buckets"]
+    return not found["overlapping"] and found["new_lines"] >= _LARGE_PART_LINES * found["part_buckets"]
 
 
 def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> DataFrame | None:
@@ -93,6 +104,6 @@ def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...])
     return implied if jobs.has_rows(implied) else None
 
 
-def buckets_of(row: Row) -> tuple[int, ...]:
+def buckets_of(row: Totals | Row) -> tuple[int, ...]:
     """Return the buckets that `collect_set` found, sorted."""
     return tuple(sorted(row["buckets"]))

@@ -24,7 +24,7 @@ from strandline.frames.states import as_namespace_state
 
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the journals in `changes` (rows of the change feed), or all journals if it is None, with equal rows."""
-    few = from_few(tables, scope, of_changes=changes is not None)
+    few = from_few(tables, jobs, scope, of_changes=changes is not None)
     if few is not None:
         return few
     return _of_all(tables, jobs, scope) if changes is None else _of_changes(changes, tables, jobs, scope)

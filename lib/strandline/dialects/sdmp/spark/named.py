@@ -1,0 +1,21 @@
+"""Rows of few journals, asked by their names: Spark then opens no file without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.core.ids import bucket_of
+from strandline.dialect_api.ports import Tables
+
+MOST_NAMED: Final = 200
+"""Values in the filter of a query; see `tables.reads.NAMES_PUSHED`."""
+
+
+def of_journals(rows: DataFrame, names: Sequence[str], tables: Tables) -> DataFrame:
+    """Keep the rows of these namespaces.  Reads: namespace, bucket.  Gives: the columns of `rows`."""
+    buckets = sorted({bucket_of(name, tables.buckets) for name in names})
+    return rows.where(F.col("bucket").isin(buckets) & F.col("namespace").isin(list(names)))

@@ -92,3 +92,17 @@ def test_what_is_drawn_has_open_heads_children_and_heads_on_stored_lines_inside(
     assert {head.has_stored for _, head in heads} == {True, False}
     row = heads[0][1].row("here", 16)
     assert (row["head_id"], row["source"]) == ("0:0:-1:3", "here")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_journal_that_is_not_reduced_yet_is_stored_where_a_line_of_it_is_found(seed: int) -> None:
+    run = Run(seed)
+    places = {line.hash: run.n[line.record_id] for line in run.stored}
+    known = {(run.namespace, name): n for name, n in places.items()}
+    for head in placed_heads(attached_heads(run.of_run(), [], {}), {}, known):
+        number = head.segment.number
+        by_itself = number in (None, run.parsed[0].hash)
+        assert head.has_stored == (not by_itself and number in places)
+        assert head.n == (
+            places[number] + 1 if head.has_stored else ((1 if number is None else 2) if by_itself else None)
+        )

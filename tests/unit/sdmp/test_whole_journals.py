@@ -104,8 +104,13 @@ def changed(name, value, at=5):
         changed("author_fp", None),
         changed("resource_id", None),
         changed("n", 1),
+        lambda rows: [{**rows[-1], "line_hash": rows[3]["line_hash"]}, *rows[:-1]],
+        lambda rows: [{**rows[0], "n": 2}],
     ],
-    ids=["no line 1", "gap", "twice", "another kind", "n", "hash", "no number", "no author", "no resource", "n 1"],
+    ids=[
+        "no line 1", "gap", "twice", "another kind", "n", "hash", "no number", "no author", "no resource", "n 1",
+        "two lines of one hash", "line 1 at n 2",
+    ],
 )  # fmt: skip
 def test_what_is_not_a_whole_journal_is_not_reduced(damage):
     node, lines = next(each for each in map(accepted, range(60)) if len(each[1]) > 9 and not forks(*each))

@@ -11,7 +11,7 @@ from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.spark import few_lines
 from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS
-from strandline.pipelines import reduce
+from strandline.pipelines import changes
 from strandline.tables import small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import Lake, write_files
@@ -103,7 +103,7 @@ def assert_reduced_as_from_nothing(lake: Lake, rebuilt: Path, empty: Path) -> No
 def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_same_rows(
     new_lake, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(reduce, "LARGE_CHANGES", 30)
+    monkeypatch.setattr(changes, "LARGE_CHANGES", 30)
     monkeypatch.setattr(few_lines, "FEW_LINES", 0)
     lake, reference = new_lake(), ReferenceLake()
 

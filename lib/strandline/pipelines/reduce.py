@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
@@ -15,6 +13,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
 from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction, Refusal
 from strandline.pipelines import init, reducer_options
+from strandline.pipelines.changes import changes_since, reduced_before
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
 from strandline.pipelines.rebuild_diff import STATES, delete_strays, differences, with_nulls
@@ -25,9 +24,6 @@ from strandline.pipelines.runs import record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
-
-LARGE_CHANGES: Final = 1_000_000
-"""From this number of new records, they are persisted on disk; if they outnumber the old ones, all are reduced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +137,7 @@ def _reduce(
     jobs: SparkJobs,
     done: ReduceResult,
 ) -> None:
-    previous, records = _reduced_before(store, dialect, jobs)
+    previous, records = reduced_before(store, dialect, jobs)
     side_versions = {table: store.version(table) for table in dialect.info.side_tables}
     done.read_versions.update(side_versions)
     scope = ReduceScope(
@@ -161,7 +157,7 @@ def _reduce(
             )
             _write_all(store, dialect, dialect.reduce(None, store, jobs, scope), context, jobs, done)
             return
-        changes, count = _changes(store, dialect, previous, version, records, context, jobs)
+        changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
         done.counts["new_records"] += count
         context.progress.stage(f"reducing {count:,} new records of {dialect.info.record_table}")
         if changes is None or count or dialect.info.sticky_options:
@@ -172,54 +168,6 @@ def _reduce(
         if differing:
             done.differences.update(differing)
             _write_all(store, dialect, rebuilt, context, jobs, done)
-
-
-def _reduced_before(store: TableStore, dialect: Dialect, jobs: SparkJobs) -> tuple[int | None, int]:
-    """Return the version of the record table up to which it is reduced, or None, and the number of records."""
-    few = store.few_rows(STATES)
-    if few is not None:
-        of_dialect = few.filter(pc.equal(few.column("dialect"), dialect.info.name))
-        return (
-            pc.max(of_dialect.column("reduced_version")).as_py(),
-            pc.sum(of_dialect.column("record_count")).as_py() or 0,
-        )
-    states = store.read(STATES).where(F.col("dialect") == dialect.info.name)
-    stored = jobs.row(
-        states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
-    )
-    return stored["version"], stored["records"] or 0
-
-
-def _changes(
-    store: TableStore, dialect: Dialect, previous: int, version: int, records: int, context: RunContext,
-    jobs: SparkJobs,
-) -> tuple[DataFrame | None, int]:  # fmt: skip
-    """Return the records that were added since `previous` and their number.
-
-    None instead of the records means to reduce everything: Delta no longer has the changes, or they outnumber the
-    `records` before them.
-    """
-    table = dialect.info.record_table
-    if version == previous:
-        return store.read_version(table, version).limit(0), 0
-    changes = store.changes_since(table, previous, version)
-    if changes is None:
-        context.progress.note(
-            f"{table} no longer has the changes since version {previous}: everything is reduced"
-        )
-        return None, 0
-    context.progress.stage(f"reading new records of {dialect.info.record_table}")
-    few = store.few_changes(table, previous + 1, version)
-    count: int = (
-        jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"] if few is None else few.num_rows
-    )
-    if count < LARGE_CHANGES:
-        return changes, count
-    jobs.persist_on_disk()
-    if count <= records:
-        return changes, count
-    context.progress.note(f"{count:,} new records outnumber those before them: everything is reduced")
-    return None, count
 
 
 def _write_all(

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from strandline.dialects.sdmp.author import synthetic
 
-FOLDER = Path(os.environ.get("STRANDLINE_NOTEBOOK") or tempfile.mkdtemp(prefix="strandline-"))
+FOLDER = Path(os.environ.get("NOTEBOOK_FOLDER") or tempfile.mkdtemp(prefix="strandline-"))
 sent, arrived = FOLDER / "sent", FOLDER / "arrived"
 for folder in (sent, arrived):
     folder.mkdir(parents=True, exist_ok=True)

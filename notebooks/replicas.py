@@ -32,7 +32,7 @@ from pathlib import Path
 import strandline
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 
-FOLDER = Path(os.environ.get("STRANDLINE_NOTEBOOK") or tempfile.mkdtemp(prefix="strandline-"))
+FOLDER = Path(os.environ.get("NOTEBOOK_FOLDER") or tempfile.mkdtemp(prefix="strandline-"))
 journals = {f"node-{i}": list(synthetic(100 + i, 30)) for i in range(6)}
 parts = {
     "london": {name: lines[:20] for name, lines in journals.items()},

@@ -12,7 +12,7 @@ PATHS = {path.stem: path for path in NOTEBOOKS}
 @pytest.fixture
 def run(spark, tmp_path, monkeypatch):
     """Runs all code cells of a notebook in one namespace, as a kernel does, and returns that."""
-    monkeypatch.setenv("STRANDLINE_NOTEBOOK", str(tmp_path))
+    monkeypatch.setenv("NOTEBOOK_FOLDER", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "Agg")
 
     def run_cells(name: str) -> dict[str, Any]:

@@ -91,13 +91,12 @@ def test_files_of_the_next_reduction_and_of_the_newest_run_stay_and_older_ones_g
     os.utime(_stray(old), (0, 0))
     rows = old.tables()
 
-    shown = old.maintain(dry_run=True)
+    old.maintain(dry_run=True)
     assert _stray(old).exists()
     done = old.maintain()
     assert not _stray(old).exists()
-    assert done.counts["removed_files"] == shown.counts["removed_files"] + sum(
-        each["removable_files"] for each in shown.members["maintenance"]
-    )
+    # Of the records only the stray: their next reduction needs the others.
+    assert done.counts["removed_files"] > _entry(done, RECORDS)["removable_files"] == 1
     kept = _entry(done, RECORDS)
     assert (kept["kept_for"], kept["kept_days"]) == ("reduce", 60)
     assert old.tables() == rows

@@ -101,7 +101,7 @@ def _maintain(
         context.faults.reach(f"maintain.compacted.{table}")
     entry["sets_retention"] = changes = set(maintain.retention_days(store, table).values()) != {days}
     if changes and writes:
-        # Before files are counted and removed: of fewer days than the table keeps, Delta sees nothing.
+        # Before files are counted and removed: Delta goes by these days.
         maintain.keep_for(store, table, days)
         done.counts["retention_set"] += 1
     entry["removable_files"] = removable = maintain.removable(store, table, days)

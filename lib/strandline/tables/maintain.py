@@ -117,7 +117,7 @@ def committed_at(tables: TableReads, table: str, version: int, newest: int) -> d
 def removable(store: TableStore, table: str, days: int) -> int:
     """Return how many files `vacuum` would remove; `LISTED` means this number or more.
 
-    If the table keeps more days now, the files of those days are not seen: see `keep_for`.
+    Delta goes by the days that the table keeps now: see `keep_for`.
     """
     sql = vacuum_sql(target=store.target(table), days=days, dry_run=True)
     # It removes nothing, so Delta need not check the days.

@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help node wheel notebooks golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help node wheel golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,9 +28,6 @@ wheel: $(VENV)/.build ## Build the wheel into dist/, without any other in it
 	@rm -rf dist
 	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-index --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
-
-notebooks: $(VENV)/.test ## Write notebooks/*.ipynb for Jupyter from notebooks/*.py
-	PYTHONPATH=tests $(BIN)/python -m support.notebooks
 
 quick: $(VENV)/.test ## Run the tests that need no JVM, except the largest, laws on a quarter of their examples (seconds)
 	LAWS=few $(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture

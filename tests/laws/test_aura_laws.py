@@ -9,8 +9,9 @@ from strandline.dialects.aura.codec import parse_fact_cbor, parse_fact_text, to_
 from strandline.dialects.aura.reduce import Journal, forks, reduce_authority, reduce_columns
 from strandline.dialects.aura.types import ZERO, FactDocument
 from strandline.dialects.aura.verify import EMPTY, admit, apply_op, judge
+from support.laws import IS_QUICK
 
-AUTHORITIES, OPERATIONS = 50, 12
+AUTHORITIES, OPERATIONS = 24 if IS_QUICK else 200, 12
 
 
 def by_namespace(facts):
@@ -47,10 +48,10 @@ def test_the_histories_are_worth_reducing(histories):
     reduced = [reduce_columns(namespace, ops) for namespace, (_, ops, _) in histories.items()]
     verdicts = [each.status for _, _, found in histories.values() for each in found.verdicts.values()]
     assert len(accepted) == AUTHORITIES
-    assert verdicts.count("rejected") > 30
+    assert verdicts.count("rejected") > AUTHORITIES // 2
     assert sum(bool(each.chain.forks) for each in reduced) > AUTHORITIES // 2
     assert sum(each.chain.count("orphaned") for each in reduced) > AUTHORITIES // 2
-    assert {len(each.state.leaves) for each in reduced} >= {0, 1, 2, 3, 4}
+    assert {len(each.state.leaves) for each in reduced} >= {1, 2, 3}
 
 
 def test_any_order_and_repetition_gives_one_state_by_every_way(histories):
@@ -170,4 +171,4 @@ def test_one_flipped_bit_of_an_accepted_operation_is_not_accepted(histories):
             if hasattr(changed, "fact_id") and changed.fact_id not in ids:
                 tried += 1
                 assert admit([changed], known).verdicts[changed.fact_id].status != "accepted"
-    assert tried > 20
+    assert tried > 10

@@ -226,11 +226,9 @@ RULES = {
     "an attested context genesis": (lambda: attested(second_context()["g"], "u"), "CONTEXT_GENESIS_FORM"),
     "a stranger's snapshot of an authority": (lambda: snapshot(U, by=("u", "v")), "ATTESTOR_NOT_SELF"),
     "a stranger's receipt of an authority": (lambda: receipt(U, V_ID), "ATTESTOR_NOT_SELF"),
-    "15,001 superseded facts": (lambda: snapshot(U, 15_001), "SNAPSHOT_TOO_LARGE"),
 }  # fmt: skip
 GOOD = {
     "two of three": lambda: with_op(operation=ChangePolicy(0, THRESHOLD)),
-    "15,000 superseded facts": lambda: snapshot(U, 15_000),
     "a bump of one epoch": lambda: proposed(4),
     "a bump to the last epoch": lambda: proposed(2**64 - 1, 2**64 - 2),
     "a later charge": lambda: charge(nonce=1, prev=b32(1)),

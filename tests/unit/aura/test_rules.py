@@ -3,9 +3,9 @@
 import pytest
 
 from strandline.core.verdict import encode_evidence
-from strandline.dialects.aura.verify import admit, rule_findings
-from support.aura_attacks import FOLLOWING, GOOD, RULES
-from support.aura_cases import facts, first_context, other_authority, second_context
+from strandline.dialects.aura.verify import admit, rule_findings, rules
+from support.aura_attacks import FOLLOWING, GOOD, RULES, snapshot
+from support.aura_cases import U, facts, first_context, other_authority, second_context
 
 
 def reasons(findings):
@@ -35,6 +35,13 @@ def test_the_facts_of_the_vectors_break_no_rule():
         assert reasons(rule_findings(fact)) == (
             [] if fact.variant == "ContextGenesis" else ["ATTEST_MISSING"]
         )
+
+
+def test_a_snapshot_supersedes_so_many_facts_and_no_more(monkeypatch):
+    assert rules.MAX_SUPERSEDED == 15_000
+    monkeypatch.setattr(rules, "MAX_SUPERSEDED", 3)
+    assert rule_findings(snapshot(U, 3)) == []
+    assert reasons(rule_findings(snapshot(U, 4))) == ["SNAPSHOT_TOO_LARGE"]
 
 
 @pytest.mark.parametrize("name", FOLLOWING)

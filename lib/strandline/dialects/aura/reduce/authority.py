@@ -12,12 +12,11 @@ from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
     EMPTY,
     AcceptedOp,
+    Draft,
     State,
     accepted_op,
     apply_op,
     check_attested_op,
-    committed,
-    folded,
 )
 
 
@@ -86,10 +85,11 @@ def reduce_columns(
         ends = [at for at, op in enumerate(path, 1) if op.new_commitment == base.commitment]
         path = path[ends[0] :] if ends else path
     try:
+        draft = Draft(state)
         for op in path:
-            state = folded(state, op.attested.op, op.op_id)
+            draft.apply(op.attested.op, op.op_id)
         if path:
-            state = committed(state, None, range(0))
+            state = draft.committed(None, range(0))
     except (KeyError, OverflowError):
         return None
     if path and state.commitment != path[-1].new_commitment:

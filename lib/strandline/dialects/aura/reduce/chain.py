@@ -63,16 +63,18 @@ class _Walk:
     """Operations by id and by the state that they follow. Commitments may be damaged: no row is placed twice."""
 
     def __init__(self, operations: Iterable[AcceptedOp]) -> None:
-        self.facts: dict[bytes, set[bytes]] = {}
         self.ops: dict[bytes, AcceptedOp] = {}
-        for op in operations:
-            self.facts.setdefault(op.op_id, set()).add(op.fact.fact_id)
-            held = self.ops.get(op.op_id)
-            if held is None or op.fact.fact_id < held.fact.fact_id:
-                self.ops[op.op_id] = op
         self.children: dict[bytes, list[bytes]] = {}
-        for op_id, op in self.ops.items():
-            self.children.setdefault(op.attested.op.parent_commitment, []).append(op_id)
+        self.repeated: dict[bytes, set[bytes]] = {}
+        for op in operations:
+            held = self.ops.get(op.op_id)
+            if held is None:
+                self.ops[op.op_id] = op
+                self.children.setdefault(op.attested.op.parent_commitment, []).append(op.op_id)
+                continue
+            self.repeated.setdefault(op.op_id, {held.fact.fact_id}).add(op.fact.fact_id)
+            if op.fact.fact_id < held.fact.fact_id:
+                self.ops[op.op_id] = op
         self.placed: dict[bytes, OperationRow] = {}
 
     def rows(self, base: State | None) -> Chain:
@@ -101,7 +103,8 @@ class _Walk:
         """Give an operation its outcome; return the commitment of the state that it makes."""
         op = self.ops[op_id]
         siblings = len(self.children[op.attested.op.parent_commitment])
-        self.placed[op_id] = OperationRow(op, outcome, len(self.facts[op_id]), siblings, lost_to)
+        fact_count = len(self.repeated.get(op_id, "1"))
+        self.placed[op_id] = OperationRow(op, outcome, fact_count, siblings, lost_to)
         return op.new_commitment
 
     def _path_to(self, base: State) -> tuple[bytes, dict[bytes, bytes]]:

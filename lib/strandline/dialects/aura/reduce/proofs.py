@@ -1,9 +1,9 @@
 """Proofs that a leaf belongs to a state: verified with the commitment of the state alone, without Spark."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from strandline.dialects.aura.types import MAX_EPOCH, MAX_LEAVES, KeyRecord, Policy
-from strandline.dialects.aura.verify import EMPTY, State, state_commitment
+from strandline.dialects.aura.verify import State, state_commitment
 from strandline.dialects.aura.verify.tree import (
     branch_hash,
     branch_policy,
@@ -68,17 +68,13 @@ def leaf_proof(state: State, leaf_id: int) -> Proof:
 def proven_root(proof: Proof) -> bytes | None:
     """Return the root of the tree that the proof leads to, or None if it has no form.
 
-    Every index and policy is derived from the number of leaves; a node without a right sibling is its own.
+    Every index and policy is derived from the number of leaves.
     """
     if not _has_form(proof):
         return None
-    sizes = level_sizes(proof.leaves)
     node = leaf_hash(proof.leaf_id, proof.epoch, proof.public_key)
     at = proof.position
     for level, sibling in enumerate(proof.siblings, 1):
-        is_alone = at % 2 == 0 and at + 1 >= sizes[level - 1]
-        if is_alone and sibling != node:
-            return None
         left, right = (node, sibling) if at % 2 == 0 else (sibling, node)
         at //= 2
         policy = branch_policy(proof.leaves, proof.threshold, level, at)
@@ -93,15 +89,7 @@ def verify_leaf_proof(commitment: bytes, proof: Proof) -> bool:
     if root is None:
         return False
     tree = tree_commitment(proof.epoch, proof.threshold, proof.leaves, root)
-    state = replace(
-        EMPTY,
-        op_id=proof.op_id,
-        tree_commitment=tree,
-        epoch=proof.epoch,
-        key=proof.key,
-        policy=proof.policy,
-    )
-    return state_commitment(state) == commitment
+    return state_commitment(proof, tree) == commitment
 
 
 def _has_form(proof: Proof) -> bool:

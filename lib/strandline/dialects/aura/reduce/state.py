@@ -57,7 +57,7 @@ def parse_state(encoded: bytes) -> State:
     try:
         value = strict_cbor(encoded, tags=frozenset(), floats=("none",), nesting=_NESTING).value
         stated = _state(value)
-        state = EMPTY if stated == EMPTY else committed(stated, None, range(0))
+        state = EMPTY if stated == EMPTY else committed(stated)
         if state.commitment == value["commitment"]:
             return state
     except (CborRefused, KeyError, TypeError, OverflowError, AttributeError):

@@ -9,6 +9,7 @@ from strandline.dialects.aura.verify.authorities import (
     accepted_op,
     admit_operations,
 )
+from strandline.dialects.aura.verify.checks import check_attested_op
 from strandline.dialects.aura.verify.judgement import (
     AcceptedFacts,
     Counts,
@@ -20,11 +21,10 @@ from strandline.dialects.aura.verify.operations import Signers, judge_op, signer
 from strandline.dialects.aura.verify.rules import rule_findings
 from strandline.dialects.aura.verify.states import (
     EMPTY,
+    Draft,
     State,
     apply_op,
-    check_attested_op,
     committed,
-    folded,
     state_commitment,
     state_commitment_input,
 )
@@ -38,6 +38,7 @@ __all__ = [
     "AdmittedOps",
     "Anchor",
     "Counts",
+    "Draft",
     "Judgement",
     "KnownState",
     "KnownStates",
@@ -52,7 +53,6 @@ __all__ = [
     "apply_op",
     "check_attested_op",
     "committed",
-    "folded",
     "judge",
     "judge_attested",
     "judge_op",

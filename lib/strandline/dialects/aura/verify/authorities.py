@@ -141,7 +141,7 @@ class _Admission:
             anchor = None if anchors is None else anchors[fact.fact_id]
             self.found.operations[fact.fact_id] = accepted_op(fact, parent, made[op_id], anchor)
         states = {state.commitment: state for state in made.values() if state.commitment not in self.known}
-        self.known |= states.keys()
+        self.known.update(states)
         return states
 
 

@@ -6,7 +6,8 @@ from strandline.core.ed25519 import verify_ed25519
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import op_message
 from strandline.dialects.aura.types import Fact, Genesis, KeyRecord
-from strandline.dialects.aura.verify.states import State, check_attested_op
+from strandline.dialects.aura.verify.checks import check_attested_op
+from strandline.dialects.aura.verify.states import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ def sha256(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
+@lru_cache(maxsize=4096)
 def policy_hash(policy: Policy, h: Hash = sha256) -> bytes:
     """Return the hash of a policy."""
     if policy.kind == "Threshold":
@@ -76,6 +77,7 @@ def node_count(leaves: int) -> int:
     return max(1, sum(level_sizes(leaves)[1:]))
 
 
+@lru_cache(maxsize=4096)
 def branch_policy(leaves: int, threshold: int, level: int, position: int) -> Policy:
     """Return the policy of a branch: the threshold over the leaves below it."""
     below = min(leaves, (position + 1) << level) - (position << level)
@@ -118,14 +120,19 @@ def full_tree(leaves: Sequence[LeafNode], epoch: int, threshold: int, h: Hash = 
 
 
 def updated_tree(
-    before: Tree, leaves: Sequence[LeafNode], epoch: int, threshold: int, changed: range, h: Hash = sha256
+    before: Tree | None,
+    leaves: Sequence[LeafNode],
+    epoch: int,
+    threshold: int,
+    changed: range,
+    h: Hash = sha256,
 ) -> Tree:
     """Return the tree after a change; only nodes whose inputs changed are hashed again.
 
     `changed` are the positions of new, changed or moved leaves; after a removal also those that are no more. The result
-    equals `full_tree`.
+    equals `full_tree`, which it is without a tree `before`.
     """
-    if epoch != before.epoch:
+    if before is None or epoch != before.epoch:
         return full_tree(leaves, epoch, threshold, h)
     return _tree(before, leaves, epoch, threshold, changed, h)
 

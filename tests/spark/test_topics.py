@@ -10,6 +10,7 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, node_of_line
 from strandline.pipelines.faults import Faults
+from strandline.session.classic import brokers as asked
 from strandline.tables import topics
 from support.broker import broker
 from support.lakes import write_files
@@ -156,7 +157,7 @@ def test_messages_that_were_removed_before_they_were_landed_are_missed(cluster, 
 
 
 def test_brokers_that_do_not_answer_are_named(new_lake, monkeypatch):
-    monkeypatch.setattr(topics, "SECONDS", 2)
+    monkeypatch.setattr(asked, "SECONDS", 2)
     lake = new_lake()
     before = lake.rows("run", "run_id")
     with pytest.raises(FaultError) as refused:

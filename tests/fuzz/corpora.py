@@ -9,6 +9,7 @@ import pyarrow as pa
 from strandline.config.documents import packaged_text
 from strandline.core.encoding.strict_json import NumberToken
 from strandline.dialects.aura.codec import to_json as to_fact_json
+from strandline.dialects.aura.reduce import state_cbor
 from strandline.dialects.ipfslog.author import to_blocks, to_car, to_json, to_lines
 from strandline.dialects.ipfslog.codec import dag_pb_block, identity_value, parse_cid, sorted_json
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
@@ -93,6 +94,12 @@ def facts() -> list[bytes]:
         if not isinstance(new, (list, NumberToken))
     ]
     return small([*(each.cbor for each in made), *(to_fact_json(each).encode() for each in made), *wrong])
+
+
+@cache
+def states() -> list[bytes]:
+    """Stored states of an authority."""
+    return small([state_cbor(aura_cases.U, each) for each in aura_cases.states().values()])
 
 
 @cache

@@ -3,6 +3,7 @@
 from fuzz.values import in_bounded_memory
 from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.strict_cbor import CborRefused, strict_cbor
+from strandline.core.errors import FaultError
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import (
     DOCUMENT_FORMATS,
@@ -11,8 +12,9 @@ from strandline.dialects.aura.codec import (
     read_documents,
     to_json,
 )
+from strandline.dialects.aura.reduce import parse_state, reduce_authority, reduce_columns
 from strandline.dialects.aura.types import Fact, FactDocument, Unreadable
-from strandline.dialects.aura.verify import rule_findings
+from strandline.dialects.aura.verify import EMPTY, judge, rule_findings
 
 NESTING = 32
 
@@ -44,6 +46,32 @@ def written_again(fact: Fact) -> None:
     assert parse_fact_cbor(fact.cbor).cbor == fact.cbor
     assert parse_fact_text(to_json(fact).encode()).cbor == fact.cbor
     assert all(finding.evidence for finding in rule_findings(fact))
+
+
+def facts_are_admitted_and_reduced(raw: bytes) -> None:
+    """Every record ends in one place; what is admitted is known when it comes again, and gives one state."""
+    for form in DOCUMENT_FORMATS:
+        documents = list(read_documents(raw, form))
+        first = judge(documents)
+        counts = first.counts
+        assert counts.read == counts.new + counts.known + counts.rejected + counts.deferred == len(documents)
+        again = judge(documents, first.accepted)
+        assert (again.counts.new, again.accepted) == (0, first.accepted)
+        for namespace in {fact.namespace for fact in first.accepted.facts.values()}:
+            if namespace.kind == "authority":
+                ops = [op for op in first.admission.operations.values() if op.fact.namespace == namespace]
+                full = reduce_authority(namespace, [op.fact for op in ops])
+                assert full.state_cbor == reduce_columns(namespace, ops).state_cbor
+
+
+def states_are_read_or_refused(raw: bytes) -> None:
+    """A stored state is written as it was read, or called damaged."""
+    try:
+        state = parse_state(raw)
+    except FaultError as error:
+        assert error.code == "STATE_DAMAGED"
+        return
+    assert state == EMPTY or state.commitment
 
 
 def items_end_where_their_value_does(raw: bytes) -> None:

@@ -44,6 +44,8 @@ TARGETS: dict[str, Target] = {
     "settings": Target(corpora.settings_files, files.settings_are_read_or_refused),
     "facts": Target(corpora.facts, facts.facts_are_written_as_they_were_read),
     "fact_files": Target(corpora.fact_files, facts.files_of_facts_are_read),
+    "admission": Target(corpora.fact_files, facts.facts_are_admitted_and_reduced),
+    "states": Target(corpora.states, facts.states_are_read_or_refused),
     "cbor_items": Target(corpora.facts, facts.items_end_where_their_value_does),
     "replay_logs": Target(corpora.log_files, files.rejected_documents_are_judged_again),
     "replay_journals": Target(corpora.journal_files, files.rejected_frames_are_judged_again),

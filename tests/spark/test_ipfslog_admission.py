@@ -160,6 +160,22 @@ def test_what_is_known_is_not_merged_again_and_costs_few_jobs(new_lake, spark, t
     assert {name: found[name]["jobs"] for name in most if found[name]["jobs"] > most[name]} == {}
 
 
+def test_files_without_a_block_are_judged_in_an_empty_lake_as_in_any_other(new_lake, tmp_path):
+    lake, reference = new_lake(dialect="ipfslog"), ReferenceLogs()
+    [made, *_] = dag("v2").values()
+    claim = f'{{"id":{json.dumps(LOG)},"heads":[{json.dumps(made.cid)}],"values":[]}}'.encode()
+    for number, files in enumerate(
+        [
+            {"a.jsonl": b"{"},
+            {"b.jsonl": b""},
+            {"c.json": claim},
+            {"d.jsonl": to_blocks([made])},
+            {"e.jsonl": b"["},
+        ]
+    ):
+        ingest(lake, reference, tmp_path / str(number), files)
+
+
 def test_more_waiting_entries_than_a_log_may_have_are_turned_away(new_lake, tmp_path):
     lake = new_lake(dialect="ipfslog", limits={"deferred_per_namespace": 2})
     made = [entry(number, "core2") for number in range(5)]

@@ -43,7 +43,8 @@ def read_batch(
     waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name)
     waits = jobs.has_rows(waiting)
     gathered = Gathered(judged, tables, jobs)
-    if has_news or waits:
+    is_known = earlier is not None and not has_news
+    if waits or not is_known:
         gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
     recalled = refuted = others = None
     every = judged.withColumn("is_recalled", F.lit(False))
@@ -55,15 +56,15 @@ def read_batch(
         rejudged = _judged(stages, blocks.waiting_blocks(named, stages.claims), scan.options)
         rejudged = jobs.persist(rejudged, "waiting records").withColumn("is_recalled", F.lit(True))
         every = every.unionByName(rejudged)
-    if has_news or recalled is not None or earlier is None:
+    if is_known and recalled is None and earlier is not None:
+        concluded = judged.withColumn("outcome", F.lit(None).cast("string"))
+        found = Row(**dict.fromkeys(stages.measured(tables.buckets), 0))
+        all_verdicts, earlier = earlier, None
+    else:
         resolution = stages.resolve(every, gathered)
         concluded = resolution.concluded
         found = resolution.found or stages.measure(concluded, gathered)
         all_verdicts = _decided(resolution, found, waiting, jobs, request)
-    else:
-        concluded = judged.withColumn("outcome", F.lit(None).cast("string"))
-        found = Row(**dict.fromkeys(stages.measured(tables.buckets), 0))
-        all_verdicts, earlier = earlier, None
     if recalled is not None:
         others = all_verdicts.where("is_recalled")
         refuted = findings.recalled_findings(every, others, recalled)

@@ -27,16 +27,21 @@ class RecordDialect(RecordStages):
     def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
         """Judge one batch: records are accepted, rejected or deferred."""
         batch = read_batch(self, scan, tables, jobs, request)
-        found = batch.found
-        totals = jobs.row(verdicts.totals(batch.delivered, batch.others))
+        found, delivered = batch.found, batch.delivered
+        if found["refused"]:
+            delivered = jobs.checkpoint(delivered, "verdicts")
+        totals = jobs.row(verdicts.totals(delivered, batch.others))
         side = self.side_rows(batch, found)
         is_bad = bool(totals["rejected"] or totals["deferred"])
-        documents, delivered = batch.documents, batch.delivered
-        if is_bad:
+        if is_bad and not found["refused"]:
             delivered = jobs.checkpoint(delivered, "verdicts")
-        found_bad = ([findings.findings(documents, delivered, batch.sources)] if is_bad else []) + (
+        found_bad = ([findings.findings(batch.documents, delivered, batch.sources)] if is_bad else []) + (
             [] if batch.refuted is None else [batch.refuted]
         )
+        resolved = None
+        if batch.recalled is not None and batch.others is not None:
+            # Counts and a MERGE read them.
+            resolved = jobs.checkpoint(_resolved(batch.recalled, batch.others), "resolved rows")
         return Admission(
             inserts=(*side.inserts, *self._records(batch, found, tables, jobs)),
             counts={
@@ -50,7 +55,7 @@ class RecordDialect(RecordStages):
             },
             findings=reduce(DataFrame.unionByName, found_bad) if found_bad else None,
             namespaces=totals["namespaces"],
-            resolved=None if batch.recalled is None else _resolved(batch, batch.recalled),
+            resolved=resolved,
             faults=totals["faults"],
             damaged=findings.first_damages(delivered, batch.sources) if totals["rejected"] else None,
             per_file=delivered.where("status <> 'foreign'")
@@ -95,9 +100,9 @@ class RecordDialect(RecordStages):
         )  # fmt: skip
 
 
-def _resolved(batch: Batch, recalled: DataFrame) -> DataFrame:
+def _resolved(recalled: DataFrame, verdicts_on_them: DataFrame) -> DataFrame:
     """Return the waiting rows that no longer wait."""
-    judged = batch.concluded.where("outcome <> 'deferred'").select("record_id")
+    judged = verdicts_on_them.where("outcome <> 'deferred'").select("record_id")
     return recalled.join(judged, "record_id", "left_semi").select(
         "quarantine_id", "bucket", "namespace", "record_id"
     )

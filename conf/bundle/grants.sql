@@ -2,6 +2,8 @@
 -- rights of its owner. Parameters: catalog, schema, analysts.
 DECLARE OR REPLACE VARIABLE statement STRING;
 
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`authority_fork` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`damaged_source` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_counter` TO `' || :analysts || '`';

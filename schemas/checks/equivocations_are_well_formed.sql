@@ -17,5 +17,13 @@ WHERE equivocation_id <> unhex(
     dialect IN ('sdmp', 'ipfslog')
     AND NOT (get(members, 0) <=> unhex(sha2(bytes_a, 256)) AND get(members, 1) <=> unhex(sha2(bytes_b, 256)))
   )
+  OR (
+    dialect = 'aura'
+    AND NOT (
+      get(members, 0) <=> unhex(sha2(concat(CAST('strandline/aura/fact/1' AS BINARY), X'00', bytes_a), 256))
+      AND get(members, 1) <=> unhex(sha2(concat(CAST('strandline/aura/fact/1' AS BINARY), X'00', bytes_b), 256))
+    )
+  )
+  OR (dialect = 'aura' AND attributable <> (key <> ''))
   OR (dialect = 'sdmp' AND attributable)
   OR (dialect = 'ipfslog' AND NOT attributable)

@@ -6,8 +6,9 @@ import pytest
 
 from strandline.dialects import dialect
 from strandline.dialects.sdmp.spark import few_lines, few_segments
+from support import aura_corpus, log_lakes
+from support import aura_reference as facts
 from support import ipfslog_reference as logs
-from support import log_lakes
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.conformance import Conformance, GoldenLake
 from support.ipfslog_corpus import tampered, tampered_car
@@ -85,3 +86,24 @@ class TestIpfslog(GoldenLake, Conformance):
         reduced = log_lakes.ReferenceLogs()
         reduced.enter(reference.accepted.entries.values(), reference.accepted.manifests.values())
         assert log_lakes.lake_tables(lake) == reduced.tables()
+
+
+class TestAura(GoldenLake, Conformance):
+    dialect = "aura"
+    ending = ".jsonl"
+
+    def corpus(self):
+        first, second = aura_corpus.corpus(23, 120, 10)
+        return first | demo(self.dialect), second
+
+    def reference(self):
+        return facts.ReferenceAura()
+
+    def assert_counted(self, report, counts):
+        assert facts.told(report) == counts
+
+    def assert_admitted(self, lake, reference):
+        facts.assert_admitted_equal(lake, reference)
+
+    def assert_reduced(self, lake, reference):
+        facts.assert_reduced_equal(lake, reference)

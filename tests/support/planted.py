@@ -9,11 +9,14 @@ from hashlib import sha256
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
+from strandline.dialects.aura.author import generate
+from strandline.dialects.aura.verify import admit
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
+from support.aura_reference import fact_row, reduced_rows
 from support.ipfslog_cases import AUTHORS, entry, who
 from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
 from support.pruning import pruned_row, snapshot_row
@@ -207,6 +210,27 @@ def _line(node: str, raw: bytes, n: int, id_: bytes) -> dict:
         "line_hash": line_hash(raw, "0.9"),
         **dict(zip(names, parts, strict=True)),
     }
+
+
+def authority(number: int) -> Rows:
+    """An authority whose history forks, with an operation that waits; and one that a context's fact attests."""
+    made = list(generate(50_000 + number, authorities=1, operations=12, fork_rate=0.5))
+    found = admit(made)
+    ops, namespace = found.operations, made[0].namespace
+    reduced = reduced_rows(namespace, [op.fact for op in ops.values()])
+    rows = {table: [_listed(row) for row in each] for table, each in reduced.items()}
+    rows["namespace_state"] = [row | REDUCED for row in rows["namespace_state"]]
+    lost = made[0].fact_id + number.to_bytes(4, "big")
+    waiting = _held(
+        namespace.text, "aura", "deferred", ["PARENT_MISSING"], lost, [f"state:{namespace.text}#00"]
+    )
+    waiting["record_id"] = sha256(b"strandline/aura/fact/1\0" + lost).digest()
+    facts = [_listed(fact_row(op.fact, op)) | {"run_id": "test"} for op in ops.values()]
+    return {"aura_fact": facts, "quarantine": [waiting], **rows}
+
+
+def _listed(row: dict) -> dict:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
 def _held(namespace, dialect, status, reasons, raw, waits_for) -> dict:

@@ -10,6 +10,7 @@ from support.log_lakes import identity_row
 from support.planted import (
     CASES,
     Rows,
+    authority,
     forked_journal,
     identities,
     journal,
@@ -41,6 +42,7 @@ for make in (
     pruned_log,
     runs,
     own_node,
+    authority,
 ):
     planted(make)(sound)
 
@@ -430,3 +432,74 @@ def _recomputed(rows: Rows, first: int) -> None:
 
 
 __all__ = ["CASES"]
+
+
+# Authorities.
+
+
+@planted(authority, "accepted_facts_do_not_wait")
+def an_accepted_fact_that_waits(rows):
+    [waiting], fact = rows["quarantine"], rows["aura_fact"][3]
+    waiting |= _kept(waiting, fact["fact_cbor"]) | {"record_id": fact["record_id"]}
+
+
+@planted(authority, "facts_recompute")
+def a_fact_of_other_bytes(rows):
+    rows["aura_fact"][3]["fact_cbor"] += b"\x00"
+
+
+@planted(authority, "facts_recompute")
+def an_operation_on_a_state_that_nothing_made(rows):
+    [first] = [row for row in rows["aura_fact"] if row["variant"] == "Genesis"]
+    [child, *_] = [row for row in rows["aura_fact"] if row["parent_commitment"] == first["new_commitment"]]
+    child["parent_commitment"] = OTHER
+
+
+@planted(authority, "facts_recompute")
+def an_attestation_of_a_state_that_nothing_made(rows):
+    rows["aura_fact"][3]["attest"] = [
+        {"authority": "00000000-0000-0000-0000-000000000000", "commitment": OTHER, "sig": OTHER * 2}
+    ]
+
+
+@planted(authority, "authorities_agree_with_facts")
+def an_authority_with_another_state(rows):
+    rows["authority_state"][0]["state_cbor"] += b"\x00"
+
+
+@planted(authority, "authorities_agree_with_facts")
+def an_authority_whose_hash_is_not_that_of_its_state(rows):
+    rows["namespace_state"][0]["state_hash"] = OTHER
+
+
+@planted(authority, "authorities_agree_with_facts")
+def an_authority_with_another_tip(rows):
+    rows["authority_state"][0]["commitment"] = OTHER
+
+
+@planted(authority, "authorities_agree_with_facts")
+def an_operation_with_another_outcome(rows):
+    tip = rows["authority_state"][0]["commitment"]
+    [row] = [each for each in rows["attested_op"] if each["new_commitment"] == tip]
+    row |= {"outcome": "superseded", "lost_to": OTHER}
+
+
+@planted(authority, "authorities_agree_with_facts")
+def a_leaf_too_many(rows):
+    first = rows["authority_leaf"][0]
+    rows["authority_leaf"].append(first | {"leaf_id": 4_000, "position": 99})
+
+
+@planted(authority, "authorities_agree_with_facts")
+def an_operation_that_no_fact_carries(rows):
+    rows["attested_op"][0]["fact_id"] = OTHER
+
+
+@planted(authority, "equivocations_are_well_formed")
+def a_fork_whose_bytes_are_not_those_of_its_members(rows):
+    rows["equivocation"][0]["bytes_a"] += b"\x00"
+
+
+@planted(authority, "equivocations_are_well_formed")
+def a_fork_that_nobody_made(rows):
+    rows["equivocation"][0]["attributable"] = False

@@ -25,6 +25,7 @@ class ParentedDialect(RecordDialect):
     `missing_reason` is the code of a record that waits for a parent.
     """
 
+    links: ClassVar[str]
     missing_reason: ClassVar[str]
 
     def recall(self, waiting: DataFrame, gathered: Gathered) -> DataFrame:

@@ -83,7 +83,8 @@ class RecordDialect(RecordStages):
 
         Gives: file_no, namespace, record_id, name (hex of the id), follows (hex of the links).
         """
-        columns = (*known.KEY, self.links)
+        follows = F.array() if self.links is None else F.coalesce(self.links, F.array())
+        columns = (*known.KEY, follows.cast("array<binary>").alias("follows"))
         every = batch.concluded.where((F.col("kind") == RECORD) & F.col("namespace").isNotNull()).select(
             *columns
         )
@@ -93,16 +94,18 @@ class RecordDialect(RecordStages):
             every = every.unionByName(skeletons.select(*columns))
         known_records = every.dropDuplicates(list(known.KEY))
         delivered = batch.documents.where(blocks.is_block()).select("file_no", "record_id")
-        links = F.coalesce(self.links, F.array().cast("array<binary>"))
         return delivered.join(known_records, "record_id").select(
             "file_no", "namespace", "record_id", F.lower(F.hex("record_id")).alias("name"),
-            F.transform(links, lambda each: F.lower(F.hex(each))).alias("follows"),
+            F.transform("follows", lambda each: F.lower(F.hex(each))).alias("follows"),
         )  # fmt: skip
 
 
 def _resolved(recalled: DataFrame, verdicts_on_them: DataFrame) -> DataFrame:
-    """Return the waiting rows that no longer wait."""
-    judged = verdicts_on_them.where("outcome <> 'deferred'").select("record_id")
-    return recalled.join(judged, "record_id", "left_semi").select(
-        "quarantine_id", "bucket", "namespace", "record_id"
+    """Return the waiting rows that no longer wait, or wait for another reason: then another row replaces them."""
+    judged = verdicts_on_them.select("record_id", "outcome", F.col("reasons").alias("now"))
+    is_over = (F.col("outcome") != "deferred") | (F.col("now") != F.col("reasons"))
+    return (
+        recalled.join(judged, "record_id")
+        .where(is_over)
+        .select("quarantine_id", "bucket", "namespace", "record_id")
     )

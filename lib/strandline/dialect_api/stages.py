@@ -88,14 +88,14 @@ class RecordStages(Dialect):
 
     `document_fields` are BLOCK_FIELDS and `claims`, which are texts that files state about blocks; `judged` is
     JUDGED_FIELDS and the facts of the dialect, among them `links` (ARRAY<BINARY>, ids of the records that a record
-    follows), also a column of the record table. `open_reasons` are reasons that do not depend on block and claims
-    alone: verdicts with them are not reused. `read_content`, `judge` and `replay` are functions of kernels: workers
-    import only their module.
+    follows), also a column of the record table; None if records name no records. `open_reasons` are reasons that do not
+    depend on block and claims alone: verdicts with them are not reused. `read_content`, `judge` and `replay` are
+    functions of kernels: workers import only their module.
     """
 
     document_fields: ClassVar[tuple[pa.Field, ...]]
     judged: ClassVar[pa.Schema]
-    links: ClassVar[str]
+    links: ClassVar[str | None]
     claims: ClassVar[tuple[str, ...]] = ()
     open_reasons: ClassVar[tuple[str, ...]] = ()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "strandline.dialects"
 BUILT_IN: Final = tuple(
-    EntryPoint(name, f"strandline.dialects.{name}.info:INFO", GROUP) for name in ("sdmp", "ipfslog")
+    EntryPoint(name, f"strandline.dialects.{name}.info:INFO", GROUP) for name in ("sdmp", "ipfslog", "aura")
 )
 
 

@@ -45,12 +45,13 @@ def waits_for(thing: Column) -> Column:
 def waiting(quarantine: DataFrame, dialect: str) -> DataFrame:
     """Keep the rows of `quarantine` that wait for another record.
 
-    Gives: quarantine_id, bucket, namespace, record_id, raw, waits_for, source, source_offset.
+    Gives: quarantine_id, bucket, namespace, record_id, raw, reasons, waits_for, source, source_offset.
     """
     rows = deferred(quarantine, dialect).where(~is_fault())
     return rows.select(
-        "quarantine_id", "bucket", "namespace", "record_id", "raw", "waits_for", "source", "source_offset"
-    )
+        "quarantine_id", "bucket", "namespace", "record_id", "raw", "reasons", "waits_for", "source",
+        "source_offset",
+    )  # fmt: skip
 
 
 def without_room(arrivals: DataFrame, waiting_rows: DataFrame, limit: int) -> DataFrame:

@@ -87,6 +87,53 @@ PRODUCED = [
     "CLOCK_SATURATED",
     "DUPLICATE_LINK",
     "IPFSLOG_CLOCK_FORK",
+    "NAMESPACE_MISMATCH",
+    "INT_RANGE",
+    "LIST_DUPLICATE",
+    "OP_LAYER2",
+    "FACT_TOO_LARGE",
+    "LENGTH_INVALID",
+    "TIME_RANGE_INVERTED",
+    "CONTENT_NAMESPACE",
+    "SNAPSHOT_UNBOUND",
+    "SNAPSHOT_TOO_LARGE",
+    "ATTEST_NOT_ALLOWED",
+    "ATTEST_MISSING",
+    "ATTESTOR_NOT_SELF",
+    "ATTESTOR_NOT_MEMBER",
+    "PARTY_NOT_MEMBER",
+    "PARTY_SELF",
+    "CONTEXT_MISMATCH",
+    "CONTEXT_GENESIS_FORM",
+    "OP_VERSION",
+    "SUITE_UNSUPPORTED",
+    "KEY_RECORD_INVALID",
+    "GROUP_KEY_INVALID",
+    "POLICY_NOT_NORMAL",
+    "GENESIS_PARENT",
+    "PARENT_ZERO",
+    "GENESIS_PIN_MISMATCH",
+    "EPOCH_MISMATCH",
+    "SIGNERS_INSUFFICIENT",
+    "SIGNERS_EXCESS",
+    "ATTEST_SIGNATURE_INVALID",
+    "LEAF_ID_NOT_NEXT",
+    "LEAF_UNKNOWN",
+    "LEAF_KEY_DUPLICATE",
+    "LEAF_LIMIT",
+    "NODE_UNKNOWN",
+    "NODE_NOT_ROOT",
+    "POLICY_NOT_STRICTER",
+    "EPOCH_OVERFLOW",
+    "EPOCH_NOT_SUCCESSOR",
+    "CHARGE_CHAIN",
+    "CHARGE_EPOCH",
+    "BINDING_TYPE_RESERVED",
+    "GENESIS_UNPINNED",
+    "PARENT_MISSING",
+    "AUTHORITY_STATE_MISSING",
+    "CONTEXT_GENESIS_MISSING",
+    "AURA_OP_FORK",
 ]
 
 
@@ -122,7 +169,7 @@ def test_each_code_is_well_formed_and_says_what_it_means_and_what_to_do():
         assert set(reason.outcomes) <= set(get_args(Outcome)), code
         assert reason.outcomes, code
         assert reason.severity in get_args(Severity), code
-        assert reason.dialects in (("all",), ("sdmp",), ("ipfslog",), ("sdmp", "ipfslog")), code
+        assert reason.dialects == ("all",) or set(reason.dialects) <= {"sdmp", "ipfslog", "aura"}, code
         for sentence in (reason.meaning, reason.advice):
             assert re.fullmatch(r"[A-Z].{30,}\.", sentence), code
 
@@ -133,6 +180,10 @@ def test_what_waits_says_for_what_and_nothing_else_does():
         "PREDECESSOR_UNKNOWN": "line",
         "IDENTITY_MISSING": "identity",
         "INTERNAL_ERROR": "rules",
+        "GENESIS_UNPINNED": "pin",
+        "PARENT_MISSING": "state",
+        "AUTHORITY_STATE_MISSING": "state",
+        "CONTEXT_GENESIS_MISSING": "state",
     }
     assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
 
@@ -141,7 +192,7 @@ def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
     forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
-    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK"}
+    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK"}
     own = {code for code in EVERY if code.startswith("OWN_")}
     assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 
@@ -153,6 +204,8 @@ def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_
         "IDENTITY_TYPE_UNSUPPORTED",
         "VARIANT_UNKNOWN",
         "VARIANT_UNSUPPORTED",
+        "OP_VERSION",
+        "SUITE_UNSUPPORTED",
     }
     assert {code for code, reason in EVERY.items() if reason.replay} == replayed
 

@@ -67,7 +67,8 @@ def judge_attested(fact: Fact, states: KnownStates, genesis: Fact | None) -> Ver
         if (each.authority, each.commitment) not in states
     ]
     if missing:
-        return deferred("AUTHORITY_STATE_MISSING", missing)
+        named = [state_of(each.authority, each.commitment) for each in signatures]
+        return deferred("AUTHORITY_STATE_MISSING", missing, named)
     wrong = list(_wrong_epochs(fact, states))
     return rejected(wrong) if wrong else ACCEPTED
 

@@ -37,14 +37,18 @@ def rejected(findings: Iterable[Finding]) -> Verdict:
     return Verdict("rejected", tuple(findings))
 
 
-def deferred(reason: str, waits_for: Iterable[str]) -> Verdict:
-    """Return the verdict on a fact that waits for other facts or for a pin."""
+def deferred(reason: str, waits_for: Iterable[str], named: Iterable[str] = ()) -> Verdict:
+    """Return the verdict on a fact that waits for other facts or for a pin.
+
+    The evidence has what the fact needs: `named`, known or not, if given. So it is the same whatever came before.
+    """
     names = tuple(sorted(set(waits_for)))
-    return Verdict("deferred", (Finding(reason, {"missing": names[:_NAMED]}),), names)
+    needs = sorted(set(named)) or names
+    return Verdict("deferred", (Finding(reason, {"needs": tuple(needs[:_NAMED])}),), names)
 
 
 _NAMED: Final = 16
-"""How many of the things that a fact waits for are in its evidence."""
+"""How many of the things that a fact needs are in its evidence."""
 
 
 def pin_of(namespace: Namespace) -> str:

@@ -1,0 +1,26 @@
+"""The description of Aura journals: tables, options and files. This module does not import Spark."""
+
+from typing import Final
+
+from strandline.dialect_api.info import DialectInfo, RunOption
+
+PINS: Final = "aura-pins"
+"""The option for the file that names the genesis of authorities and contexts."""
+
+INFO: Final = DialectInfo(
+    name="aura",
+    load="strandline.dialects.aura.spark.dialect:AURA",
+    kinds=("authority", "context"),
+    record_table="aura_fact",
+    reduced_tables=("attested_op", "authority_state", "authority_leaf", "equivocation"),
+    formats={"lines": (".jsonl", ".ndjson"), "json": (".json",), "cbor": (".cbor", ".cborseq")},
+    export_format="lines",
+    message_format="lines",
+    run_options=(
+        RunOption(
+            PINS, ("ingest", "stream", "sync"), "FILE",
+            "JSON file with the genesis of authorities and contexts whose id does not derive from it.",
+            is_file=True,
+        ),
+    ),
+)  # fmt: skip

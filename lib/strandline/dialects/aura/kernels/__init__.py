@@ -1,0 +1,42 @@
+"""Functions from batches to batches without a JVM: files to facts, facts to verdicts, operations to states."""
+
+from strandline.dialects.aura.kernels.admission import (
+    ATTESTED_COLUMNS,
+    DERIVED_FIELDS,
+    GROUP_COLUMNS,
+    KNOWN_STATE,
+    VERDICT_SCHEMA,
+    admitted,
+    attested,
+)
+from strandline.dialects.aura.kernels.documents import read_content
+from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, judge
+from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, packed
+from strandline.dialects.aura.kernels.reduction import (
+    OPERATION_COLUMNS,
+    REDUCED_SCHEMA,
+    STATE_FIELDS,
+    reduced,
+)
+from strandline.dialects.aura.kernels.replay import replay
+
+__all__ = [
+    "ATTESTED_COLUMNS",
+    "DERIVED_FIELDS",
+    "FACT_FIELDS",
+    "FILE_SCHEMA",
+    "GROUP_COLUMNS",
+    "JUDGED",
+    "KNOWN_STATE",
+    "OPERATION_COLUMNS",
+    "REDUCED_SCHEMA",
+    "STATE_FIELDS",
+    "VERDICT_SCHEMA",
+    "admitted",
+    "attested",
+    "judge",
+    "packed",
+    "read_content",
+    "reduced",
+    "replay",
+]

@@ -1,0 +1,148 @@
+"""Verdicts on facts by what they need of others: the history of their own namespace, or states of authorities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+from uuid import UUID
+
+import pyarrow as pa
+
+from strandline.core.verdict import Evidence, encode_evidence
+from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
+from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, parsed
+from strandline.dialects.aura.types import Fact
+from strandline.dialects.aura.verify import AcceptedOp, KnownState, Verdict, admit, judge_attested
+from strandline.kernels.guard import INTERNAL_ERROR, NEXT_RULES, guarded
+
+DERIVED_FIELDS: Final = (
+    pa.field("anchor", pa.string()),
+    pa.field("group_key", pa.binary()),
+    pa.field("witness_threshold", pa.int32()),
+    pa.field("height", U64),
+    pa.field("new_epoch", U64),
+    pa.field("new_commitment", pa.binary()),
+    pa.field("new_tree_commitment", pa.binary()),
+    pa.field("new_group_key", pa.binary()),
+    pa.field("new_threshold", pa.int32()),
+    pa.field("new_min_signers", pa.int32()),
+    pa.field("new_max_signers", pa.int32()),
+)
+"""Columns of the table of facts that the states before and after an operation decide."""
+
+VERDICT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("judge_id", pa.binary()),
+        pa.field("namespace", pa.string()),
+        pa.field("status", pa.string()),
+        pa.field("found", pa.list_(pa.string())),
+        pa.field("shown", pa.string()),
+        pa.field("awaited", pa.list_(pa.string())),
+        pa.field("is_verified", pa.bool_()),
+        *DERIVED_FIELDS,
+    ]
+)
+"""A verdict: accepted, rejected or deferred; its reasons, its evidence, what the fact waits for."""
+
+GROUP_COLUMNS: Final = ("namespace", "judge_id", "block", "is_stored")
+ATTESTED_COLUMNS: Final = ("judge_id", "block", "genesis", "states")
+KNOWN_STATE: Final = pa.struct([*STATE_NAME, pa.field("epoch", U64), pa.field("group_key", pa.binary())])
+_BATCH_ROWS: Final = 1_000
+
+
+def admitted(batches: Iterable[pa.RecordBatch], *, pins: Mapping[str, bytes]) -> Iterator[pa.RecordBatch]:
+    """Yield the verdicts on operations and on geneses of contexts, which need only facts of their own namespace.
+
+    Reads: GROUP_COLUMNS, the rows of a namespace together: candidates and, `is_stored`, accepted facts of these kinds.
+    Gives: VERDICT_SCHEMA, one row per candidate.
+    """
+    rows = (row for namespace, group in by_namespace(batches) for row in _of_group(namespace, group, pins))
+    return in_batches(rows, VERDICT_SCHEMA, _BATCH_ROWS)
+
+
+def _of_group(namespace: str, group: list[dict[str, Any]], pins: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    ids = [row["judge_id"] for row in group if not row["is_stored"]]
+    place = {"namespace": namespace}
+
+    def judged() -> list[dict[str, Any]]:
+        stored = [parsed(row["block"]) for row in group if row["is_stored"]]
+        candidates = [parsed(row["block"]) for row in group if not row["is_stored"]]
+        named = {namespace: pins[namespace]} if namespace in pins else {}
+        found = admit(candidates, stored, named)
+        return [
+            place
+            | _row(judge_id, found.verdicts[fact.fact_id], is_verified=fact.attested is not None)
+            | derived(found.operations.get(fact.fact_id))
+            for judge_id, fact in zip(ids, candidates, strict=True)
+        ]
+
+    return guarded(judged, lambda evidence: [place | _fault(judge_id, evidence) for judge_id in ids])
+
+
+def derived(op: AcceptedOp | None) -> dict[str, Any]:
+    """Return DERIVED_FIELDS of an accepted operation."""
+    if op is None:
+        return {}
+    numbers = {"height": Decimal(op.height), "new_epoch": Decimal(op.new_epoch)}
+    return {field.name: getattr(op, field.name) for field in DERIVED_FIELDS} | numbers
+
+
+def attested(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the verdicts on all other facts, which name states of authorities.
+
+    Reads: ATTESTED_COLUMNS: genesis is the accepted one of the context, or null; states are those that the fact names
+            and that are known (KNOWN_STATE), or null.
+    Gives: VERDICT_SCHEMA, one row per row.
+    """
+    rows = (_of_attested(row) for batch in batches for row in batch.to_pylist())
+    return in_batches(rows, VERDICT_SCHEMA, _BATCH_ROWS)
+
+
+def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
+    def judged() -> dict[str, Any]:
+        states = {
+            (_authority_id(each["authority"]), each["commitment"]): KnownState(
+                int(each["epoch"]), each["group_key"]
+            )
+            for each in row["states"] or ()
+        }
+        genesis = None if row["genesis"] is None else _genesis(row["genesis"])
+        return _row(
+            row["judge_id"], judge_attested(parsed(row["block"]), states, genesis), is_verified=bool(states)
+        )
+
+    return guarded(judged, lambda evidence: _fault(row["judge_id"], evidence))
+
+
+@lru_cache(maxsize=256)
+def _genesis(block: bytes) -> Fact:
+    return parsed(block)
+
+
+@lru_cache(maxsize=4096)
+def _authority_id(namespace: str) -> bytes:
+    return UUID(namespace.partition(":")[2]).bytes
+
+
+def _row(judge_id: bytes, verdict: Verdict, *, is_verified: bool) -> dict[str, Any]:
+    return {
+        "judge_id": judge_id,
+        "status": verdict.status,
+        "found": list(verdict.reasons),
+        "shown": encode_evidence(verdict.evidence) if verdict.findings else None,
+        "awaited": list(verdict.waits_for),
+        "is_verified": is_verified and verdict.status != "deferred",
+    }
+
+
+def _fault(judge_id: bytes, evidence: Evidence) -> dict[str, Any]:
+    return {
+        "judge_id": judge_id,
+        "status": "deferred",
+        "found": [INTERNAL_ERROR],
+        "shown": encode_evidence(evidence),
+        "awaited": [NEXT_RULES],
+        "is_verified": False,
+    }

@@ -1,0 +1,28 @@
+"""Rows sorted by namespace, as one list per namespace: a batch may end inside a namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from typing import Any
+
+import pyarrow as pa
+
+
+def by_namespace(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield each namespace with all of its rows, which follow one another; one namespace is in memory at a time."""
+    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+    for namespace, of_namespace in groupby(rows, key=lambda row: str(row["namespace"])):
+        yield namespace, list(of_namespace)
+
+
+def in_batches(rows: Iterable[dict[str, Any]], schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+    """Yield rows as batches of at most `size` rows; absent columns are null."""
+    held: list[dict[str, Any]] = []
+    for row in rows:
+        held.append(row)
+        if len(held) == size:
+            yield pa.RecordBatch.from_pylist(held, schema=schema)
+            held = []
+    if held:
+        yield pa.RecordBatch.from_pylist(held, schema=schema)

@@ -1,0 +1,70 @@
+"""A row of the quarantine that is judged again, to its document as delivered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from strandline.core.encoding.json_slices import stripped
+from strandline.dialects.aura.codec import (
+    cbor_documents,
+    fact_forms,
+    line_documents,
+    parse_fact_text,
+    read_namespace,
+)
+from strandline.dialects.aura.codec.documents import fact_document
+from strandline.dialects.aura.codec.journals import journal_document
+from strandline.dialects.aura.kernels.documents import FactPieces, read_content
+from strandline.dialects.aura.types import Document, Unreadable
+from strandline.kernels.blocks import keep_rejected
+from strandline.kernels.guard import INTERNAL_ERROR
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import ReadOptions, read_one
+
+_CBOR_MAP: Final = 5
+
+
+def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iterator[None]:
+    """Add the documents of a row as delivered; yields often.
+
+    A row with a record id is a fact. Other bytes may be a line, a document, a fact of a document (then the row has its
+    namespace) or an item of CBOR. If a reading gives the reasons of the row, the row stays as it is.
+    """
+    raw, codes = row["raw"], tuple(row["reasons"].split(","))
+    adder = FactPieces(row["file_no"], 0, pieces, options)
+    fault = json.loads(row["evidence"] or "{}").get(INTERNAL_ERROR, {})
+    if "format" in fault:
+        # An internal fault occurred in a whole file.
+        yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
+        return
+    found: list[list[Document]] = []
+    if row["record_id"] is not None or (raw[:1] and raw[0] >> 5 == _CBOR_MAP):
+        found.append(list(cbor_documents(raw)))
+    elif row["namespace"] is not None:
+        found.append([_of_document(raw, row["namespace"])])
+    elif is_object(raw):
+        found.append(list(line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes)))
+        found.append(list(journal_document(raw, stripped(raw, 0, len(raw)))))
+    if not found or any(_is_refused(reading, codes) for reading in found):
+        keep_rejected(row, pieces, options)
+        return
+    for document in found[0]:
+        adder.add(document, 0)
+        yield
+
+
+def is_object(raw: bytes) -> bool:
+    """Return whether bytes may be an object of JSON: no other value of JSON is a fact or a document."""
+    return raw.lstrip(b" \t\r\n")[:1] == b"{"
+
+
+def _of_document(raw: bytes, namespace: str) -> Document:
+    """Return a fact of a document of this namespace."""
+    around = read_namespace(namespace)
+    return fact_document(parse_fact_text(raw, fact_forms(around)), raw, 0, around)
+
+
+def _is_refused(documents: list[Document], codes: tuple[str, ...]) -> bool:
+    return len(documents) == 1 and isinstance(documents[0], Unreadable) and documents[0].reasons == codes

@@ -1,0 +1,1 @@
+"""Facts of Aura over frames of Spark: lazy, starts no action."""

@@ -1,0 +1,206 @@
+"""The stages of admission that are specific to facts: histories first, then what names states of authorities.
+
+Operations and geneses of contexts need only facts of their own namespace, so one kernel judges each namespace whole.
+All other facts need states and members that exist by then: one join each. Nothing waits for a later pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.admission import Admission, AdmitRequest
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.records import RecordDialect
+from strandline.dialect_api.stages import RECORD, Gathered, Resolution
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.info import INFO
+from strandline.dialects.aura.spark.pins import check_pins
+from strandline.dialects.aura.spark.tables import FACTS
+from strandline.frames.buckets import bucket_of
+from strandline.frames.lift import map_batches
+from strandline.frames.verdicts import VERDICT, is_fault, waits_for
+from strandline.kernels.blocks import BLOCK_FIELDS
+from strandline.kernels.guard import NEXT_RULES
+
+_GENESIS = "ContextGenesis"
+_AWAITED = "^(?:pin|state):([^#]*)"
+"""In what a row waits for, the namespace that must have news first."""
+
+
+class FactAdmission(RecordDialect):
+    """Admission of facts, with the pins of a run."""
+
+    info = INFO
+    document_fields = BLOCK_FIELDS
+    judged = kernels.JUDGED
+    links = None
+    open_reasons = ("GENESIS_PIN_MISMATCH",)
+
+    read_content = staticmethod(kernels.read_content)
+    judge = staticmethod(kernels.judge)
+    replay = staticmethod(kernels.replay)
+
+    def __init__(self, pins: Mapping[str, bytes] | None = None) -> None:
+        self.pins = pins or {}
+
+    def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
+        """Judge one batch with the pins of the request.
+
+        Raises: UsageError AURA_PIN_CONTRADICTED, before anything is read.
+        """
+        if not isinstance(request.options, Mapping) or self.pins:
+            return super().admit(scan, tables, jobs, request)
+        check_pins(tables, jobs, request.options)
+        return type(self)(request.options).admit(scan, tables, jobs, request)
+
+    def recall(self, waiting: DataFrame, gathered: Gathered) -> DataFrame:
+        """Return the waiting facts that need a namespace with a new operation, a new genesis or a pin.
+
+        After a killed run, all waiting facts.
+        """
+        if gathered.tables.has_partial_run(self.info.ingest_tables):
+            return waiting
+        news = gathered.judged.where(_is_valid() & _is_of_history()).select("namespace").distinct()
+        if self.pins:
+            pinned = waiting.sparkSession.createDataFrame([(name,) for name in self.pins], "namespace STRING")
+            news = news.unionByName(pinned).distinct()
+        each = waiting.select("quarantine_id", F.explode("waits_for").alias("awaited"))
+        awaited = each.select("quarantine_id", F.regexp_extract("awaited", _AWAITED, 1).alias("namespace"))
+        found = awaited.join(news, "namespace", "left_semi").select("quarantine_id").distinct()
+        return waiting.join(found, "quarantine_id", "left_semi").select(*waiting.columns)
+
+    def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:
+        """Decide what each fact needs of others."""
+        jobs, tables = gathered.jobs, gathered.tables
+        valid = judged.where(_is_valid())
+        found = jobs.row(
+            valid.agg(
+                F.collect_set(F.when(_is_of_history(), bucket_of(F.col("namespace"), tables.buckets))).alias("buckets"),
+                F.count_if(~_is_of_history()).alias("others"),
+            )
+        )  # fmt: skip
+        passes = []
+        if found["buckets"]:
+            of_histories = _of_histories(valid, tables, tuple(sorted(found["buckets"])), self.pins)
+            passes.append(jobs.checkpoint(of_histories, "histories"))
+        if found["others"]:
+            histories = passes[0] if passes else None
+            passes.append(jobs.checkpoint(_of_others(valid, histories, tables), "attested facts"))
+        if not passes:
+            empty = map_batches(judged.where(F.lit(False)), kernels.attested, kernels.VERDICT_SCHEMA)
+            passes.append(empty)
+        verdicts = reduce(DataFrame.unionByName, passes).drop("namespace")
+        concluded = _concluded(judged.join(verdicts, "judge_id", "left"))
+        return Resolution(concluded, concluded.select(*VERDICT, "is_recalled"))
+
+    def as_records(self, accepted: DataFrame, buckets: int) -> DataFrame:
+        """Shape accepted facts to the contract of `aura_fact`.  Rows: one per row."""
+        names = [field.name for field in (*kernels.FACT_FIELDS, *kernels.DERIVED_FIELDS)]
+        columns = [F.col("fact_kind").alias("kind") if name == "fact_kind" else F.col(name) for name in names]
+        return accepted.select(
+            "namespace", bucket_of(F.col("namespace"), buckets).alias("bucket"), "record_id", *columns,
+            F.col("block").alias("fact_cbor"), "source",
+        )  # fmt: skip
+
+
+def _is_valid() -> Column:
+    """Return whether a fact breaks no rule by its own bytes."""
+    return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
+
+
+def _is_of_history() -> Column:
+    """Return whether a judged fact is judged by its namespace alone: an operation, or the genesis of a context."""
+    return (F.col("fact_kind") == "AttestedOp") | (F.col("variant") == _GENESIS)
+
+
+def _of_histories(
+    valid: DataFrame, tables: Tables, buckets: tuple[int, ...], pins: Mapping[str, bytes]
+) -> DataFrame:
+    """Judge operations and geneses, each namespace as one group with what it accepted before.
+
+    Gives:  `kernels.VERDICT_SCHEMA`.  Rows: one per candidate. A task holds the facts of one namespace at a time.
+    """
+    columns = list(kernels.GROUP_COLUMNS)
+    candidates = valid.where(_is_of_history()).withColumn("is_stored", F.lit(False)).select(*columns)
+    stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & _is_stored_history())
+    stored = stored.select(
+        "namespace", F.col("record_id").alias("judge_id"), F.col("fact_cbor").alias("block"),
+        F.lit(True).alias("is_stored"),
+    ).join(candidates.select("namespace").distinct(), "namespace", "left_semi")  # fmt: skip
+    together = candidates.unionByName(stored.select(*columns))
+    grouped = together.repartition("namespace").sortWithinPartitions("namespace")
+    return map_batches(grouped, kernels.admitted, kernels.VERDICT_SCHEMA, pins=dict(pins))
+
+
+def _is_stored_history() -> Column:
+    return (F.col("kind") == "AttestedOp") | (F.col("variant") == _GENESIS)
+
+
+def _of_others(valid: DataFrame, histories: DataFrame | None, tables: Tables) -> DataFrame:
+    """Judge the facts that name states of authorities, with the states and the genesis that are known.
+
+    Gives:  `kernels.VERDICT_SCHEMA`.  Rows: one per fact.
+    """
+    others = valid.where(~_is_of_history()).select("judge_id", "namespace", "block", "named_states")
+    states = _known_states(histories, tables)
+    named = others.select("judge_id", F.explode("named_states").alias("named")).select("judge_id", "named.*")
+    known = named.distinct().join(states, ["authority", "commitment"])
+    state = F.struct("authority", "commitment", "epoch", "group_key")
+    of_facts = known.groupBy("judge_id").agg(F.collect_list(state).alias("states"))
+    rows = others.join(of_facts, "judge_id", "left").join(
+        _geneses(valid, histories, tables), "namespace", "left"
+    )
+    return map_batches(rows.select(*kernels.ATTESTED_COLUMNS), kernels.attested, kernels.VERDICT_SCHEMA)
+
+
+def _known_states(histories: DataFrame | None, tables: Tables) -> DataFrame:
+    """Return the states that accepted operations made.
+
+    Gives:  authority, commitment, epoch, group_key.  Rows: one per state.
+    """
+    columns = (
+        F.col("namespace").alias("authority"), F.col("new_commitment").alias("commitment"),
+        F.col("new_epoch").alias("epoch"), F.col("new_group_key").alias("group_key"),
+    )  # fmt: skip
+    found = tables.read(FACTS).where(F.col("kind") == "AttestedOp").select(*columns)
+    if histories is not None:
+        found = found.unionByName(histories.where("new_commitment IS NOT NULL").select(*columns))
+    return found.dropDuplicates(["authority", "commitment"])
+
+
+def _geneses(valid: DataFrame, histories: DataFrame | None, tables: Tables) -> DataFrame:
+    """Return the accepted genesis of each context.
+
+    Gives:  namespace, genesis (its bytes).  Rows: one per context that has one.
+    """
+    stored = tables.read(FACTS).where(F.col("variant") == _GENESIS)
+    found = stored.select("namespace", F.col("fact_cbor").alias("genesis"))
+    if histories is not None:
+        accepted = histories.where("status = 'accepted'").select("judge_id")
+        new = valid.where(F.col("variant") == _GENESIS).join(accepted, "judge_id", "left_semi")
+        found = found.unionByName(new.select("namespace", F.col("block").alias("genesis")))
+    return found.dropDuplicates(["namespace"])
+
+
+def _concluded(joined: DataFrame) -> DataFrame:
+    """Give each fact its outcome, of its own bytes or of what it needs."""
+    own = F.size("reasons") > 0
+    fault = F.coalesce(is_fault(), F.lit(False))
+    outcome = (
+        F.when(fault, F.lit("deferred")).when(own, F.lit("rejected")).otherwise(F.coalesce("status", F.lit("rejected")))
+    )  # fmt: skip
+    none = F.array().cast("array<string>")
+    awaited = F.when(fault, waits_for(F.lit(NEXT_RULES))).otherwise(F.coalesce("awaited", none))
+    return joined.withColumns(
+        {
+            "outcome": outcome,
+            "waits_for": F.when(own & ~fault, none).otherwise(awaited),
+            "evidence": F.when(own, F.col("evidence")).otherwise(F.col("shown")),
+            "reasons": F.when(own, F.col("reasons")).otherwise(F.coalesce("found", none)),
+            "is_signed": F.coalesce("is_verified", F.lit(False)),
+        }
+    )

@@ -1,0 +1,70 @@
+"""Aura journals as the object that the pipelines call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.demo import Demo
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.info import GivenOption
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialects.aura import demo as demo_files
+from strandline.dialects.aura.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
+from strandline.dialects.aura.info import PINS
+from strandline.dialects.aura.spark import export as export_files
+from strandline.dialects.aura.spark import reduction
+from strandline.dialects.aura.spark.admission import FactAdmission
+from strandline.dialects.aura.verify.pins import parse_pins
+
+
+class Aura(FactAdmission):
+    """Journals of authorities and contexts."""
+
+    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> Mapping[str, bytes]:
+        """Return the pins by namespace.
+
+        Raises: UsageError AURA_PINS_INVALID.
+        """
+        [file] = given[PINS]
+        return parse_pins(file.content or b"", file.text)
+
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
+        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
+        """Return the number of records in a file of that format, with bad ones, as counted in `read`."""
+        [name] = [each for each in DOCUMENT_FORMATS if each == format]
+        return sum(1 for _ in read_documents(content, name))
+
+    def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+        """Reduce the authorities that `changes` touch, or all."""
+        return reduction.reduce(changes, tables, jobs, scope)
+
+    def export(
+        self,
+        lake: LakeSnapshot,
+        jobs: Jobs,  # noqa: ARG002 - the interface has it
+        namespaces: Sequence[str],
+    ) -> ExportFile:
+        """Write facts as lines of JSON."""
+        return export_files.export(lake, namespaces)
+
+    def to_files(
+        self,
+        rows: Mapping[str, DataFrame],
+        there: LakeSnapshot,  # noqa: ARG002 - the interface has it
+        jobs: Jobs,  # noqa: ARG002
+    ) -> DataFrame:
+        """Write facts as lines of JSON."""
+        return export_files.to_files(rows)
+
+    def demo(self) -> Demo:
+        """Return an authority whose history forks, and a forged operation."""
+        return demo_files.demo()
+
+
+AURA = Aura()

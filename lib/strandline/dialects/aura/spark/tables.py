@@ -1,0 +1,11 @@
+"""The names of the tables of Aura journals."""
+
+from typing import Final
+
+FACTS: Final = "aura_fact"
+OPERATIONS: Final = "attested_op"
+AUTHORITIES: Final = "authority_state"
+LEAVES: Final = "authority_leaf"
+EQUIVOCATIONS: Final = "equivocation"
+STATES: Final = "namespace_state"
+REDUCED: Final = (OPERATIONS, AUTHORITIES, LEAVES, EQUIVOCATIONS)

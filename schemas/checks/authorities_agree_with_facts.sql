@@ -1,0 +1,36 @@
+-- Authorities whose reduced rows contradict each other or their facts: the hash of the state, the number of operations by
+-- outcome, the tip of the history, the number of leaves.
+WITH counted AS (
+  SELECT
+    namespace,
+    count_if(outcome = 'applied') AS applied,
+    count_if(outcome = 'superseded') AS superseded,
+    count_if(outcome = 'orphaned') AS orphaned,
+    count(DISTINCT CASE WHEN siblings > 1 THEN parent_commitment END) AS forks,
+    max_by(new_commitment, CASE WHEN outcome = 'applied' THEN height END) AS tip
+  FROM attested_op
+  GROUP BY namespace
+),
+leaf AS (
+  SELECT namespace, count(*) AS leaves, max(position) AS last
+  FROM authority_leaf
+  GROUP BY namespace
+)
+SELECT a.namespace
+FROM authority_state AS a
+LEFT JOIN namespace_state AS s ON s.namespace = a.namespace
+LEFT JOIN counted AS c ON c.namespace = a.namespace
+LEFT JOIN leaf AS l ON l.namespace = a.namespace
+WHERE NOT (s.state_hash <=> a.state_hash)
+  OR a.state_hash <> unhex(sha2(concat(CAST('strandline/aura/authority-state/1' AS BINARY), X'00', a.state_cbor), 256))
+  OR NOT (c.applied <=> a.applied_count)
+  OR NOT (c.superseded <=> a.superseded_count)
+  OR NOT (c.orphaned <=> a.orphaned_count)
+  OR NOT (c.forks <=> a.fork_count)
+  OR NOT (c.tip <=> a.commitment)
+  OR coalesce(l.leaves, 0) <> a.leaf_count
+  OR coalesce(l.last, -1) <> a.leaf_count - 1
+UNION ALL
+SELECT o.namespace
+FROM attested_op AS o
+LEFT ANTI JOIN aura_fact AS f ON f.namespace = o.namespace AND f.record_id = o.fact_id AND f.op_id = o.op_id

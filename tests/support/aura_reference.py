@@ -1,0 +1,168 @@
+"""A lake of Aura journals in plain Python: what every table must hold after any number of ingests."""
+
+import json
+from dataclasses import astuple, dataclass, fields
+from decimal import Decimal
+from uuid import UUID
+
+from strandline.contracts.load import contract
+from strandline.core.hashing import quarantine_id
+from strandline.core.ids import bucket_of
+from strandline.core.verdict import encode_evidence
+from strandline.dialects.aura.codec import content_json, read_documents, timestamp_json
+from strandline.dialects.aura.kernels.reduction import fork_rows, leaf_rows, operation_row, state_columns
+from strandline.dialects.aura.reduce import REDUCER, reduce_authority
+from strandline.dialects.aura.types import DIALECT
+from strandline.dialects.aura.verify import AcceptedFacts, Counts, judge
+from support.lakes import counted
+
+BUCKETS = 16
+NAMES = [field.name for field in fields(Counts)]
+QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "record_id", "waits_for", "evidence")
+FORMATS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "cbor": "cbor"}
+STATE = ("namespace", "bucket", "dialect", "record_count", "state_hash", "reducer_version", "depends_on")
+DERIVED = (
+    "anchor", "group_key", "witness_threshold", "height", "new_epoch", "new_commitment", "new_tree_commitment",
+    "new_group_key", "new_threshold", "new_min_signers", "new_max_signers",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of `quarantine`, with the least of the evidences that its deliveries gave."""
+
+    quarantine_id: bytes
+    namespace: str | None
+    status: str
+    reasons: tuple[str, ...]
+    raw: bytes
+    record_id: bytes | None
+    waits_for: tuple[str, ...]
+    evidence: str
+
+
+def place(namespace, buckets=BUCKETS):
+    """The first two columns of every table."""
+    return {"namespace": namespace.text, "bucket": bucket_of(namespace.text, buckets)}
+
+
+def fact_row(fact, op=None):
+    """An accepted fact as a row of `aura_fact`, with what admission adds to an operation."""
+    [(timestamp_kind, timestamp)] = json.loads(timestamp_json(fact)).items()
+    ms = next((timestamp[name] for name in ("ts_ms", "earliest_ms") if name in timestamp), None)
+    row = {
+        **place(fact.namespace), "record_id": fact.fact_id, "body_id": fact.body_id, "order_token": fact.order,
+        "kind": fact.kind, "variant": fact.variant, "timestamp_kind": timestamp_kind,
+        "timestamp_ms": None if ms is None else Decimal(ms), "timestamp_json": timestamp_json(fact),
+        "content_json": content_json(fact),
+        "attest": [(str(UUID(bytes=each.authority)), each.commitment, each.sig) for each in fact.attest],
+        "op_id": fact.op_id, "parent_commitment": None, "parent_epoch": None, "signer_count": None,
+        **dict.fromkeys(DERIVED), "fact_cbor": fact.cbor,
+    }  # fmt: skip
+    if op is not None:
+        tree_op = fact.attested.op
+        row |= {name: getattr(op, name) for name in DERIVED}
+        row |= {
+            "parent_commitment": tree_op.parent_commitment, "parent_epoch": Decimal(tree_op.parent_epoch),
+            "signer_count": fact.attested.signer_count, "height": Decimal(op.height),
+            "new_epoch": Decimal(op.new_epoch),
+        }  # fmt: skip
+    return row
+
+
+def reduced_rows(namespace, facts):
+    """The rows of an authority by table, from its accepted facts: every operation is applied again."""
+    found, here = reduce_authority(namespace, facts), place(namespace)
+    state = here | {
+        "dialect": DIALECT, "record_count": len(facts), "state_hash": found.state_hash, "reducer_version": REDUCER,
+        "depends_on": None,
+    }  # fmt: skip
+    return {
+        "authority_state": [here | state_columns(found)],
+        "authority_leaf": [here | row for row in leaf_rows(found.state)],
+        "attested_op": [here | operation_row(row) for row in found.chain.rows.values()],
+        "equivocation": [here | row for row in fork_rows(namespace, found)],
+        "namespace_state": [state],
+    }
+
+
+def tuples(table, rows, names=None):
+    """Rows as the lake tells them."""
+    names = names or contract(table).compared
+    return sorted((tuple(_told(row.get(name)) for name in names) for row in rows), key=repr)
+
+
+def _told(value):
+    return tuple(map(_told, value)) if isinstance(value, list) else value
+
+
+class ReferenceAura:
+    """Ingests files, each run judged by `judge`."""
+
+    def __init__(self, pins=None):
+        self.pins = pins
+        self.accepted = AcceptedFacts()
+        self.operations = {}
+        self.rejected = {}
+        self.waiting = {}
+
+    def ingest(self, files):
+        documents = [
+            document
+            for name in sorted(files)
+            for document in read_documents(files[name], FORMATS[name.rpartition(".")[2]])
+        ]
+        judgement = judge(documents, self.accepted, self.pins)
+        self.accepted, self.operations = judgement.accepted, judgement.admission.operations
+        for row in judgement.quarantine:
+            if row.status == "rejected":
+                self._keep(self.rejected, row.namespace, row, row.raw, row.record_id)
+        self.waiting = {}
+        for fact in self.accepted.waiting.values():
+            verdict = judgement.admission.verdicts[fact.fact_id]
+            self._keep(self.waiting, fact.namespace.text, verdict, fact.cbor, fact.fact_id)
+        return judgement.counts
+
+    def _keep(self, rows, namespace, verdict, raw, record_id):
+        id_ = quarantine_id(DIALECT, namespace, verdict.status, verdict.reasons, raw)
+        text = encode_evidence(verdict.evidence)
+        if id_ in rows:
+            text = min(text, rows[id_].evidence)
+        rows[id_] = Row(
+            id_, namespace, verdict.status, verdict.reasons, raw, record_id, verdict.waits_for, text
+        )
+
+    def rows(self):
+        """The rows of `aura_fact`."""
+        return [fact_row(fact, self.operations.get(id_)) for id_, fact in self.accepted.facts.items()]
+
+    def reduced(self):
+        """The rows of the reduced tables."""
+        found = {}
+        by_namespace = {}
+        for fact in self.accepted.facts.values():
+            by_namespace.setdefault(fact.namespace, []).append(fact)
+        for namespace, facts in by_namespace.items():
+            if namespace.kind == "authority":
+                for table, rows in reduced_rows(namespace, facts).items():
+                    found.setdefault(table, []).extend(rows)
+        return found
+
+
+def assert_admitted_equal(lake, reference):
+    """Facts and rows of quarantine with their evidence are those of the reference."""
+    assert lake.rows("aura_fact") == tuples("aura_fact", reference.rows())
+    expected = sorted(map(astuple, (*reference.rejected.values(), *reference.waiting.values())), key=repr)
+    assert lake.rows("quarantine", *QUARANTINE) == expected
+
+
+def assert_reduced_equal(lake, reference):
+    """Rows of authorities and states are those of the reference."""
+    for table, rows in reference.reduced().items():
+        names = STATE if table == "namespace_state" else contract(table).compared
+        assert lake.rows(table, *names) == tuples(table, rows, names), table
+
+
+def told(report):
+    """The counts of a report as the reference counts."""
+    return Counts(**counted(report, NAMES))

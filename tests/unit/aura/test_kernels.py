@@ -1,0 +1,290 @@
+"""Kernels of facts: files, verdicts and reduced rows, batch by batch, as the plain functions give them."""
+
+import gzip
+import json
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from strandline.core.hashing import tagged
+from strandline.core.verdict import encode_evidence
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.codec import read_documents, to_json
+from strandline.dialects.aura.types import FactDocument, Unreadable
+from strandline.dialects.aura.verify import admit
+from strandline.kernels import blocks
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import RawLimits
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import ReadOptions, read_one
+from support import aura_corpus
+from support.aura_cases import U, facts, refused, second_context, states
+
+OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(4 * 2**20, 2**16))
+
+
+def rows_of(content, form):
+    """The pieces of a file."""
+    pieces = Pieces(blocks.BLOCK_FIELDS)
+    for _ in read_one(0, content, pieces, OPTIONS, kernels.read_content, form):
+        pass
+    return [row for batch in pieces.rest() for row in batch.to_pylist()]
+
+
+def told(document):
+    if isinstance(document, FactDocument):
+        fact = document.fact
+        return "block", fact.namespace.text, fact.fact_id, fact.cbor, None, None, document.offset
+    namespace = None if document.namespace is None else document.namespace.text
+    evidence = encode_evidence(document.evidence)
+    return None, namespace, None, document.raw, ",".join(document.reasons), evidence, document.offset
+
+
+def seen(row):
+    names = ("kind", "namespace", "record_id", "raw", "damage", "evidence", "offset")
+    return tuple(row[name] for name in names)
+
+
+FORMS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "cbor": "cbor"}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_files_have_the_documents_that_the_plain_reader_gives(pack):
+    count = 0
+    for run in aura_corpus.corpus(5, 12, 6):
+        for name, content in run.items():
+            form = FORMS[name.rpartition(".")[2]]
+            expected = list(map(told, read_documents(content, form)))
+            assert list(map(seen, rows_of(pack(content), form))) == expected
+            count += len(expected)
+    assert count > 300
+
+
+def test_a_sequence_is_read_item_by_item_across_blocks_and_its_rest_is_one_record():
+    one = facts()["A0"].cbor
+    long = b"\x5a" + (3 * 2**20).to_bytes(4, "big") + bytes(3 * 2**20)
+    for rest, cause in ((b"", None), (b"\xff", "syntax"), (one[:-1], "cut")):
+        content = one * 3_000 + long + one * 3_000 + rest
+        rows = rows_of(content, "cbor")
+        assert [row["damage"] for row in rows].count("FACT_TOO_LARGE") == 1
+        assert sum(row["kind"] == "block" for row in rows) == 6_000
+        assert len(rows) == 6_001 + bool(rest)
+        if cause:
+            assert (rows[-1]["damage"], json.loads(rows[-1]["evidence"])) == (
+                "CBOR_INVALID", {"CBOR_INVALID": {"cause": cause}},
+            )  # fmt: skip
+            assert rows[-1]["raw"] == rest
+            assert rows[-1]["offset"] == len(content) - len(rest)
+
+
+def test_a_document_over_its_limit_is_one_rejected_record(monkeypatch):
+    monkeypatch.setattr("strandline.dialects.aura.kernels.documents.MAX_FILE_BYTES", 1_000)
+    [row] = rows_of(aura_corpus.journal([facts()["G"], facts()["A0"]]), "json")
+    assert row["damage"] == "FILE_TOO_LARGE"
+
+
+def replayed(row):
+    """What a rejected row is when it is judged again."""
+    asked = {**row, "record_id": None, "reasons": row["damage"]}
+    batch = pa.RecordBatch.from_pylist([asked])
+    pieces = Pieces(blocks.BLOCK_FIELDS)
+    for row_ in batch.to_pylist():
+        for _ in kernels.replay(row_, pieces, OPTIONS):
+            pass
+    return [each for found in pieces.rest() for each in found.to_pylist()]
+
+
+def test_rejected_rows_judged_again_stay_as_they_are():
+    bad = 0
+    for run in aura_corpus.corpus(6, 8, 4):
+        for name, content in run.items():
+            for row in rows_of(content, FORMS[name.rpartition(".")[2]]):
+                if row["damage"]:
+                    bad += 1
+                    [again] = replayed(row)
+                    assert [again[name] for name in ("damage", "evidence", "namespace", "raw")] == [
+                        row[name] for name in ("damage", "evidence", "namespace", "raw")
+                    ]
+    assert bad > 100
+
+
+def test_a_fact_that_stood_alone_in_a_document_is_not_accepted_by_a_replay():
+    [row] = rows_of(to_json(facts()["A0"]).encode(), "json")
+    assert row["damage"] == "FIELD_UNKNOWN"
+    [again] = replayed(row)
+    assert again["damage"] == "FIELD_UNKNOWN"
+
+
+def test_a_row_that_new_rules_read_becomes_a_fact():
+    fact = facts()["A0"]
+    for raw, namespace in (
+        (fact.cbor, None),
+        (to_json(fact).encode(), None),
+        (to_json(fact).encode(), U.text),
+    ):
+        row = {
+            "raw": raw,
+            "namespace": namespace,
+            "damage": "VARIANT_UNKNOWN",
+            "evidence": None,
+            "file_no": 1,
+        }
+        [again] = replayed(row)
+        assert (again["kind"], again["record_id"]) == ("block", fact.fact_id)
+
+
+def judged(facts_of_lake):
+    return {fact.fact_id: kernels.judge(fact.cbor, {}, OPTIONS) for fact in facts_of_lake}
+
+
+def groups(candidates, stored):
+    """Rows of the kernel of histories, cut into batches of three rows."""
+    rows = [(fact, False) for fact in candidates] + [(fact, True) for fact in stored]
+    rows.sort(key=lambda each: each[0].namespace.text)
+    listed = [
+        {
+            "namespace": fact.namespace.text,
+            "judge_id": fact.fact_id,
+            "block": fact.cbor,
+            "is_stored": is_stored,
+        }
+        for fact, is_stored in rows
+    ]
+    for at in range(0, len(listed), 3):
+        yield pa.RecordBatch.from_pylist(listed[at : at + 3])
+
+
+def is_history(fact):
+    return fact.attested is not None or fact.variant == "ContextGenesis"
+
+
+def test_histories_have_the_verdicts_and_columns_of_the_reference_however_they_are_split():
+    draw = Random(4)
+    documents = [
+        document.fact
+        for run in aura_corpus.corpus(9, 20, 8)
+        for name, content in run.items()
+        for document in read_documents(content, FORMS[name.rpartition(".")[2]])
+        if isinstance(document, FactDocument)
+    ]
+    valid = {fact.fact_id: fact for fact in documents if not judged([fact])[fact.fact_id]["reasons"]}
+    histories = [fact for fact in valid.values() if is_history(fact)]
+    accepted = {id_ for id_, verdict in admit(histories).verdicts.items() if verdict.status == "accepted"}
+    stored = [fact for fact in histories if fact.fact_id in accepted and draw.random() < 0.5]
+    before = admit(stored)
+    stored = [fact for fact in stored if before.verdicts[fact.fact_id].status == "accepted"]
+    fresh = [fact for fact in histories if fact not in stored]
+    expected = admit(fresh, stored)
+    rows = {
+        row["judge_id"]: row
+        for batch in kernels.admitted(groups(fresh, stored), pins={})
+        for row in batch.to_pylist()
+    }
+    assert rows.keys() == {fact.fact_id for fact in fresh}
+    for fact in fresh:
+        row, verdict = rows[fact.fact_id], expected.verdicts[fact.fact_id]
+        assert (row["status"], tuple(row["found"]), tuple(row["awaited"])) == (
+            verdict.status, verdict.reasons, verdict.waits_for,
+        )  # fmt: skip
+        op = expected.operations.get(fact.fact_id)
+        assert row["new_commitment"] == (None if op is None else op.new_commitment)
+        assert row["namespace"] == fact.namespace.text
+
+
+def test_pins_admit_a_genesis_and_refuse_another():
+    genesis = facts()["G"]
+    [batch] = kernels.admitted(groups([genesis], []), pins={U.text: genesis.op_id})
+    assert batch.to_pylist()[0]["anchor"] == "self"
+    [batch] = kernels.admitted(groups([genesis], []), pins={U.text: bytes(32)})
+    assert batch.to_pylist()[0]["found"] == ["GENESIS_PIN_MISMATCH"]
+
+
+def test_a_bug_makes_the_candidates_of_one_namespace_wait(monkeypatch):
+    def broken(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr("strandline.dialects.aura.kernels.admission.admit", broken)
+    [batch] = kernels.admitted(groups([facts()["G"], facts()["A0"]], []), pins={})
+    assert {(row["status"], *row["found"], *row["awaited"]) for row in batch.to_pylist()} == {
+        ("deferred", "INTERNAL_ERROR", "rules:2")
+    }
+
+
+def test_an_attested_fact_is_judged_by_the_states_that_were_found():
+    binding, genesis = second_context()["b1"], second_context()["g"]
+    named = judged([binding])[binding.fact_id]["named_states"]
+    tip = states()["Kp"]
+    known = {"authority": U.text, "commitment": tip.commitment, "epoch": 1, "group_key": tip.key.group_key}
+    base = {"judge_id": binding.fact_id, "block": binding.cbor}
+    schema = pa.schema(
+        [
+            pa.field("judge_id", pa.binary()), pa.field("block", pa.binary()), pa.field("genesis", pa.binary()),
+            pa.field("states", pa.list_(kernels.KNOWN_STATE)),
+        ]
+    )  # fmt: skip
+    rows = [base, base | {"genesis": genesis.cbor}, base | {"genesis": genesis.cbor, "states": [known]}]
+    batch = pa.RecordBatch.from_pylist(rows, schema=schema)
+    [found] = kernels.attested([batch])
+    [no_genesis, no_state, one_state] = found.to_pylist()
+    assert no_genesis["found"] == ["CONTEXT_GENESIS_MISSING"]
+    assert len(named) == 2
+    assert len(no_state["awaited"]) == 2
+    assert [each.rpartition("#")[0] for each in one_state["awaited"]] == [
+        f"state:{each['authority']}" for each in named if each["authority"] != U.text
+    ]
+    assert no_state["shown"] == one_state["shown"], "evidence does not depend on what is known"
+
+
+def test_packed_facts_are_lines_that_read_as_they_were():
+    every = [*facts().values(), *second_context().values()]
+    batch = pa.RecordBatch.from_pylist(
+        [{"fact_cbor": fact.cbor} for fact in every] + [{"fact_cbor": b"\x00"}]
+    )
+    [found] = kernels.packed([batch])
+    *read, last = read_documents(b"".join(found.column("content").to_pylist()), "lines")
+    assert [document.fact.cbor for document in read] == [fact.cbor for fact in every]
+    assert isinstance(last, Unreadable)
+    assert sum(found.column("records").to_pylist()) == len(every) + 1
+
+
+def operation_rows(found, batch_rows=2):
+    """Rows of the kernel of reduction."""
+    from support.aura_reference import fact_row
+
+    rows = [fact_row(op.fact, op) for op in found.operations.values()]
+    names = kernels.OPERATION_COLUMNS
+    for at in range(0, len(rows), batch_rows):
+        yield pa.RecordBatch.from_pylist(
+            [{name: row[name] for name in names} for row in rows[at : at + batch_rows]]
+        )
+
+
+def test_the_vectors_reduce_to_their_state():
+    every = [*facts().values(), *refused().values()]
+    [batch] = kernels.reduced(operation_rows(admit(every)))
+    [row] = batch.to_pylist()
+    assert row["state_hash"].hex() == "fd2202875a2b5c68eefe0b8c6c848ae9f6a06a160896e4ff79e22848a78033bf"
+    assert row["state_hash"] == tagged("strandline/aura/authority-state/1", row["state_cbor"])
+    assert (row["epoch"], row["threshold"], row["device_count"], row["height"]) == (1, 2, 2, 6)
+    assert (row["fork_count"], row["superseded_count"], row["orphaned_count"]) == (1, 1, 2)
+    outcomes = {each["op_id"]: each for each in row["operations"]}
+    [lost] = [each for each in outcomes.values() if each["outcome"] == "superseded"]
+    assert (lost["op_id"], lost["lost_to"]) == (facts()["X"].op_id, facts()["P"].op_id)
+    assert outcomes[facts()["A0"].op_id]["fact_count"] == 2
+    [fork] = row["forks"]
+    assert sorted(fork["members"]) == sorted(facts()[name].fact_id for name in "PX")
+    assert [leaf["leaf_id"] for leaf in row["leaves"]] == [0, 1]
+
+
+def test_a_damaged_column_is_not_believed():
+    good = [row for batch in operation_rows(admit(facts().values()), 99) for row in batch.to_pylist()]
+    [batch] = kernels.reduced([pa.RecordBatch.from_pylist(good)])
+    expected = batch.to_pylist()[0]
+    wrong = [
+        row | {"new_commitment": bytes(32)} if row["height"] == 6 and row["new_epoch"] == 1 else row
+        for row in good
+    ]
+    assert wrong != good
+    [batch] = kernels.reduced([pa.RecordBatch.from_pylist(wrong)])
+    assert batch.to_pylist()[0]["state_cbor"] == expected["state_cbor"]

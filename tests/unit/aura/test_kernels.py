@@ -109,6 +109,25 @@ def test_rejected_rows_judged_again_stay_as_they_are():
     assert bad > 100
 
 
+@pytest.mark.parametrize(
+    ("content", "form", "code"),
+    [
+        (b'\xa5"order":1}\n', "lines", "JSON_INVALID"),
+        (b"\xa1\x01\x02", "lines", "JSON_INVALID,TRUNCATED"),
+        (b'\xbf"facts":[]}', "json", "JSON_INVALID"),
+        (b'{"facts":[{}]', "cbor", "CBOR_INVALID"),
+        (b"{", "cbor", "CBOR_INVALID"),
+    ],
+)
+def test_damaged_bytes_of_one_format_that_begin_like_another_stay_as_they_are(content, form, code):
+    [row] = rows_of(content, form)
+    [again] = replayed(row)
+    assert row["damage"] == code
+    assert [again[name] for name in ("damage", "evidence", "raw")] == [
+        row[name] for name in ("damage", "evidence", "raw")
+    ]
+
+
 def test_a_fact_that_stood_alone_in_a_document_is_not_accepted_by_a_replay():
     [row] = rows_of(to_json(facts()["A0"]).encode(), "json")
     assert row["damage"] == "FIELD_UNKNOWN"

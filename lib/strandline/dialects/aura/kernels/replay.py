@@ -40,7 +40,7 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
         yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
         return
     found: list[list[Document]] = []
-    if row["record_id"] is not None or (raw[:1] and raw[0] >> 5 == _CBOR_MAP):
+    if row["record_id"] is not None or is_cbor(raw, codes):
         found.append(list(cbor_documents(raw)))
     elif row["namespace"] is not None:
         found.append([_of_document(raw, row["namespace"])])
@@ -53,6 +53,17 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
     for document in found[0]:
         adder.add(document, 0)
         yield
+
+
+def is_cbor(raw: bytes, codes: tuple[str, ...]) -> bool:
+    """Return whether rejected bytes were read as CBOR.
+
+    Bytes that are no value of their format have a code of that format: then their first byte says nothing. All others
+    are well-formed in one format, and no value of JSON begins as a map of CBOR does.
+    """
+    if any(code.startswith("CBOR_") for code in codes):
+        return True
+    return "JSON_INVALID" not in codes and raw[:1] != b"" and raw[0] >> 5 == _CBOR_MAP
 
 
 def is_object(raw: bytes) -> bool:

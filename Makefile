@@ -3,12 +3,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help node wheel golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help browser node wheel golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
 LINT_VENV := .venv-datacontract
 MUTANTS_VENV := .venv-mutants
+BROWSER_VENV := .venv-browser
 # No search for newer versions and no questions: the lock files decide.
 PIP := pip --disable-pip-version-check install --quiet --no-input
 # PyPI has pyspark only as a source archive. For an isolated build pip would download setuptools without a hash, so the
@@ -47,6 +48,9 @@ node: $(VENV)/.test ## Compare with JavaScript in the node on this machine (seco
 	  echo "next: install Node.js 18 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
 	$(BIN)/python -m pytest -q -m node tests/node
 
+browser: $(BROWSER_VENV)/.ready ## Open the page of `report` in the Chromium on this machine (seconds)
+	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser
+
 golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)
 	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py tests/spark/test_conformance.py
 
@@ -81,11 +85,13 @@ lock: ## Rewrite the lock files (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group test \
 	  -c requirements.lock -c requirements-build.lock -o requirements-test.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group browser \
+	  -c requirements-test.lock -o requirements-browser.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group mutants \
 	  -c requirements.lock -c requirements-test.lock -o requirements-mutants.lock
 
 clean: ## Remove what make and the tools made
-	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) $(BROWSER_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Checked first, since everything else takes minutes: a Java that Spark supports.
@@ -141,4 +147,13 @@ $(MUTANTS_VENV)/.ready: requirements-mutants.lock $(VENV)/.test
 	@$(MUTANTS_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-mutants.lock
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  > $$($(MUTANTS_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_the_tests.pth
+	@touch $@
+
+# The driver of Chromium, and the packages of the tests.
+$(BROWSER_VENV)/.ready: requirements-browser.lock $(VENV)/.test
+	@echo "playwright and axe from requirements-browser.lock"
+	@$(BIN)/python -m venv --clear $(BROWSER_VENV)
+	@$(BROWSER_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-browser.lock
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	  > $$($(BROWSER_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_the_tests.pth
 	@touch $@

@@ -113,6 +113,12 @@ class Lake:
         """Return the health of namespaces, worst first, in `report.members["rows"]`; a local lake needs no Spark."""
         return self._run("status", namespaces=list(namespaces), every=all, check=check)
 
+    def report(self, *, out: Paths) -> Report:
+        """Write one HTML page about the lake; a local lake needs no Spark."""
+        from pathlib import Path
+
+        return self._run("report", out=Path(out))
+
     def quarantine(self, quarantine_id: str | None = None) -> Report:
         """Return the records that were not accepted by reason, or one of them with its bytes and evidence."""
         return self._run("quarantine", words=["list"] if quarantine_id is None else ["show", quarantine_id])

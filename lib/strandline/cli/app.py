@@ -22,6 +22,7 @@ from strandline.cli.commands import (
     maintain,
     quarantine,
     reduce,
+    report,
     sql,
     status,
     stream,
@@ -43,8 +44,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (
-    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, maintain, status, sql, quarantine, explain,
-    export, check,
+    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, maintain, status, report, sql, quarantine,
+    explain, export, check,
 ):  # fmt: skip
     module.add_to(app)
 

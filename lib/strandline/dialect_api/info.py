@@ -64,8 +64,9 @@ class DialectInfo:
     table of accepted records, `side_tables` are tables of what records need, `reduced_tables` are in the order of
     writing (without `namespace_state`). `formats` are the file formats by name, each with the file name endings of it;
     empty if the content shows the format. `export_format` is the format that `export` writes, if formats depend on
-    names; `message_format` that of a Kafka message, one line. `health` (health queries of local nodes) and `unpacking`
-    (how a node's folder becomes a file) name objects as `module:attribute`, or are None.
+    names; `message_format` that of a Kafka message, one line. `health` (health queries of local nodes), `drawing` (how
+    records are drawn) and `unpacking` (how a node's folder becomes a file) name objects as `module:attribute`, or are
+    None.
     """
 
     name: str
@@ -80,6 +81,7 @@ class DialectInfo:
     lake_options: tuple[LakeOption, ...] = ()
     run_options: tuple[RunOption, ...] = ()
     health: str | None = None
+    drawing: str | None = None
     unpacking: str | None = None
 
     @property

@@ -16,6 +16,7 @@ from strandline.dialect_api.info import DialectInfo, RunOption
 
 if TYPE_CHECKING:
     from strandline.dialect_api.dialect import Dialect
+    from strandline.dialect_api.drawing import DrawingSql
     from strandline.dialect_api.health import HealthSql
     from strandline.dialect_api.unpacking import Unpacking
 
@@ -81,6 +82,11 @@ def run_options(command: str) -> Mapping[str, tuple[RunOption, tuple[str, ...]]]
 def health_queries() -> tuple[HealthSql, ...]:
     """Return the health queries of the dialects that have some, without importing Spark."""
     return tuple(_loaded(info.name, info.health) for info in infos().values() if info.health)
+
+
+def drawings() -> Mapping[str, DrawingSql]:
+    """Return how records are drawn, by the names of the dialects that say it, without importing Spark."""
+    return {info.name: _loaded(info.name, info.drawing) for info in infos().values() if info.drawing}
 
 
 def unpackings() -> tuple[Unpacking, ...]:

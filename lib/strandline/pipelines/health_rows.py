@@ -13,6 +13,7 @@ from strandline.pipelines.report import utc_text
 from strandline.pipelines.spooled import SpooledRows
 
 if TYPE_CHECKING:
+    from strandline.dialect_api.health import HealthPart, HealthSql
     from strandline.tables.read_lake import ReadLake, Row
 
 ROWS = 50
@@ -26,6 +27,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
+SUMS = ("records", "waiting", "rejected", "forks", "behind")
 TABLES = ("namespace_state", "quarantine", "equivocation")
 _WORST_FIRST = "ORDER BY place, forks DESC, behind DESC, waiting DESC, rejected DESC, namespace"
 _SPARKS_HEX = "lower(hex(s.state_hash))"
@@ -33,9 +35,9 @@ _SPARKS_HEX = "lower(hex(s.state_hash))"
 
 
 def every_row(
-    lake: "ReadLake", behind: Sequence[str], tables: Sequence[str], *, is_all: bool
+    lake: "ReadLake", behind: Sequence[str], tables: Sequence[str], *, is_all: bool, most: int = ROWS
 ) -> tuple[Counter[str], "list[Row] | SpooledRows"]:
-    """Return the number of all namespaces by health, and rows: all with `is_all`, else the worst.
+    """Return the number of all namespaces by health, and rows: all with `is_all`, else the `most` worst.
 
     `behind` are SELECTs of what local nodes lack. A large lake is queried in slices of its namespaces, and all rows go
     through files, so memory does not grow with the lake. A small lake takes one query.
@@ -52,9 +54,28 @@ def every_row(
     for condition in slices:
         counted = lake.query(tally_sql(behind, condition, tables), tables)
         tally.update({row["health"]: row["namespaces"] for row in counted})
-        found_rows = lake.query(rows_sql(None if is_all else ROWS, behind, condition, tables), tables)
-        shown = heapq.nsmallest(ROWS, [*shown, *found_rows], key=_place) if len(slices) > 1 else found_rows
+        found_rows = lake.query(rows_sql(None if is_all else most, behind, condition, tables), tables)
+        shown = heapq.nsmallest(most, [*shown, *found_rows], key=_place) if len(slices) > 1 else found_rows
     return tally, shown
+
+
+def open_selects(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:
+    """Return the SELECTs without a gate, or with a gate that finds rows."""
+    return [
+        part.select
+        for part in parts
+        if part.gate is None or any(row["found"] for row in lake.query(part.gate, tables))
+    ]
+
+
+def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[str, list[str]]:
+    """Return the local nodes whose writers stopped, ascending, with their reason codes."""
+    found: dict[str, set[str]] = {}
+    for health in healths:
+        for select in open_selects(lake, health.stopped, health.tables):
+            for row in lake.query(select, health.tables):
+                found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
+    return {node: sorted(codes) for node, codes in sorted(found.items())}
 
 
 def _counted(batches: "Iterator[list[Row]]", tally: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -80,6 +101,15 @@ def tally_sql(behind: Iterable[str] = (), condition: str | None = None, tables: 
     return (
         f"{_part(condition, tables)}SELECT health, count(*) AS namespaces FROM (\n{_health(behind)}\n) AS fleet"
         f" GROUP BY health"
+    )
+
+
+def fleet_sql(behind: Iterable[str] = (), condition: str | None = None, tables: Sequence[str] = ()) -> str:
+    """Return the query of namespaces, records and rows of quarantine by dialect and health; see `tally_sql`."""
+    sums = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in SUMS)
+    return (
+        f"{_part(condition, tables)}SELECT dialect, health, count(*) AS namespaces, {sums} FROM (\n{_health(behind)}\n)"
+        f" AS fleet GROUP BY dialect, health"
     )
 
 

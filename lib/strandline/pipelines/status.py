@@ -16,17 +16,18 @@ from strandline.pipelines.health_rows import (
     every_row,
     is_one_of,
     names_sql,
+    open_selects,
     rows_sql,
+    stopped_writers,
 )
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spooled import SpooledRows
+from strandline.pipelines.unreduced import unreduced
 
 if TYPE_CHECKING:
-    from strandline.dialect_api.health import HealthPart, HealthSql
+    from strandline.dialect_api.health import HealthSql
     from strandline.tables.read_lake import ReadLake, Row
-
-REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,6 @@ class StatusRequest:
     namespaces: tuple[str, ...] = ()
     all: bool = False
     check: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Unreduced:
-    """A record table with rows that `reduce` has not read: its version, and the last version that was read."""
-
-    table: str
-    version: int
-    reduced_version: int | None
 
 
 def run(
@@ -60,7 +52,7 @@ def run(
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
     tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
-    lacking = [select for each in healths for select in _open_selects(lake, each.behind, each.tables)]
+    lacking = [select for each in healths for select in open_selects(lake, each.behind, each.tables)]
     shown: list[Row] | SpooledRows
     if request.namespaces:
         wanted = resolve(request.namespaces, lake, lacking, tables)
@@ -88,25 +80,6 @@ def run(
     )
 
 
-def _open_selects(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequence[str]) -> list[str]:
-    """Return the SELECTs without a gate, or with a gate that finds rows."""
-    return [
-        part.select
-        for part in parts
-        if part.gate is None or any(row["found"] for row in lake.query(part.gate, tables))
-    ]
-
-
-def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[str, list[str]]:
-    """Return the local nodes whose writers stopped, ascending, with their reason codes."""
-    found: dict[str, set[str]] = {}
-    for health in healths:
-        for select in _open_selects(lake, health.stopped, health.tables):
-            for row in lake.query(select, health.tables):
-                found.setdefault(row["namespace"].partition(":")[2], set()).add(row["code"])
-    return {node: sorted(codes) for node, codes in sorted(found.items())}
-
-
 def resolve(
     given: Sequence[str], lake: "ReadLake", lacking: Sequence[str], tables: Sequence[str]
 ) -> tuple[str, ...]:
@@ -126,15 +99,4 @@ def resolve(
         if one is None:
             raise unknown_namespace(name)
         found.append(one)
-    return tuple(found)
-
-
-def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unreduced, ...]:
-    """Return the record tables with rows that `reduce` has not read, by dialect."""
-    seen = {row["dialect"]: row["reduced_version"] for row in lake.query(REDUCED_SQL, ("namespace_state",))}
-    found = []
-    for dialect, table in sorted(record_tables.items()):
-        newest = lake.newest_addition(table, seen.get(dialect, -1))
-        if newest is not None:
-            found.append(Unreduced(table, newest, seen.get(dialect)))
     return tuple(found)

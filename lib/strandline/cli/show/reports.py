@@ -189,6 +189,13 @@ def status(console: Console, report: Report) -> None:
         next_commands(console, ("strandline reduce",), report)
 
 
+def report(console: Console, report: Report) -> None:
+    """Print what the page says first, and its path."""
+    healths = ", ".join(f"{count:,} {name}" for name, count in report.counts.items() if count)
+    console.print(Text(f"{report.namespaces:,} namespaces{': ' if healths else ''}{healths}"))
+    console.print(Text(f"written: {printable(report.members['out'])}, {report.members['bytes']:,} bytes"))
+
+
 def explain(console: Console, report: Report) -> None:
     """Print the explanation of a reason code."""
     found = report.members

@@ -33,5 +33,6 @@ INFO: Final = DialectInfo(
             is_file=True, sticky=True,
         ),
     ),
+    drawing="strandline.dialects.ipfslog.reduce.drawing:DRAWING",
     unpacking="strandline.dialects.ipfslog.codec.stored:UNPACKING",
 )  # fmt: skip

@@ -35,4 +35,5 @@ INFO: Final = DialectInfo(
         ),
     ),
     health="strandline.dialects.sdmp.reduce.health:HEALTH",
+    drawing="strandline.dialects.sdmp.reduce.drawing:DRAWING",
 )  # fmt: skip

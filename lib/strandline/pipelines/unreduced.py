@@ -1,0 +1,30 @@
+"""The record tables that `reduce` has not read to the end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from strandline.tables.read_lake import ReadLake
+
+REDUCED_SQL = "SELECT dialect, max(reduced_version) AS reduced_version FROM namespace_state GROUP BY dialect"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreduced:
+    """A record table with rows that `reduce` has not read: its version, and the last version that was read."""
+
+    table: str
+    version: int
+    reduced_version: int | None
+
+
+def unreduced(lake: "ReadLake", record_tables: Mapping[str, str]) -> tuple[Unreduced, ...]:
+    """Return the record tables with rows that `reduce` has not read, by dialect."""
+    seen = {row["dialect"]: row["reduced_version"] for row in lake.query(REDUCED_SQL, ("namespace_state",))}
+    found = []
+    for dialect, table in sorted(record_tables.items()):
+        newest = lake.newest_addition(table, seen.get(dialect, -1))
+        if newest is not None:
+            found.append(Unreduced(table, newest, seen.get(dialect)))
+    return tuple(found)

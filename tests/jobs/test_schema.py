@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 
 from strandline.cli import main
 from strandline.contracts.checks import checks
+from strandline.dialects import infos
 from support.lakes import Lake
 
 SCHEMA = "spark_catalog.strandline_places"
@@ -60,8 +61,10 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     )
     lake = Lake(spark, settings, Path(urlsplit(place).path))
     empty = {table for table, rows in undisturbed.tables.items() if not rows}
-    of_logs = {table for table in undisturbed.tables if table.startswith("ipfs_log_")}
-    assert empty == {"node_resource", "peer_status", "wanted_resource", "snapshot", "pruned_record"} | of_logs
+    unused = {"node_resource", "peer_status", "wanted_resource", "snapshot", "pruned_record"}
+    for name, info in infos().items():
+        unused |= set() if name == "sdmp" else {info.record_table, *info.side_tables, *info.reduced_tables}
+    assert empty == unused - {"equivocation", "namespace_state"}
     assert lake.tables() == undisturbed.tables
     assert told("check", "--schema", schema)["counts"]["broken"] == 0
     assert told("init", "--schema", schema)["created"] == []

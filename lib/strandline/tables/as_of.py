@@ -53,6 +53,7 @@ def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
         removed = ", ".join(f"{table} {version}" for table, version in versions.items())
         raise UsageError(
             "VERSION_VACUUMED",
-            f"the versions that the run {run_id} read were removed by VACUUM or the log cleanup ({removed})",
+            f"the versions that the run {run_id} read are older than the tables keep, or were removed by VACUUM or"
+            f" the log cleanup ({removed})",
             "name a later run, or leave out --as-of for the current records",
         ) from None

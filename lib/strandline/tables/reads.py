@@ -35,10 +35,10 @@ INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codege
 COMMIT_REMOVED: Final = frozenset(
     {
         "DELTA_LOG_FILE_NOT_FOUND", "DELTA_VERSION_NOT_FOUND", "DELTA_TRUNCATED_TRANSACTION_LOG",
-        "DELTA_VERSIONS_NOT_CONTIGUOUS",
+        "DELTA_VERSIONS_NOT_CONTIGUOUS", "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
     }
 )  # fmt: skip
-"""Conditions of Delta's errors about a version whose commit is no longer in the log."""
+"""Conditions of Delta's errors about a version that is no longer in the log, or older than the table keeps files."""
 
 
 class TableReads:

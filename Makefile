@@ -3,12 +3,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help browser node wheel golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help browser node wheel notebooks docs reference golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
 LINT_VENV := .venv-datacontract
 MUTANTS_VENV := .venv-mutants
+DOCS_VENV := .venv-docs
 BROWSER_VENV := .venv-browser
 # No search for newer versions and no questions: the lock files decide.
 PIP := pip --disable-pip-version-check install --quiet --no-input
@@ -29,6 +30,9 @@ wheel: $(VENV)/.build ## Build the wheel into dist/, without any other in it
 	@rm -rf dist
 	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-index --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
+
+notebooks: $(VENV)/.test ## Write notebooks/*.ipynb for Jupyter from notebooks/*.py
+	PYTHONPATH=tests $(BIN)/python -m support.notebooks
 
 quick: $(VENV)/.test ## Run the tests that need no JVM, except the largest, laws on a quarter of their examples (seconds)
 	LAWS=few $(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
@@ -87,11 +91,12 @@ lock: ## Rewrite the lock files (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group browser \
 	  -c requirements-test.lock -o requirements-browser.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group docs -o requirements-docs.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group mutants \
 	  -c requirements.lock -c requirements-test.lock -o requirements-mutants.lock
 
 clean: ## Remove what make and the tools made
-	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) $(BROWSER_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) $(BROWSER_VENV) $(DOCS_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Checked first, since everything else takes minutes: a Java that Spark supports.
@@ -156,4 +161,10 @@ $(BROWSER_VENV)/.ready: requirements-browser.lock $(VENV)/.test
 	@$(BROWSER_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-browser.lock
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 	  > $$($(BROWSER_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_the_tests.pth
+	@touch $@
+
+$(DOCS_VENV)/.ready: requirements-docs.lock $(VENV)/.build
+	@echo "mkdocs from requirements-docs.lock"
+	@$(BIN)/python -m venv --clear $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-docs.lock
 	@touch $@

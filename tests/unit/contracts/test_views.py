@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from strandline.contracts import listing, load, views
+from strandline.contracts import load, views
 from strandline.contracts.quoting import is_legal_name, quote_name
 
 BEHIND = ("SELECT namespace, count(*) AS behind FROM wanted_resource GROUP BY namespace", "SELECT 'n', 1")
@@ -124,14 +124,3 @@ def test_a_header_ends_at_a_bare_comment_line():
         "x", "-- One\n-- two.\n-- Example: SELECT a\n--   FROM x\n--\n-- Notes.\n\nSELECT 1 -- why\n"
     )
     assert query == views.Query("x", "One two.", "SELECT a FROM x", "SELECT 1 -- why")
-
-
-def test_the_lists_of_the_readme_name_every_table_and_view():
-    tables = listing.table_list(load.contracts())
-    assert tables.splitlines()[0] == "| table | holds | key | written by |"
-    assert [line.split("`")[1] for line in tables.splitlines()[2:]] == list(load.tables())
-    assert (
-        "| `node_journal_line` | Accepted lines of node journals, one row per line of a journal. " in tables
-    )
-    shown = listing.view_list(VIEWS)
-    assert [line.split("`")[1] for line in shown.splitlines()[2:]] == list(VIEWS)

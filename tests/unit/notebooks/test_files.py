@@ -11,7 +11,7 @@ EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def test_there_are_notebooks():
-    assert [path.stem for path in NOTEBOOKS] == ["damaged_fleet", "replicas"]
+    assert [path.stem for path in NOTEBOOKS] == ["damaged_fleet", "kill_replay_count", "replicas"]
 
 
 @EACH

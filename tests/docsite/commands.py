@@ -15,7 +15,7 @@ def page() -> str:
     ]
     return markdown.page(
         "Commands",
-        "The texts of `strandline COMMAND --help`. [Settings, exit codes, JSON](../usage.md) describes what all of"
+        "The texts of `strandline COMMAND --help`. [Commands, settings, exit codes](../usage.md) describes what all of"
         " them share.",
         markdown.table(("command", "does"), rows),
         *(_section(name) for name in group.commands),

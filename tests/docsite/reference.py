@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from docsite import commands, markdown, reasons, tables, views
+from docsite import commands, markdown, measured, reasons, tables, views
 from strandline.contracts.load import contracts
 from strandline.contracts.reasons import reasons as registry
 from strandline.contracts.resources import text
@@ -18,6 +18,7 @@ def pages() -> dict[str, str]:
     queries = all_views(behind=(part.select for health in health_queries() for part in health.behind))
     return {
         "commands.md": commands.page(),
+        "measured.md": measured.page(),
         "reasons.md": reasons.page(registry()),
         "settings.md": _settings(),
         "tables.md": tables.page(contracts()),
@@ -36,6 +37,6 @@ def _settings() -> str:
     return markdown.page(
         "Settings",
         "The file `conf/base.yaml`: every setting with its default and its meaning."
-        " [Settings, exit codes, JSON](../usage.md#settings) says how to change one.",
+        " [Commands, settings, exit codes](../usage.md#settings) says how to change one.",
         markdown.block("yaml", text("conf", "base.yaml")),
     )

@@ -14,7 +14,8 @@ from strandline.session.classic.plans import items
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
-from support.queries import ANSWERED, OF_README, REFUSED
+from support.queries import ANSWERED, REFUSED
+from support.typed_pages import QUERIES
 
 EXAMPLE = re.compile(r"^\s*> (.+?);$", re.MULTILINE | re.DOTALL)
 """A query in the examples of Spark's documentation of a function."""
@@ -69,7 +70,7 @@ def test_nothing_but_queries_over_the_lake_is_answered(asked):
 def test_queries_over_the_lake_are_answered(asked):
     queries = {
         **ANSWERED,
-        **{f"readme: {text}": text for text in OF_README},
+        **{f"page: {text}": text for text in QUERIES},
         **{f"example of {name}": view.example for name, view in lake_views().items()},
         **{check.name: check.select for check in checks(buckets=16)},
     }

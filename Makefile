@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help browser node wheel notebooks docs reference golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help browser node wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -52,8 +52,19 @@ node: $(VENV)/.test ## Compare with JavaScript in the node on this machine (seco
 	  echo "next: install Node.js 18 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
 	$(BIN)/python -m pytest -q -m node tests/node
 
-browser: $(BROWSER_VENV)/.ready ## Open the page of `report` in the Chromium on this machine (seconds)
+browser: docs $(BROWSER_VENV)/.ready ## Open the page of `report` and the site in the Chromium on this machine (seconds)
 	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser
+
+reference: $(VENV)/.test ## Write docs/reference from contracts, reasons, the parser and the settings
+	PYTHONPATH=tests $(BIN)/python -m docsite reference
+
+picture: $(BROWSER_VENV)/.ready ## Draw docs/images/report.png from the lake of `make demo`
+	PYTHONPATH=tests $(BROWSER_VENV)/bin/python -m docsite picture demo-lake
+
+docs: $(DOCS_VENV)/.ready $(VENV)/.test ## Make the documentation site in build/site (seconds)
+	@PYTHONPATH=tests $(BIN)/python -m docsite stage build/site-pages
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet --strict
+	@echo "site: build/site/index.html; with search: python3 -m http.server --bind 127.0.0.1 -d build/site"
 
 golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)
 	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py tests/spark/test_conformance.py
@@ -80,6 +91,7 @@ contracts: $(LINT_VENV)/.ready ## Lint the contracts in schemas/ with datacontra
 
 bench: java $(VENV)/.test ## Run the benchmarks and write docs/bench and docs/performance.md
 	PYTHONPATH=tests $(BIN)/python -m bench
+	PYTHONPATH=tests $(BIN)/python -m docsite reference
 
 tools: $(VENV)/.test ## Make .venv with the product and the test tools
 

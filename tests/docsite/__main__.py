@@ -7,14 +7,18 @@ from docsite import reference, stage
 
 
 def main(words: list[str]) -> int:
-    """Run one of the two commands; 2 for any other."""
+    """Run one of the commands; 2 for any other."""
     match words:
         case ["reference"]:
             reference.write()
         case ["stage", folder]:
             stage.copy(Path(folder))
+        case ["picture", lake]:
+            from docsite import picture
+
+            picture.draw(Path(lake))
         case _:
-            print("python -m docsite reference | stage FOLDER", file=sys.stderr)
+            print("python -m docsite reference | stage FOLDER | picture LAKE", file=sys.stderr)
             return 2
     return 0
 

@@ -16,8 +16,8 @@ def page() -> str:
     return markdown.page(
         "Measured",
         f"Measured by `make bench` on one machine ({machine}). Machines differ: take the orders of magnitude, and"
-        " measure your own with `make bench`. [Sizing](../sizing.md) says what follows, [Performance](../performance.md)"
-        " has each figure with its comparison.",
+        " measure your own with `make bench`. [Sizing](../sizing.md) says what follows,"
+        " [Performance](../performance.md) has each figure with its comparison.",
         markdown.table(("what", "measured", "figure"), _rows()),
     )
 

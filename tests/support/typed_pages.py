@@ -21,3 +21,5 @@ def commands(text: str) -> list[list[str]]:
 
 
 QUERIES = [words[2] for words in commands(TEXT) if words[1] == "sql"]
+DASHBOARDS = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples" / "dashboards").glob("*.sql")}
+"""The queries of dashboards by name, which a page runs as files."""

@@ -9,11 +9,16 @@
 
 # COMMAND ----------
 
+from importlib import import_module
 from importlib.util import find_spec
 
+INSTALL = "Run: pip install 'WHEEL[spark,notebook]', with the path of the wheel of Strandline"
 missing = [name for name in ("strandline", "pyspark", "matplotlib") if find_spec(name) is None]
 if missing:
-    raise SystemExit(f"not installed: {', '.join(missing)}. Run: pip install 'WHEEL[spark,notebook]'")
+    raise SystemExit(f"not installed: {', '.join(missing)}. {INSTALL}")
+spark_version = import_module("pyspark").__version__
+if int(spark_version.partition(".")[0]) < 4:
+    raise SystemExit(f"Strandline needs Spark 4, this is {spark_version}. {INSTALL}")
 
 # COMMAND ----------
 

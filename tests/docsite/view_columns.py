@@ -1,5 +1,6 @@
 """The columns of a view, and the column of a table that each one shows, read from its SELECT."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp, parse_one
@@ -7,7 +8,7 @@ from sqlglot import exp, parse_one
 from strandline.contracts.views import Query
 
 HEX = (exp.Hex, exp.LowerHex)
-PLAIN = (exp.Column, exp.Lower, exp.Paren, *HEX)
+PLAIN = (exp.Column, exp.Identifier, exp.Lower, exp.Paren, *HEX)
 """What may stand around a column that is still shown as it is: hex is how binary columns are shown."""
 
 
@@ -28,20 +29,37 @@ class ViewColumn:
 def view_columns(view: Query) -> tuple[ViewColumn, ...]:
     """Return the columns of the view, in their order."""
     select = parse_one(view.select, read="spark")
-    made = {each.alias for each in select.find_all(exp.CTE)}
-    sources = [each for each in (select.find(exp.From), *select.args.get("joins", ())) if each is not None]
-    tables = {each.this.alias_or_name: each.this.name for each in sources if isinstance(each.this, exp.Table)}
-    return tuple(_origin(each, tables, made) for each in select.selects)
+    assert isinstance(select, exp.Select)
+    return _columns(select, {each.alias: each.this for each in select.find_all(exp.CTE)})
 
 
-def _origin(shown: exp.Expression, tables: dict[str, str], made: set[str]) -> ViewColumn:
+def _columns(select: exp.Select, parts: Mapping[str, exp.Expression]) -> tuple[ViewColumn, ...]:
+    """Return the columns of one SELECT; `parts` are the common table expressions of the view by name."""
+    sources = [select.args.get("from_"), *select.args.get("joins", ())]
+    tables = {
+        each.this.alias_or_name: each.this.name
+        for each in sources
+        if each is not None and isinstance(each.this, exp.Table)
+    }
+    return tuple(_origin(each, tables, parts) for each in select.selects)
+
+
+def _origin(
+    shown: exp.Expression, tables: Mapping[str, str], parts: Mapping[str, exp.Expression]
+) -> ViewColumn:
     inner = shown.unalias()
     computed = ViewColumn(shown.alias_or_name, inner.sql("spark"))
     columns = list(inner.find_all(exp.Column))
-    if len(columns) != 1 or any(not isinstance(node, (*PLAIN, exp.Identifier)) for node in inner.walk()):
+    if len(columns) != 1 or not all(isinstance(node, PLAIN) for node in inner.walk()):
         return computed
     [column] = columns
-    table = tables.get(column.table) if column.table else next(iter(tables.values()))
-    if table is None or table in made:
-        return computed
-    return replace(computed, in_hex=inner.find(*HEX) is not None, table=table, column=column.name)
+    table = tables.get(column.table) if column.table else next(iter(tables.values()), None)
+    in_hex = inner.find(*HEX) is not None
+    if table not in parts:
+        return (
+            computed if table is None else replace(computed, in_hex=in_hex, table=table, column=column.name)
+        )
+    part = parts[table]
+    inside = _columns(part, parts) if isinstance(part, exp.Select) else ()
+    found = next((each for each in inside if each.name == column.name), computed)
+    return replace(found, name=computed.name, in_hex=in_hex or found.in_hex)

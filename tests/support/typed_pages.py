@@ -20,6 +20,6 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith("strandline ")]
 
 
-QUERIES = [words[2] for words in commands(TEXT) if words[1] == "sql"]
+QUERIES = [words[2] for words in commands(TEXT) if words[1] == "sql" and words[2] != "-f"]
 DASHBOARDS = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples" / "dashboards").glob("*.sql")}
 """The queries of dashboards by name, which a page runs as files."""

@@ -11,7 +11,7 @@ from strandline.cli.app import command_names
 from strandline.cli.command import functions
 from strandline.lake import Lake
 from strandline.pipelines.report import Report, ReportError
-from support.delta_rs_lake import empty_lake, held, state, write
+from support.delta_rs_lake import empty_lake, held, set_properties, state, write
 
 
 @pytest.fixture
@@ -64,6 +64,16 @@ def test_errors_are_those_of_the_commands_as_exceptions(lake, call, code):
     assert raised.value.code == code
     assert raised.value.next
     assert isinstance(raised.value, strandline.StrandlineError)
+
+
+def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_spark(tmp_path):
+    path = empty_lake(tmp_path / "lake")
+    set_properties(path, "quarantine", {"strandline.contract": "99.0.0"})
+    lake = strandline.open(path)
+    for call in (lake.status, lake.reduce, lambda: lake.table("run"), lambda: lake.sql("SELECT 1")):
+        with pytest.raises(strandline.UsageError, match="quarantine") as raised:
+            call()
+        assert raised.value.code == "CONTRACT_NEWER"
 
 
 def test_a_fault_of_the_environment_is_an_exception_with_its_code(lake, monkeypatch):

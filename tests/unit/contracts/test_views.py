@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from docsite.view_columns import view_columns
 from strandline.contracts import load, views
 from strandline.contracts.quoting import is_legal_name, quote_name
 
@@ -124,3 +125,31 @@ def test_a_header_ends_at_a_bare_comment_line():
         "x", "-- One\n-- two.\n-- Example: SELECT a\n--   FROM x\n--\n-- Notes.\n\nSELECT 1 -- why\n"
     )
     assert query == views.Query("x", "One two.", "SELECT a FROM x", "SELECT 1 -- why")
+
+
+def test_position_means_one_thing_in_all_views():
+    shown = {
+        (name, column.table, column.column)
+        for name, view in VIEWS.items()
+        for column in view_columns(view)
+        if column.name == "position"
+    }
+    assert {name for name, _, _ in shown} == {
+        "ipfs_log_dag", "ipfs_log_eventlog", "ipfs_log_feed", "ipfs_log_node", "ipfs_log_values",
+    }  # fmt: skip
+    assert {(table, column) for _, table, column in shown} == {("ipfs_log_view", "position")}
+
+
+def test_what_a_column_of_a_view_shows_is_read_from_its_select():
+    view = views.Query(
+        "x",
+        "",
+        "",
+        "WITH c AS (SELECT 1 AS n) SELECT lower(hex(e.id)) AS id, e.name, c.n, e.n + 1 AS m FROM entry AS e JOIN c",
+    )
+    assert [(each.name, each.table, each.column, each.in_hex) for each in view_columns(view)] == [
+        ("id", "entry", "id", True),
+        ("name", "entry", "name", False),
+        ("n", None, None, False),
+        ("m", None, None, False),
+    ]

@@ -35,7 +35,7 @@ def copy(folder: Path) -> None:
 
 def sources() -> list[str]:
     """Return the files of the site by their paths in the repository, ascending."""
-    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs" / "images").iterdir()]
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs" / "images").iterdir(), ROOT / "docs" / "site.css"]
     top = [name for name in NAMES if name.endswith(".md")]
     return sorted([*(each.relative_to(ROOT).as_posix() for each in pages), *top])
 

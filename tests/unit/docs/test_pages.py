@@ -79,6 +79,20 @@ def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def _anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page: lower case, without punctuation, a hyphen for each space."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_a_place_in_a_page_lead_to_a_heading(page: Path) -> None:
+    found = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    targets = [((page.parent / target) if target else page, anchor) for target, anchor in found]
+    assert [anchor for target, anchor in targets if anchor not in _anchors(target)] == []
+
+
 def test_a_decision_has_a_number_of_its_own_that_its_heading_says() -> None:
     pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     numbers = [int(page.name[:4]) for page in pages]

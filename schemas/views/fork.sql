@@ -1,6 +1,6 @@
 -- Proven forks, one row per place: the writer under whose name the records conflict, where they conflict (of node journals the
--- line number, of logs the time), how many records conflict, whether the writer's key signed them, and the evidence, which can
--- be checked without Strandline.
+-- number that the lines carry, of logs the time), how many records conflict, whether the writer's key signed them, and the
+-- evidence, which can be checked without Strandline.
 -- Example: SELECT dialect, writer, count(*) AS forks FROM fork GROUP BY dialect, writer ORDER BY forks DESC, writer
 SELECT
   e.namespace,

@@ -63,7 +63,7 @@ picture: $(BROWSER_VENV)/.ready ## Draw docs/images/report.png from the lake of 
 
 docs: $(DOCS_VENV)/.ready $(VENV)/.test ## Make the documentation site in build/site (seconds)
 	@PYTHONPATH=tests $(BIN)/python -m docsite stage build/site-pages
-	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict
 	@echo "site: build/site/index.html; with search: python3 -m http.server --bind 127.0.0.1 -d build/site"
 
 golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)

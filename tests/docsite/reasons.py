@@ -30,7 +30,11 @@ def page(reasons: Mapping[str, Reason]) -> str:
 
 
 def _group(dialects: tuple[str, ...], reasons: list[Reason]) -> str:
-    title = "All dialects" if dialects == ("all",) else f"Dialect{'s' * (len(dialects) > 1)} {', '.join(dialects)}"
+    title = (
+        "All dialects"
+        if dialects == ("all",)
+        else f"Dialect{'s' * (len(dialects) > 1)} {', '.join(dialects)}"
+    )
     return "\n".join([f"## {title}\n", *map(_section, reasons)])
 
 

@@ -15,7 +15,9 @@ NAMES = {
     "docs/decisions": "decisions/index.md",
 }
 """Pages of the site from outside `docs`, and the page that stands for the folder of decisions."""
-_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+_IMAGE = r"!\[[^\]]*\]\([^)]*\)"
+_LINK = re.compile(rf"(!?)\[((?:{_IMAGE}|[^\]])*)\]\(([^)\s]+)\)")
+"""A link or an image; the text of a link may be an image."""
 
 
 def copy(folder: Path) -> None:
@@ -35,7 +37,11 @@ def copy(folder: Path) -> None:
 
 def sources() -> list[str]:
     """Return the files of the site by their paths in the repository, ascending."""
-    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs" / "images").iterdir(), ROOT / "docs" / "site.css"]
+    pages = [
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "docs" / "images").iterdir(),
+        ROOT / "docs" / "site.css",
+    ]
     top = [name for name in NAMES if name.endswith(".md")]
     return sorted([*(each.relative_to(ROOT).as_posix() for each in pages), *top])
 
@@ -51,9 +57,10 @@ def rewritten(page: str, text: str) -> str:
 
     def link(found: re.Match[str]) -> str:
         mark, label, target = found.groups()
+        label = _LINK.sub(link, label)
         path, hash_, anchor = target.partition("#")
         if not path or "://" in path:
-            return found[0]
+            return f"{mark}[{label}]({target})"
         inside = os.path.normpath(os.path.join(os.path.dirname(page), path))
         if inside not in known:
             return label

@@ -10,6 +10,14 @@ from docsite.stage import ROOT, on_site, rewritten, sources
 CONFIG = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
 
+def test_a_link_that_leads_nowhere_ends_the_build():
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndocs:")[2].partition("\n\n")[0]
+    # mkdocs counts the warnings that it logs: with --quiet it logs none, and --strict finds nothing.
+    assert "mkdocs build --strict" in recipe
+    assert "--quiet" not in recipe
+    assert {"absolute_links", "unrecognized_links", "anchors"} <= CONFIG["validation"].keys()
+
+
 def _paths(entry: object) -> list[str]:
     if isinstance(entry, str):
         return [entry]
@@ -30,6 +38,10 @@ def test_links_lead_from_page_to_page_and_others_become_words():
     )
     assert rewritten("docs/decisions/0001.md", "[f](../../README.md) [g](../aura.md) [h](#i)") == (
         "[f](../index.md) [g](../aura.md) [h](#i)"
+    )
+    nested = "[![i](docs/images/log.svg)](docs/start.md) [![j](docs/images/log.svg)](https://e.org)"
+    assert rewritten("README.md", nested) == (
+        "[![i](images/log.svg)](start.md) [![j](images/log.svg)](https://e.org)"
     )
     code = "```sh\n[a](docs/limits.md)\n```\n"
     assert rewritten("README.md", code) == code

@@ -150,7 +150,7 @@ axes.barh(
 )
 axes.set_xlabel("lines that are proved genuine")
 axes.set_title("Eight journals before and after the repair")
-axes.legend()
+axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()
 figure
 

@@ -145,8 +145,9 @@ for at, step in enumerate(steps.values()):
     agree = sum(
         step["london"].get(name) == step["tokyo"].get(name) for name in step["london"] | step["tokyo"]
     )
-    axes.annotate(f"{agree} of 6 states equal", (at, 95), ha="center")
-axes.set_ylim(80, 200)
+    axes.annotate(f"{agree} of 6 states equal", (at, 200), ha="center")
+axes.set_ylim(80, 215)
+axes.margins(x=0.2)
 axes.set_ylabel("records")
 axes.set_title("Two replicas of six journals")
 axes.legend(loc="lower right")

@@ -100,14 +100,13 @@ damaged_files
 # COMMAND ----------
 
 # MAGIC %md
-# MAGIC What a reason means, and what to do, is what `strandline explain` prints:
+# MAGIC What a reason means, and what to do:
 
 # COMMAND ----------
 
-from strandline.contracts.reasons import reasons
-
 for code in sorted(landed.reasons):
-    print(f"{code}\n  {reasons()[code].meaning}\n  {reasons()[code].advice}\n")
+    told = lake.explain(code).members
+    print(f"{code}\n  {told['meaning']}\n  {told['advice']}\n")
 
 # COMMAND ----------
 

@@ -123,6 +123,10 @@ class Lake:
         """Return the records that were not accepted by reason, or one of them with its bytes and evidence."""
         return self._run("quarantine", words=["list"] if quarantine_id is None else ["show", quarantine_id])
 
+    def explain(self, code: str) -> Report:
+        """Return what a reason code means and what to do, in `report.members`; the lake need not exist."""
+        return self._run("explain", code=code)
+
     def check(self) -> Report:
         """Check every invariant of the tables."""
         return self._run("check")

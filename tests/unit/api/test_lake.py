@@ -35,6 +35,13 @@ def test_status_and_quarantine_are_reports_without_spark(lake):
     assert found.reasons == {"JSON_INVALID": 1}
 
 
+def test_a_reason_is_explained_without_a_lake():
+    report = strandline.open("absent-lake").explain("line_number_mismatch")
+    assert report.members["code"] == "LINE_NUMBER_MISMATCH"
+    assert report.members["meaning"]
+    assert report.members["advice"]
+
+
 def test_nothing_is_printed_and_a_finding_is_no_exception(lake, capsys):
     assert lake.status(check=True).exit in (0, 1)
     assert tuple(capsys.readouterr()) == ("", "")
@@ -100,7 +107,7 @@ def test_every_option_of_a_method_is_one_of_its_command():
     methods = {name for name in command_names() if hasattr(Lake, name)}
     assert methods == {
         "init", "ingest", "stream", "reduce", "sync", "maintain", "export", "status", "quarantine", "check", "sql",
-        "report",
+        "report", "explain",
     }  # fmt: skip
     renamed = {"format": "form", "all": "every", "quarantine_id": "words"}
     for name in methods - {"sql"}:

@@ -3,12 +3,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help browser node wheel golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help browser node wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
 LINT_VENV := .venv-datacontract
 MUTANTS_VENV := .venv-mutants
+DOCS_VENV := .venv-docs
 BROWSER_VENV := .venv-browser
 # No search for newer versions and no questions: the lock files decide.
 PIP := pip --disable-pip-version-check install --quiet --no-input
@@ -30,6 +31,9 @@ wheel: $(VENV)/.build ## Build the wheel into dist/, without any other in it
 	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-index --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
 
+notebooks: $(VENV)/.test ## Write notebooks/*.ipynb for Jupyter from notebooks/*.py
+	PYTHONPATH=tests $(BIN)/python -m support.notebooks
+
 quick: $(VENV)/.test ## Run the tests that need no JVM, except the largest, laws on a quarter of their examples (seconds)
 	LAWS=few $(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
@@ -48,8 +52,19 @@ node: $(VENV)/.test ## Compare with JavaScript in the node on this machine (seco
 	  echo "next: install Node.js 18 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
 	$(BIN)/python -m pytest -q -m node tests/node
 
-browser: $(BROWSER_VENV)/.ready ## Open the page of `report` in the Chromium on this machine (seconds)
+browser: docs $(BROWSER_VENV)/.ready ## Open the page of `report` and the site in the Chromium on this machine (seconds)
 	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser
+
+reference: $(VENV)/.test ## Write docs/reference from contracts, reasons, the parser and the settings
+	PYTHONPATH=tests $(BIN)/python -m docsite reference
+
+picture: $(BROWSER_VENV)/.ready ## Draw docs/images/report.png from the lake of `make demo`
+	PYTHONPATH=tests $(BROWSER_VENV)/bin/python -m docsite picture demo-lake
+
+docs: $(DOCS_VENV)/.ready $(VENV)/.test ## Make the documentation site in build/site (seconds)
+	@PYTHONPATH=tests $(BIN)/python -m docsite stage build/site-pages
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict
+	@echo "site: build/site/index.html; with search: python3 -m http.server --bind 127.0.0.1 -d build/site"
 
 golden: java $(VENV)/.test ## Rewrite tests/vectors/golden: rows and costs that tests compare (minutes)
 	STRANDLINE_GOLDEN=write $(BIN)/python -m pytest -q tests/spark/test_golden.py tests/spark/test_conformance.py
@@ -76,6 +91,7 @@ contracts: $(LINT_VENV)/.ready ## Lint the contracts in schemas/ with datacontra
 
 bench: java $(VENV)/.test ## Run the benchmarks and write docs/bench and docs/performance.md
 	PYTHONPATH=tests $(BIN)/python -m bench
+	PYTHONPATH=tests $(BIN)/python -m docsite reference
 
 tools: $(VENV)/.test ## Make .venv with the product and the test tools
 
@@ -87,11 +103,12 @@ lock: ## Rewrite the lock files (needs uv: https://docs.astral.sh/uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group contracts -o requirements-contracts.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group browser \
 	  -c requirements-test.lock -o requirements-browser.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group docs -o requirements-docs.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group mutants \
 	  -c requirements.lock -c requirements-test.lock -o requirements-mutants.lock
 
 clean: ## Remove what make and the tools made
-	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) $(BROWSER_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINT_VENV) $(MUTANTS_VENV) $(BROWSER_VENV) $(DOCS_VENV) build dist demo-lake demo-sync .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Checked first, since everything else takes minutes: a Java that Spark supports.
@@ -156,4 +173,10 @@ $(BROWSER_VENV)/.ready: requirements-browser.lock $(VENV)/.test
 	@$(BROWSER_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-browser.lock
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 	  > $$($(BROWSER_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_the_tests.pth
+	@touch $@
+
+$(DOCS_VENV)/.ready: requirements-docs.lock $(VENV)/.build
+	@echo "mkdocs from requirements-docs.lock"
+	@$(BIN)/python -m venv --clear $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python -m $(PIP) --require-hashes --only-binary :all: --no-deps -r requirements-docs.lock
 	@touch $@

@@ -6,6 +6,8 @@ SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || 
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`damaged_source` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`fork` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_counter` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_dag` TO `' || :analysts || '`';
@@ -37,4 +39,6 @@ EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`quarantine_age` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`resource_spread` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`run_history` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,10 @@ class Lake:
         """Return the records that were not accepted by reason, or one of them with its bytes and evidence."""
         return self._run("quarantine", words=["list"] if quarantine_id is None else ["show", quarantine_id])
 
+    def explain(self, code: str) -> Report:
+        """Return what a reason code means and what to do, in `report.members`; the lake need not exist."""
+        return self._run("explain", code=code)
+
     def check(self) -> Report:
         """Check every invariant of the tables."""
         return self._run("check")
@@ -141,11 +145,14 @@ class Lake:
         The query is yours: unlike `strandline sql`, this does not check what it reads or calls.
         """
         from strandline.pipelines.sql.query import query_errors
+        from strandline.session.engine import is_connect
+        from strandline.tables.qualified import places, qualified
         from strandline.tables.views import bare_names
 
         store = self._store()
-        with query_errors(), bare_names(store):
-            return store.spark.sql(query)
+        full = qualified(query, places(store.location)) if is_connect(store.spark) else query
+        with query_errors(), nullcontext() if full != query else bare_names(store):
+            return store.spark.sql(full)
 
     def _store(self) -> TableStore:
         """Return the tables through Spark."""

@@ -1,12 +1,10 @@
 """The page of `report` in headless Chromium: no console error, the rules of axe, light, dark, a phone, the keyboard."""
 
-import shutil
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from strandline.cli import main
+from support.chromium import chromium
 from support.delta_rs_lake import empty_lake, held, state, write
 
 pytestmark = pytest.mark.browser
@@ -36,19 +34,15 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert program, "chromium is not on PATH: sudo apt-get install -y chromium"
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def browser():
+    with chromium() as started:
+        yield started
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_the_page_has_no_errors_keeps_the_rules_of_axe_and_fits(chromium, address, scheme, width):
-    page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+def test_the_page_has_no_errors_keeps_the_rules_of_axe_and_fits(browser, address, scheme, width):
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -67,8 +61,8 @@ def test_the_page_has_no_errors_keeps_the_rules_of_axe_and_fits(chromium, addres
     assert violations == []
 
 
-def test_the_keyboard_reaches_links_tables_and_the_search(chromium, address):
-    page = chromium.new_page(viewport={"width": 390, "height": 800})
+def test_the_keyboard_reaches_links_tables_and_the_search(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
     page.goto(address)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#fleet"
@@ -79,3 +73,12 @@ def test_the_keyboard_reaches_links_tables_and_the_search(chromium, address):
     page.keyboard.type("SCRIPT")
     assert page.get_by_role("status").inner_text() == "1 of 32 rows"
     assert page.locator("#namespaces tbody tr:visible").count() == 1
+
+
+def test_on_a_phone_what_a_reason_means_stands_below_it(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(address)
+    cells = page.locator("#reason-table tbody tr").first.locator("td")
+    code, meaning = cells.first.bounding_box(), cells.last.bounding_box()
+    assert meaning["y"] >= code["y"] + code["height"]
+    assert meaning["x"] + meaning["width"] <= 390

@@ -1,4 +1,4 @@
-"""What the README tells to type is typed, in its order, in one folder; what it shows is what comes out."""
+"""What README and its pages tell to type is typed, in their order, in one folder; what they show is what comes out."""
 
 import json
 import re
@@ -6,15 +6,18 @@ import shlex
 import shutil
 
 from strandline.cli import main
+from strandline.contracts.views import view_names
 from support.packaged import ROOT
+from support.typed_pages import BLOCKS, TEXT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(
+    r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 # A block of json is the content of the file that is named last before it.
 FILES = {
     text: name
-    for name, text in re.findall(r"`([\w.]+)`:\n\n```json\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    for name, text in re.findall(r"`([\w.]+)`:\n\n```json\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 }
 # These start no JVM: they are cheap as processes of their own.
 LIGHT = ("status", "quarantine", "explain", "config")
@@ -37,7 +40,7 @@ def as_shown(shown: str, printed: str) -> bool:
     )
 
 
-def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
+def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown(
     spark, program, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
@@ -56,7 +59,7 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
         if words[:2] == ["cp", "-r"]:
             shutil.copytree(words[2], words[3])
             return 0, "", ""
-        assert words[0] == "strandline", f"this line of the README is no command that is tested: {line}"
+        assert words[0] == "strandline", f"this line is no command that is tested: {line}"
         ran.append(words)
         if words[1] in LIGHT:
             done = program.run(*words[1:], cwd=tmp_path, COLUMNS="300")
@@ -94,3 +97,20 @@ def test_every_command_of_the_readme_runs_and_prints_what_is_shown(
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)
+
+    # Every view has shown something of these lakes.
+    counts = " UNION ALL ".join(
+        f"SELECT '{name}' AS name, count(*) AS rows FROM {name}" for name in view_names()
+    )
+    shown = set()
+    for lake in ("demo-lake", "stores-lake", "own-lake"):
+        code, out, err = run(f'strandline sql "{counts}" --lake {lake} --json')
+        assert code == 0, err
+        shown |= {name for name, rows in json.loads(out)["rows"] if rows}
+    assert sorted(set(view_names()) - shown) == ["ipfs_log_denied", "ipfs_log_missing"]
+
+    # The page of the Python API, in the same folder.
+    notebook: dict[str, object] = {}
+    for text in PYTHON:
+        exec(compile(text, "docs/python.md", "exec"), notebook)
+    assert notebook["report"].counts["known"] == 1238

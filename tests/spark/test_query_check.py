@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from docsite.view_columns import view_columns
 from strandline.contracts.checks import checks
 from strandline.core.errors import UsageError
 from strandline.pipelines import sql
@@ -14,7 +15,8 @@ from strandline.session.classic.plans import items
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
-from support.queries import ANSWERED, OF_README, REFUSED
+from support.queries import ANSWERED, REFUSED
+from support.typed_pages import DASHBOARDS, QUERIES
 
 EXAMPLE = re.compile(r"^\s*> (.+?);$", re.MULTILINE | re.DOTALL)
 """A query in the examples of Spark's documentation of a function."""
@@ -69,11 +71,25 @@ def test_nothing_but_queries_over_the_lake_is_answered(asked):
 def test_queries_over_the_lake_are_answered(asked):
     queries = {
         **ANSWERED,
-        **{f"readme: {text}": text for text in OF_README},
+        **{f"page: {text}": text for text in QUERIES},
         **{f"example of {name}": view.example for name, view in lake_views().items()},
         **{check.name: check.select for check in checks(buckets=16)},
+        **{f"dashboard {name}": text for name, text in DASHBOARDS.items()},
     }
     refused = {name: error for name, text in queries.items() if (error := asked(text))}
+    assert refused == {}
+
+
+def test_no_name_of_a_view_needs_quotes_even_where_words_are_reserved(asked, spark):
+    with session_settings(
+        spark, {"spark.sql.ansi.enabled": "true", "spark.sql.ansi.enforceReservedKeywords": "true"}
+    ):
+        refused = {
+            name: error
+            for name, view in lake_views().items()
+            for columns in [", ".join(f"v.{each.name}, {each.name}" for each in view_columns(view))]
+            if (error := asked(f"SELECT {columns} FROM {name} AS v"))
+        }
     assert refused == {}
 
 

@@ -2,16 +2,6 @@
 
 # ruff: noqa: E501 - a query is read best on one line.
 
-import re
-import shlex
-
-from support.packaged import ROOT
-
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-LINES = "\n".join(BLOCKS).replace("\\\n", " ").splitlines()
-OF_README = [shlex.split(line, comments=True)[2] for line in LINES if line.startswith("strandline sql ")]
-
 REFLECT = "'java.lang.System', 'getProperty', 'user.home'"
 
 REFUSED = {

@@ -1,8 +1,8 @@
 """The tiers of tests: the folder of a test tells what it needs."""
 
-TIERS = ("architecture", "delta", "jobs", "laws", "spark", "unit")
+TIERS = ("architecture", "delta", "jobs", "laws", "notebooks", "spark", "unit")
 """Folders of tests; none of them may be empty in a run of everything."""
-SPARK_TIERS = ("delta", "jobs", "spark")
+SPARK_TIERS = ("delta", "jobs", "notebooks", "spark")
 
 
 def tier_of(nodeid: str) -> str | None:

@@ -11,7 +11,7 @@ from strandline.cli.app import command_names
 from strandline.cli.command import functions
 from strandline.lake import Lake
 from strandline.pipelines.report import Report, ReportError
-from support.delta_rs_lake import empty_lake, held, state, write
+from support.delta_rs_lake import empty_lake, held, set_properties, state, write
 
 
 @pytest.fixture
@@ -33,6 +33,13 @@ def test_status_and_quarantine_are_reports_without_spark(lake):
     assert lake.status("node:2").namespaces == 1
     found = lake.quarantine()
     assert found.reasons == {"JSON_INVALID": 1}
+
+
+def test_a_reason_is_explained_without_a_lake():
+    report = strandline.open("absent-lake").explain("line_number_mismatch")
+    assert report.members["code"] == "LINE_NUMBER_MISMATCH"
+    assert report.members["meaning"]
+    assert report.members["advice"]
 
 
 def test_nothing_is_printed_and_a_finding_is_no_exception(lake, capsys):
@@ -66,6 +73,16 @@ def test_errors_are_those_of_the_commands_as_exceptions(lake, call, code):
     assert isinstance(raised.value, strandline.StrandlineError)
 
 
+def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_spark(tmp_path):
+    path = empty_lake(tmp_path / "lake")
+    set_properties(path, "quarantine", {"strandline.contract": "99.0.0"})
+    lake = strandline.open(path)
+    for call in (lake.status, lake.reduce, lambda: lake.table("run"), lambda: lake.sql("SELECT 1")):
+        with pytest.raises(strandline.UsageError, match="quarantine") as raised:
+            call()
+        assert raised.value.code == "CONTRACT_NEWER"
+
+
 def test_a_fault_of_the_environment_is_an_exception_with_its_code(lake, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "/l")
@@ -90,7 +107,7 @@ def test_every_option_of_a_method_is_one_of_its_command():
     methods = {name for name in command_names() if hasattr(Lake, name)}
     assert methods == {
         "init", "ingest", "stream", "reduce", "sync", "maintain", "export", "status", "quarantine", "check", "sql",
-        "report",
+        "report", "explain",
     }  # fmt: skip
     renamed = {"format": "form", "all": "every", "quarantine_id": "words"}
     for name in methods - {"sql"}:

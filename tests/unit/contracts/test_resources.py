@@ -43,7 +43,7 @@ import sys
 sys.path.insert(0, {str(wheel)!r})
 for banned in ("pyspark", "pyarrow", "pandas", "numpy", "deltalake"):
     sys.modules[banned] = None
-from strandline.contracts import checks, ddl, listing, load, merge, reasons, views
+from strandline.contracts import checks, ddl, load, merge, reasons, views
 assert load.__file__.startswith({str(wheel)!r}), load.__file__
 print(len(load.contracts()), len(views.view_names()) > 0, len(checks.checks(buckets=16)) > 0, reasons.rules_version())
 """

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from strandline.contracts import listing, load, views
+from docsite.view_columns import view_columns
+from strandline.contracts import load, views
 from strandline.contracts.quoting import is_legal_name, quote_name
 
 BEHIND = ("SELECT namespace, count(*) AS behind FROM wanted_resource GROUP BY namespace", "SELECT 'n', 1")
@@ -90,7 +91,7 @@ def test_the_views_are_those_that_the_pages_name():
         "namespace_health", "node_journal_entry", "node_journal_health", "resource_spread", "quarantine_age",
         "ipfs_log_node", "ipfs_log_dag", "ipfs_log_values", "ipfs_log_missing", "ipfs_log_eventlog",
         "ipfs_log_feed", "ipfs_log_keyvalue", "ipfs_log_documents", "ipfs_log_counter", "ipfs_log_denied",
-        "ipfs_log_health", "damaged_source", "authority_fork",
+        "ipfs_log_health", "damaged_source", "authority_fork", "fork", "run_history",
     }  # fmt: skip
 
 
@@ -126,12 +127,29 @@ def test_a_header_ends_at_a_bare_comment_line():
     assert query == views.Query("x", "One two.", "SELECT a FROM x", "SELECT 1 -- why")
 
 
-def test_the_lists_of_the_readme_name_every_table_and_view():
-    tables = listing.table_list(load.contracts())
-    assert tables.splitlines()[0] == "| table | holds | key | written by |"
-    assert [line.split("`")[1] for line in tables.splitlines()[2:]] == list(load.tables())
-    assert (
-        "| `node_journal_line` | Accepted lines of node journals, one row per line of a journal. " in tables
+def test_position_means_one_thing_in_all_views():
+    shown = {
+        (name, column.table, column.column)
+        for name, view in VIEWS.items()
+        for column in view_columns(view)
+        if column.name == "position"
+    }
+    assert {name for name, _, _ in shown} == {
+        "ipfs_log_dag", "ipfs_log_eventlog", "ipfs_log_feed", "ipfs_log_node", "ipfs_log_values",
+    }  # fmt: skip
+    assert {(table, column) for _, table, column in shown} == {("ipfs_log_view", "position")}
+
+
+def test_what_a_column_of_a_view_shows_is_read_from_its_select():
+    view = views.Query(
+        "x",
+        "",
+        "",
+        "WITH c AS (SELECT 1 AS n) SELECT lower(hex(e.id)) AS id, e.name, c.n, e.n + 1 AS m FROM entry AS e JOIN c",
     )
-    shown = listing.view_list(VIEWS)
-    assert [line.split("`")[1] for line in shown.splitlines()[2:]] == list(VIEWS)
+    assert [(each.name, each.table, each.column, each.in_hex) for each in view_columns(view)] == [
+        ("id", "entry", "id", True),
+        ("name", "entry", "name", False),
+        ("n", None, None, False),
+        ("m", None, None, False),
+    ]

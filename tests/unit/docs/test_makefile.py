@@ -62,3 +62,15 @@ def test_all_that_a_fresh_checkout_installs_is_pinned_by_hash_or_the_checkout_it
     installs = [line for line in would_run(checkout, "test") if " install " in line and "apt-get" not in line]
     assert len(installs) == len(MARKS)
     assert [line for line in installs if "--require-hashes" not in line and "--no-index" not in line] == []
+
+
+def test_the_site_has_an_environment_of_its_own_by_hash_and_is_made_offline(checkout: Path) -> None:
+    mark = checkout / ".venv-docs" / ".ready"
+    mark.parent.mkdir()
+    mark.touch()
+    os.utime(mark, (20, 20))
+    assert [line for line in would_run(checkout, "docs") if asks_network(line)] == []
+    os.utime(checkout / "requirements-docs.lock", (30, 30))
+    [installs] = [line for line in would_run(checkout, "docs") if asks_network(line)]
+    assert "--require-hashes" in installs
+    assert "requirements-docs.lock" in installs

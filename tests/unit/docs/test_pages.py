@@ -1,59 +1,74 @@
 """README and other pages: they list what there is, link to what exists, and tell to type what parses."""
 
 import re
-import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from docsite import reference
 from strandline.cli.app import command_names, commands
 from strandline.config.settings import keys
-from strandline.contracts.listing import table_list, view_list
-from strandline.contracts.load import contracts
-from strandline.contracts.views import view_names, views
+from strandline.contracts.load import tables
+from strandline.contracts.reasons import reasons
+from strandline.contracts.views import view_names
+from support import typed_pages
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+TYPED = [words for page in PAGES for words in typed_pages.commands(page.read_text(encoding="utf-8"))]
 GROUP = commands()
 
 
-def _commands(text: str) -> list[list[str]]:
-    """Every `strandline ..` line of the page's shell blocks, as words."""
-    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    return [shlex.split(line, comments=True) for line in lines if line.startswith("strandline ")]
+@pytest.mark.parametrize("name", sorted(reference.pages()))
+def test_the_pages_of_the_reference_are_what_the_product_says(name: str) -> None:
+    assert (reference.FOLDER / name).read_text(encoding="utf-8") == reference.pages()[name], (
+        "run `make reference`"
+    )
 
 
-def test_the_readme_lists_the_tables_and_views_that_there_are() -> None:
-    assert table_list(contracts()) in README
-    assert view_list(views(behind=())) in README
+def test_the_reference_has_every_command_table_view_and_reason() -> None:
+    pages = reference.pages()
+    for name, each in (
+        ("commands.md", [f"## strandline {command}" for command in command_names()]),
+        ("tables.md", [f"## {table}" for table in tables()]),
+        ("views.md", [f"## {view}" for view in view_names()]),
+        ("reasons.md", [f"### {code}" for code in reasons()]),
+    ):
+        headings = [line for line in pages[name].splitlines() if line.startswith("##")]
+        assert [heading for heading in each if heading not in headings] == []
+    assert {path.name for path in reference.FOLDER.iterdir()} == pages.keys()
 
 
-def test_the_readme_lists_every_command() -> None:
-    listed = re.findall(r"^\| `strandline (\w+)", README, re.MULTILINE)
+def test_the_readme_is_one_screen_and_leads_to_the_limits_and_the_figures() -> None:
+    assert len(README.splitlines()) <= 60
+    targets = re.findall(r"\]\(([^)#]+)", README)
+    assert {"docs/limits.md", "docs/performance.md", "docs/start.md", "docs/images/report.png"} <= {*targets}
+    assert README.count("\n* **") == 3
+
+
+def test_the_page_of_commands_lists_every_command() -> None:
+    listed = re.findall(r"^\| `strandline (\w+)", (ROOT / "docs/usage.md").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(command_names())
 
 
-def test_the_readme_asks_every_view_something() -> None:
-    asked = "\n".join(words[2] for words in _commands(README) if words[1] == "sql")
+def test_every_view_is_asked_something() -> None:
+    asked = "\n".join([*typed_pages.QUERIES, *typed_pages.DASHBOARDS.values()])
     assert [view for view in view_names() if not re.search(rf"FROM\s+{view}\b", asked)] == []
 
 
-@pytest.mark.parametrize("words", [*_commands(README), *_commands(OPERATIONS)], ids=" ".join)
-def test_every_command_of_the_readme_and_the_page_of_operations_has_a_name_and_options_that_exist(
-    words: list[str],
-) -> None:
+@pytest.mark.parametrize("words", TYPED, ids=" ".join)
+def test_every_command_of_a_page_has_a_name_and_options_that_exist(words: list[str]) -> None:
     options = {option for parameter in GROUP.commands[words[1]].params for option in parameter.opts}
     assert [
         word for word in words[2:] if word.startswith("-") and word.partition("=")[0] not in options
     ] == []
 
 
-def test_settings_that_the_readme_names_exist() -> None:
-    named = re.findall(r"--set ([a-z_]+\.[a-z_]+)=", README)
+def test_settings_that_pages_name_exist() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in PAGES if "decisions" not in page.parts]
+    named = re.findall(r"--set ([a-z_]+\.[a-z_]+)=", "\n".join(texts))
     assert named
     assert [name for name in named if name not in keys()] == []
 
@@ -62,6 +77,20 @@ def test_settings_that_the_readme_names_exist() -> None:
 def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page: lower case, without punctuation, a hyphen for each space."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_a_place_in_a_page_lead_to_a_heading(page: Path) -> None:
+    found = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    targets = [((page.parent / target) if target else page, anchor) for target, anchor in found]
+    assert [anchor for target, anchor in targets if anchor not in _anchors(target)] == []
 
 
 def test_a_decision_has_a_number_of_its_own_that_its_heading_says() -> None:

@@ -1,0 +1,87 @@
+"""The page of what was measured, for the page on sizing: from docs/bench."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docsite import markdown
+
+BENCH = Path(__file__).parents[2] / "docs" / "bench"
+
+
+def page() -> str:
+    """Return the page."""
+    environment = _read("01-verified-ingest")["environment"]
+    machine = f"{environment['cores']} cores, {environment['processor']}, heap {environment['heap']}"
+    return markdown.page(
+        "Measured",
+        f"Measured by `make bench` on one machine ({machine}). Machines differ: take the orders of magnitude, and"
+        " measure your own with `make bench`. [Sizing](../sizing.md) says what follows,"
+        " [Performance](../performance.md) has each figure with its comparison.",
+        markdown.table(("what", "measured", "figure"), _rows()),
+    )
+
+
+def _rows() -> list[tuple[str, str, str]]:
+    lines = _case("01-verified-ingest")
+    bytes_of = _case("11-bytes")["work"]["median"]
+    logs = _case("16-log-ingest")
+    one_file = _case("25-one-file")
+    worker = _case("12-worker-memory")["work"]
+    stream = _case("24-stream")
+    return [
+        (
+            "verified ingest of one journal of 1,000,000 lines",
+            f"{1_000_000 / lines['work']['median']:,.0f} lines a second",
+            _figure(1),
+        ),
+        (
+            "verified ingest of logs",
+            f"{logs['work']['median']:,.0f} entries a second, each with its signatures",
+            _figure(16),
+        ),
+        ("a line in the table `node_journal_line`", f"{bytes_of / 1_000_000:,.0f} bytes", _figure(11)),
+        (
+            f"ingest and reduce of {one_file['name']}",
+            f"{one_file['work']['median']:.1f} seconds",
+            _figure(25),
+        ),
+        (
+            f"`stream --available-now` of {stream['name']} in four batches",
+            f"{stream['work']['median']:.0f} seconds",
+            _figure(24),
+        ),
+        (
+            "the largest Python worker, 10,000,000 lines",
+            f"{worker['median']:.0f} {worker['unit']}",
+            _figure(12),
+        ),
+        ("start of a session", f"{logs_start():.0f} seconds", _figure(16)),
+    ]
+
+
+def logs_start() -> float:
+    """Return the seconds that the start of a session took."""
+    cases = _read("16-log-ingest")["cases"]
+    return float(
+        next(
+            beside["median"]
+            for case in cases
+            for beside in case["beside"]
+            if beside["name"] == "session start"
+        )
+    )
+
+
+def _figure(number: int) -> str:
+    return f"[{number}](../performance.md#figure-{number})"
+
+
+def _case(name: str) -> dict[str, Any]:
+    case: dict[str, Any] = _read(name)["cases"][0]
+    return case
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((BENCH / f"{name}.json").read_text(encoding="utf-8"))
+    return found

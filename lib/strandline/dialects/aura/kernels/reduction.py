@@ -16,6 +16,8 @@ from strandline.dialects.aura.kernels.judgement import U64, parsed, tree_op_json
 from strandline.dialects.aura.reduce import (
     AuthorityState,
     OperationRow,
+    base_commitment,
+    base_state,
     forks,
     reduce_authority,
     reduce_columns,
@@ -24,7 +26,7 @@ from strandline.dialects.aura.types import AttestedOp, Namespace
 from strandline.dialects.aura.verify import AcceptedOp, State
 
 DERIVED: Final = tuple(field.name for field in DERIVED_FIELDS)
-OPERATION_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", *DERIVED)
+REDUCTION_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", "is_base", *DERIVED)
 
 
 def _rows(**columns: pa.DataType) -> pa.DataType:
@@ -78,6 +80,7 @@ REDUCED_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
         pa.field("bucket", pa.int32()),
+        pa.field("is_damaged", pa.bool_()),
         *STATE_FIELDS,
         pa.field(
             "leaves",
@@ -100,30 +103,62 @@ REDUCED_SCHEMA: Final = pa.schema(
 _EPOCHLESS: Final = ("height", "new_epoch")
 
 
-def reduced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.RecordBatch]:
     """Yield the state and the rows of each authority.
 
-    Reads: OPERATION_COLUMNS of all accepted operations, the rows of a namespace together.
+    Reads: REDUCTION_COLUMNS, the rows of a namespace together: all accepted operations and, `is_base`, at most one
+            snapshot, the one in force.
     Gives: REDUCED_SCHEMA, one row per namespace; memory is that of the operations of one.
-    If the stored columns do not lead to the state that they state, every operation is applied again.
+    With `full`, and where the stored columns do not lead to the state that they state, all operations are applied.
+    `is_damaged`: stored columns are not those that the facts give.
     """
-    return in_batches((_of_group(group) for _, group in by_namespace(batches)), REDUCED_SCHEMA, 1)
+    rows = (_of_group(group, full=full) for _, group in by_namespace(batches))
+    return in_batches(rows, REDUCED_SCHEMA, 1)
 
 
-def _of_group(group: list[dict[str, Any]]) -> dict[str, Any]:
-    ops = [_stored(row) for row in group]
-    namespace = ops[0].fact.namespace
-    found = reduce_columns(namespace, ops)
+def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
+    ops = [_stored(row) for row in group if not row["is_base"]]
+    bases = [base_commitment(parsed(row["fact_cbor"])) for row in group if row["is_base"]]
+    namespace = parsed(group[0]["fact_cbor"]).namespace
+    found = None if full else _by_columns(namespace, ops, bases)
     if found is None:
-        found = reduce_authority(namespace, [op.fact for op in ops])
+        found, is_damaged = _by_facts(namespace, ops, bases)
+    else:
+        is_damaged = found.chain.count("unreachable") > 0
     return {
         "namespace": group[0]["namespace"],
         "bucket": group[0]["bucket"],
+        "is_damaged": is_damaged,
         **state_columns(found),
         "leaves": leaf_rows(found.state),
         "operations": [*map(operation_row, found.chain.rows.values()), *_invalid(found, ops)],
         "forks": fork_rows(namespace, found),
     }
+
+
+def _by_columns(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> AuthorityState | None:
+    """Return the state by the stored columns, or None if they are wrong."""
+    base = base_state(ops, bases[0]) if bases else None
+    return None if bases and base is None else reduce_columns(namespace, ops, base)
+
+
+def _by_facts(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> tuple[AuthorityState, bool]:
+    """Return the state by the facts alone, and whether stored columns are not those that the facts give."""
+    facts = [op.fact for op in ops]
+    found = reduce_authority(namespace, facts)
+    is_damaged = any(_is_damaged(op, found) for op in ops)
+    if not bases:
+        return found, is_damaged
+    base = base_state((row.op for row in found.chain.rows.values()), bases[0])
+    return (found, True) if base is None else (reduce_authority(namespace, facts, base), is_damaged)
+
+
+def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:
+    """Return whether the facts give other columns of an operation than the stored ones, or no state."""
+    row = found.chain.rows.get(op.op_id)
+    if row is None or row.outcome == "unreachable":
+        return True
+    return any(getattr(op, name) != getattr(row.op, name) for name in DERIVED if name != "anchor")
 
 
 def _stored(row: Mapping[str, Any]) -> AcceptedOp:

@@ -7,6 +7,7 @@ from strandline.dialects.aura.reduce.authority import (
     reduce_authority,
     reduce_columns,
 )
+from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
 from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.aura.reduce.forks import fork, forks
@@ -25,6 +26,8 @@ __all__ = [
     "Outcome",
     "Proof",
     "TreeStateSummary",
+    "base_commitment",
+    "base_state",
     "chain_of",
     "fork",
     "forks",

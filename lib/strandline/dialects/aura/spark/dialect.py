@@ -44,14 +44,20 @@ class Aura(FactAdmission):
         """Reduce the authorities that `changes` touch, or all."""
         return reduction.reduce(changes, tables, jobs, scope)
 
-    def export(
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write facts as lines of JSON."""
+        return export_files.export(lake, jobs, namespaces, "lines")
+
+    def export_as(
         self,
         lake: LakeSnapshot,
-        jobs: Jobs,  # noqa: ARG002 - the interface has it
+        jobs: Jobs,
         namespaces: Sequence[str],
+        format: str,  # noqa: A002 - the option's name
     ) -> ExportFile:
-        """Write facts as lines of JSON."""
-        return export_files.export(lake, namespaces)
+        """Write facts as lines of JSON, as the journal document of one namespace, or as a CBOR sequence."""
+        [form] = [each for each in DOCUMENT_FORMATS if each == format]
+        return export_files.export(lake, jobs, namespaces, form)
 
     def to_files(
         self,

@@ -14,8 +14,8 @@ class ExportFile:
 
     `form` describes the file: `head`, then `content` of `rows` (content BINARY, records BIGINT: the part of `read` of
     each row) in their order with `separator` between them, then `tail`; a row has some MiB, a partition some tens of
-    MiB. `ids` (namespace, record_id) are the distinct records of the namespaces in the file, `heads` those that no other
-    one follows. `counts` are counts of the dialect.
+    MiB. `ids` (namespace, record_id) are the distinct records of the namespaces in the file, `heads` those that no
+    other one follows. `counts` are counts of the dialect.
     """
 
     form: str

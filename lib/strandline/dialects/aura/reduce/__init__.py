@@ -10,7 +10,7 @@ from strandline.dialects.aura.reduce.authority import (
 from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
 from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
-from strandline.dialects.aura.reduce.forks import fork, forks
+from strandline.dialects.aura.reduce.forks import fork, forks, verify_fork
 from strandline.dialects.aura.reduce.journal import Journal
 from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
 from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor, state_hash
@@ -38,5 +38,6 @@ __all__ = [
     "reduce_columns",
     "state_cbor",
     "state_hash",
+    "verify_fork",
     "verify_leaf_proof",
 ]

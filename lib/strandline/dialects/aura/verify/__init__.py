@@ -25,6 +25,7 @@ from strandline.dialects.aura.verify.states import (
     State,
     apply_op,
     committed,
+    state_after,
     state_commitment,
     state_commitment_input,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "judge_op",
     "rule_findings",
     "signers_of",
+    "state_after",
     "state_commitment",
     "state_commitment_input",
     "verify_attested_op",

@@ -12,6 +12,7 @@ from strandline.dialects.aura.types import (
     ZERO,
     AddLeaf,
     ChangePolicy,
+    Fact,
     Genesis,
     KeyRecord,
     LeafNode,
@@ -202,6 +203,17 @@ def apply_op(state: State, op: TreeOp, op_id: bytes) -> State:
     draft = Draft(state)
     draft.apply(op, op_id)
     return draft.committed(state.tree, changed)
+
+
+def state_after(state: State, fact: Fact) -> State:
+    """Return the state that the operation of a fact makes, as `apply_op`.
+
+    Raises:
+        ValueError: the fact is no operation.
+    """
+    if fact.attested is None or fact.op_id is None:
+        raise ValueError("only operations make states")
+    return apply_op(state, fact.attested.op, fact.op_id)
 
 
 def committed(state: State) -> State:

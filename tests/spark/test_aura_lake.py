@@ -2,16 +2,19 @@
 
 import gzip
 import json
+import re
 import shutil
 from decimal import Decimal
 
 import pytest
 import zstandard
 
+from strandline.cli import main
 from strandline.contracts.load import contract
 from strandline.core.encoding.strict_json import strict_json
 from strandline.core.errors import UsageError
 from strandline.core.ids import bucket_of
+from strandline.dialects import dialect
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
 from strandline.dialects.aura.types import AddLeaf
@@ -33,6 +36,7 @@ from support.aura_cases import (
 )
 from support.forged_lakes import put
 from support.lakes import Lake, write_files
+from support.packaged import ROOT
 
 VECTORS = vectors()
 CONTEXT = second_context()["g"].namespace.text
@@ -332,3 +336,23 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     )  # fmt: skip
     [row] = [row for row in copied.rows("authority_state", *names) if row[0] == U.text]
     assert row[1] == after(states()["A0"], late).commitment
+
+
+PAGE = ROOT / "docs" / "aura.md"
+ASKED = re.findall(r"^```sql\n(.*?)^```\n\n```\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def test_the_queries_of_the_page_give_what_it_shows(new_lake, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    lake = new_lake(dialect="aura")
+    lake.ingest(
+        write_files(tmp_path / "demo", {file.name: file.content for file in dialect("aura").demo().files})
+    )
+    lake.reduce()
+    capsys.readouterr()
+    assert len(ASKED) == 5
+    printed = []
+    for query, _ in ASKED:
+        assert main(["sql", query, "--lake", str(lake.path)]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed == [shown for _, shown in ASKED]

@@ -14,7 +14,7 @@ class FactRefused(UsageError):  # noqa: N818 - the product's own word
         super().__init__(
             finding.reason,
             f"This is no fact: {finding.reason}{where}.",
-            f"`strandline explain {finding.reason}` says what the reason means.",
+            f"`strandline explain {finding.reason}` says more.",
         )
         self.finding = finding
 
@@ -22,10 +22,11 @@ class FactRefused(UsageError):  # noqa: N818 - the product's own word
 def decode(raw: bytes) -> Fact:
     """Return the fact of its canonical encoding.
 
-    >>> decode(b"\\xa0")
-    Traceback (most recent call last):
-        ...
-    strandline.dialects.aura.author.reading.FactRefused: This is no fact: FIELD_MISSING at namespace.
+    >>> try:
+    ...     decode(bytes([0xA0]))
+    ... except FactRefused as refused:
+    ...     print(refused.code, dict(refused.finding.evidence))
+    FIELD_MISSING {'field': 'namespace'}
 
     Raises:
         FactRefused: the bytes are no fact, or not its one encoding.
@@ -38,10 +39,11 @@ def from_json(text: str, namespace: Namespace | None = None) -> Fact:
 
     With a `namespace` the fact may leave out its own, as in a journal document.
 
-    >>> from_json('{"order": "0"}', Namespace("context", bytes(16)))
-    Traceback (most recent call last):
-        ...
-    strandline.dialects.aura.author.reading.FactRefused: This is no fact: TYPE_INVALID at order.
+    >>> try:
+    ...     from_json('{"order": "0"}', Namespace("context", bytes(16)))
+    ... except FactRefused as refused:
+    ...     print(refused)
+    This is no fact: TYPE_INVALID at order. `strandline explain TYPE_INVALID` says more.
 
     Raises:
         FactRefused: the text is no fact.

@@ -14,10 +14,11 @@ from strandline.contracts.load import contract
 from strandline.core.encoding.strict_json import strict_json
 from strandline.core.errors import UsageError
 from strandline.core.ids import bucket_of
-from strandline.dialects import dialect
+from strandline.dialects import dialect, infos
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
-from strandline.dialects.aura.types import AddLeaf
+from strandline.dialects.aura.types import ANY, AddLeaf, Namespace
+from strandline.pipelines.faults import Faults
 from support.aura_cases import (
     K2,
     U,
@@ -356,3 +357,66 @@ def test_the_queries_of_the_page_give_what_it_shows(new_lake, tmp_path, capsys, 
         assert main(["sql", query, "--lake", str(lake.path)]) == 0
         printed.append(capsys.readouterr().out)
     assert printed == [shown for _, shown in ASKED]
+
+
+class StoppedError(Exception):
+    """What a test does in the place of a kill."""
+
+
+def stop():
+    """End the command here."""
+    raise StoppedError
+
+
+def test_runs_that_are_killed_at_each_write_end_with_the_tables_of_an_undisturbed_one(published, new_lake):
+    lake, source = new_lake(dialect="aura"), published.path.parent / "in"
+    for point in ("ingest.read", "ingest.records", "ingest.quarantine"):
+        with pytest.raises(StoppedError):
+            lake.ingest(source, faults=Faults(point, fire=stop))
+    lake.ingest(source)
+    for table in (*infos()["aura"].reduced_tables, "before_state"):
+        with pytest.raises(StoppedError):
+            lake.reduce(faults=Faults(f"reduce.{table}", fire=stop))
+    lake.reduce()
+    assert lake.tables() == published.tables()
+
+
+MOVED = Namespace("authority", b"\x0a" * 16)
+
+
+@pytest.mark.parametrize("command", ["ingest", "stream"])
+def test_pins_that_contradict_the_lake_end_the_command_with_2_before_it_writes(
+    copied, tmp_path, capsys, command
+):
+    copied = Lake(copied.spark, copied.settings, copied.path, dialect="aura")
+    own = author.genesis(
+        K2, min_signers=1, max_signers=1, policy=ANY, salt=bytes(16), signer_count=1, **at(0x66)
+    )
+    moved = author.signed_op(MOVED, own.attested.op, signer=K2, signer_count=1, **at(0x66))
+    source = write_files(tmp_path / "moved", {"moved.jsonl": lines([moved])})
+    pins, before = tmp_path / "pins.json", copied.versions()
+
+    def run(**pinned):
+        pins.write_text(json.dumps({MOVED.text: moved.op_id.hex(), **pinned}))
+        words = [
+            command,
+            str(source),
+            "--dialect",
+            "aura",
+            "--aura-pins",
+            str(pins),
+            "--lake",
+            str(copied.path),
+        ]
+        more = (
+            ["--checkpoint", str(tmp_path / "checkpoint"), "--available-now"] if command == "stream" else []
+        )
+        return main([*words, *more]), capsys.readouterr().err
+
+    for namespace in (U.text, CONTEXT):
+        code, told = run(**{namespace: "07" * 32})
+        assert code == 2
+        assert namespace in told
+        assert copied.versions() == before
+    assert run(**{U.text: facts()["G"].op_id.hex()})[0] == 0
+    assert ("pin", MOVED.text) in copied.rows("aura_fact", "anchor", "namespace")

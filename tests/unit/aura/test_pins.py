@@ -2,6 +2,7 @@
 
 import pytest
 
+from strandline.cli import main
 from strandline.core.errors import UsageError
 from strandline.dialects.aura.verify.pins import contradiction, parse_pins
 
@@ -39,3 +40,18 @@ def test_a_wrong_file_is_named_with_its_fault(raw, fault):
 
 def test_a_contradiction_names_its_namespace():
     assert f"authority:{U}" in contradiction(f"authority:{U}").message
+
+
+@pytest.mark.parametrize("command", ["ingest", "stream"])
+@pytest.mark.parametrize("raw", ["{", f'{{"log:{U}":"{PIN}"}}', f'{{"authority:{U}":"{PIN[1:]}"}}'])
+def test_a_command_with_a_wrong_file_ends_with_2_and_makes_no_lake(tmp_path, capsys, command, raw):
+    pins, source, lake = tmp_path / "pins.json", tmp_path / "in", tmp_path / "lake"
+    pins.write_text(raw)
+    source.mkdir()
+    (source / "facts.jsonl").touch()
+    words = [command, str(source), "--dialect", "aura", "--aura-pins", str(pins), "--lake", str(lake)]
+    assert main([*words, *(["--available-now"] if command == "stream" else [])]) == 2
+    told = capsys.readouterr().err
+    assert str(pins) in told
+    assert ("authority:" if "authority" in raw else "log:" if "log" in raw else "JSON") in told
+    assert not lake.exists()

@@ -12,7 +12,7 @@ from strandline.core.verdict import encode_evidence
 from strandline.dialects.aura import author, kernels
 from strandline.dialects.aura.codec import read_documents, to_json
 from strandline.dialects.aura.types import AddLeaf, FactDocument, Unreadable
-from strandline.dialects.aura.verify import admit
+from strandline.dialects.aura.verify import admit, authorities
 from strandline.kernels import blocks
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
@@ -166,6 +166,7 @@ def groups(candidates, stored):
         {
             "namespace": fact.namespace.text,
             "judge_id": fact.fact_id,
+            "parent_commitment": None if fact.attested is None else fact.attested.op.parent_commitment,
             "block": fact.cbor,
             "is_stored": is_stored,
         }
@@ -224,11 +225,30 @@ def test_a_bug_makes_the_candidates_of_one_namespace_wait(monkeypatch):
     def broken(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("strandline.dialects.aura.kernels.admission.admit", broken)
-    [batch] = kernels.admitted(groups([facts()["G"], facts()["A0"]], []), pins={})
-    assert {(row["status"], *row["found"], *row["awaited"]) for row in batch.to_pylist()} == {
-        ("deferred", "INTERNAL_ERROR", "rules:2")
-    }
+    given = [facts()["G"], facts()["A0"], facts()["A1"], facts()["P"], second_context()["g"]]
+
+    def told():
+        rows = [row for batch in kernels.admitted(groups(given, []), pins={}) for row in batch.to_pylist()]
+        assert sorted(row["judge_id"] for row in rows) == sorted(fact.fact_id for fact in given)
+        return {row["judge_id"]: (row["status"], *row["found"], *row["awaited"]) for row in rows}
+
+    fault, expected = (
+        ("deferred", "INTERNAL_ERROR", "rules:2"),
+        dict.fromkeys((fact.fact_id for fact in given), ("accepted",)),
+    )
+    # At the start, in the middle of a history, in a context.
+    for place, ids in (
+        ("admission.judge_operations", given[:4]),
+        ("admission.derived", given[:4]),
+        ("admission.admit", given[4:]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"strandline.dialects.aura.kernels.{place}", broken)
+            assert told() == expected | dict.fromkeys((fact.fact_id for fact in ids), fault)
+    with monkeypatch.context() as patch:
+        third = facts()["A1"]
+        patch.setattr(authorities, "judge_op", lambda fact, parent: broken() if fact == third else [])
+        assert told() == expected | dict.fromkeys((fact.fact_id for fact in given[2:4]), fault)
 
 
 def test_an_attested_fact_is_judged_by_the_states_that_were_found():

@@ -112,7 +112,7 @@ def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.Rec
     With `full`, and where the stored columns do not lead to the state that they state, all operations are applied.
     `is_damaged`: stored columns are not those that the facts give.
     """
-    rows = (_of_group(group, full=full) for _, group in by_namespace(batches))
+    rows = (_of_group(list(group), full=full) for _, group in by_namespace(batches))
     return in_batches(rows, REDUCED_SCHEMA, 1)
 
 

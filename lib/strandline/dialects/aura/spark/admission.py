@@ -128,8 +128,8 @@ def _of_histories(
     candidates = valid.where(_is_of_history()).withColumn("is_stored", F.lit(False)).select(*columns)
     stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & _is_stored_history())
     stored = stored.select(
-        "namespace", F.col("record_id").alias("judge_id"), F.col("fact_cbor").alias("block"),
-        F.lit(True).alias("is_stored"),
+        "namespace", F.col("record_id").alias("judge_id"), "parent_commitment",
+        F.col("fact_cbor").alias("block"), F.lit(True).alias("is_stored"),
     ).join(candidates.select("namespace").distinct(), "namespace", "left_semi")  # fmt: skip
     together = candidates.unionByName(stored.select(*columns))
     grouped = together.repartition("namespace").sortWithinPartitions("namespace")

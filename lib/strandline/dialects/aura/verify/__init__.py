@@ -6,8 +6,10 @@ from strandline.dialects.aura.verify.authorities import (
     AcceptedOp,
     AdmittedOps,
     Anchor,
+    UnreadOp,
     accepted_op,
     admit_operations,
+    judge_operations,
 )
 from strandline.dialects.aura.verify.checks import check_attested_op
 from strandline.dialects.aura.verify.judgement import (
@@ -47,6 +49,7 @@ __all__ = [
     "Signers",
     "State",
     "Status",
+    "UnreadOp",
     "Verdict",
     "accepted_op",
     "admit",
@@ -57,6 +60,7 @@ __all__ = [
     "judge",
     "judge_attested",
     "judge_op",
+    "judge_operations",
     "rule_findings",
     "signers_of",
     "state_after",

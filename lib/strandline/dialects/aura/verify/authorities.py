@@ -1,11 +1,11 @@
 """Admission of the operations of one authority: each is judged against the state that it names as its parent."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from strandline.core.verdict import Finding
-from strandline.dialects.aura.codec import authority_id, canonical
+from strandline.dialects.aura.codec import authority_id, canonical, parse_fact_cbor
 from strandline.dialects.aura.types import ZERO, AttestedOp, Fact, Genesis, Namespace
 from strandline.dialects.aura.verify.operations import judge_op, signers_of
 from strandline.dialects.aura.verify.states import EMPTY, State, apply_op
@@ -38,6 +38,41 @@ class AcceptedOp:
     new_max_signers: int
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadOp:
+    """The fact of an operation as bytes, which is read when its parent state is there: many of them take little memory.
+
+    The bytes are those of a fact with this id, an operation on the state with this commitment.
+    """
+
+    fact_id: bytes
+    parent_commitment: bytes
+    cbor: bytes
+
+    def read(self) -> Fact:
+        """Return the fact.
+
+        Raises:
+            ValueError: the bytes are none.
+        """
+        fact = parse_fact_cbor(self.cbor)
+        if isinstance(fact, Finding):
+            raise ValueError(f"an operation has no form: {fact.reason}")
+        return fact
+
+
+GivenOp: TypeAlias = Fact | UnreadOp
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOp:
+    """The verdict on one candidate, None if it was accepted before; the operation, if it is accepted."""
+
+    fact_id: bytes
+    verdict: Verdict | None
+    op: AcceptedOp | None = None
+
+
 @dataclass(slots=True)
 class AdmittedOps:
     """Verdicts on the candidates by fact id, and all accepted operations by fact id, parents first."""
@@ -49,7 +84,23 @@ class AdmittedOps:
 def admit_operations(
     namespace: Namespace, candidates: Iterable[Fact], accepted: Iterable[Fact] = (), pin: bytes | None = None
 ) -> AdmittedOps:
-    """Return which operations of an authority join the accepted ones. The order of both makes no difference.
+    """Return which operations of an authority join the accepted ones, as `judge_operations`."""
+    found = AdmittedOps()
+    for judged in judge_operations(namespace, candidates, accepted, pin):
+        if judged.verdict is not None:
+            found.verdicts[judged.fact_id] = judged.verdict
+        if judged.op is not None:
+            found.operations[judged.fact_id] = judged.op
+    return found
+
+
+def judge_operations(
+    namespace: Namespace,
+    candidates: Iterable[GivenOp],
+    accepted: Iterable[GivenOp] = (),
+    pin: bytes | None = None,
+) -> Iterator[JudgedOp]:
+    """Yield which operations of an authority join the accepted ones, and these. Their order makes no difference.
 
     - A genesis must be the one that the pin names, or whose id the namespace has, or one that is accepted already:
       else `GENESIS_PIN_MISMATCH`, or deferred `GENESIS_UNPINNED` while there is none.
@@ -57,7 +108,7 @@ def admit_operations(
       `PARENT_MISSING`. A rejected operation makes no state, so operations that follow it wait.
     - Then as `judge_op` against that state.
 
-    One pass over the generations; states are kept for one generation only.
+    One pass over the generations; states and facts are kept for one generation only.
     """
     return _Admission(namespace, pin).run(candidates, accepted)
 
@@ -66,37 +117,37 @@ class _Admission:
     def __init__(self, namespace: Namespace, pin: bytes | None) -> None:
         self.namespace = namespace
         self.pin = pin
-        self.found = AdmittedOps()
-        self.children: dict[bytes, list[Fact]] = {}
+        self.children: dict[bytes, list[GivenOp]] = {}
         self.accepted: frozenset[bytes] = frozenset()
         self.known: set[bytes] = set()
 
-    def run(self, candidates: Iterable[Fact], accepted: Iterable[Fact]) -> AdmittedOps:
-        before = {fact.fact_id: fact for fact in accepted}
-        fresh = {fact.fact_id: fact for fact in candidates if fact.fact_id not in before}
-        self.accepted = frozenset(before)
-        for fact in (*before.values(), *fresh.values()):
-            self.children.setdefault(_op_of(fact).op.parent_commitment, []).append(fact)
-        generation = self._geneses()
+    def run(self, candidates: Iterable[GivenOp], accepted: Iterable[GivenOp]) -> Iterator[JudgedOp]:
+        given = {each.fact_id: each for each in accepted}
+        self.accepted = frozenset(given)
+        for each in candidates:
+            given.setdefault(each.fact_id, each)
+        for each in given.values():
+            self.children.setdefault(_parent_of(each), []).append(each)
+        del given
+        generation = yield from self._geneses()
         while generation:
             following: dict[bytes, State] = {}
             for commitment, state in generation.items():
-                following |= self._follow(self.children.pop(commitment, ()), state)
+                following |= yield from self._follow(self.children.pop(commitment, ()), state)
             generation = following
-        for commitment, facts in self.children.items():
-            for fact in facts:
-                if fact.fact_id in self.accepted:
-                    continue
-                waits = [state_of(self.namespace.id, commitment)]
-                self.found.verdicts[fact.fact_id] = deferred("PARENT_MISSING", waits)
-        return self.found
+        for commitment, waiting in self.children.items():
+            for each in waiting:
+                if each.fact_id not in self.accepted:
+                    waits = [state_of(self.namespace.id, commitment)]
+                    yield JudgedOp(each.fact_id, deferred("PARENT_MISSING", waits))
 
-    def _geneses(self) -> dict[bytes, State]:
+    def _geneses(self) -> Generator[JudgedOp, None, dict[bytes, State]]:
         """Judge the genesis facts: first those with an anchor of their own, then the others against these."""
-        facts = self.children.pop(ZERO, [])
+        facts = [_read(each) for each in self.children.pop(ZERO, ())]
         anchored = {fact.fact_id: self._anchor(fact) for fact in facts}
-        states = self._follow([fact for fact in facts if anchored[fact.fact_id]], EMPTY, anchored)
-        genuine = {each.op_id for each in self.found.operations.values()}
+        first = [fact for fact in facts if anchored[fact.fact_id]]
+        states = yield from self._follow(first, EMPTY, anchored)
+        genuine = {state.op_id for state in states.values()}
         known: list[Fact] = []
         for fact in facts:
             if anchored[fact.fact_id]:
@@ -104,11 +155,11 @@ class _Admission:
             if self.pin is None and fact.op_id in genuine:
                 known.append(fact)
             elif self.pin is None and not genuine:
-                waits = [pin_of(self.namespace)]
-                self.found.verdicts[fact.fact_id] = deferred("GENESIS_UNPINNED", waits)
+                yield JudgedOp(fact.fact_id, deferred("GENESIS_UNPINNED", [pin_of(self.namespace)]))
             else:
-                self.found.verdicts[fact.fact_id] = rejected([self._mismatch(fact, genuine)])
-        return states | self._follow(known, EMPTY, dict.fromkeys(anchored, "pin"))
+                yield JudgedOp(fact.fact_id, rejected([self._mismatch(fact, genuine)]))
+        following = yield from self._follow(known, EMPTY, dict.fromkeys(anchored, "pin"))
+        return states | following
 
     def _anchor(self, fact: Fact) -> Anchor | None:
         is_derived = authority_id(canonical(fact.content["op"])) == self.namespace.id
@@ -125,24 +176,34 @@ class _Admission:
         )
 
     def _follow(
-        self, facts: Iterable[Fact], parent: State, anchors: Mapping[bytes, Anchor | None] | None = None
-    ) -> dict[bytes, State]:
+        self, given: Iterable[GivenOp], parent: State, anchors: Mapping[bytes, Anchor | None] | None = None
+    ) -> Generator[JudgedOp, None, dict[bytes, State]]:
         """Judge the operations on one state; return the new states that they make, by commitment."""
         made: dict[bytes, State] = {}
-        for fact in facts:
+        for each in given:
+            fact, verdict = _read(each), None
             if fact.fact_id not in self.accepted:
                 findings = judge_op(fact, parent)
-                self.found.verdicts[fact.fact_id] = rejected(findings) if findings else ACCEPTED
                 if findings:
+                    yield JudgedOp(fact.fact_id, rejected(findings))
                     continue
+                verdict = ACCEPTED
             attested, op_id = _op_of(fact), fact.op_id or b""
             if op_id not in made:
                 made[op_id] = apply_op(parent, attested.op, op_id)
             anchor = None if anchors is None else anchors[fact.fact_id]
-            self.found.operations[fact.fact_id] = accepted_op(fact, parent, made[op_id], anchor)
+            yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, parent, made[op_id], anchor))
         states = {state.commitment: state for state in made.values() if state.commitment not in self.known}
         self.known.update(states)
         return states
+
+
+def _read(given: GivenOp) -> Fact:
+    return given.read() if isinstance(given, UnreadOp) else given
+
+
+def _parent_of(given: GivenOp) -> bytes:
+    return given.parent_commitment if isinstance(given, UnreadOp) else _op_of(given).op.parent_commitment
 
 
 def _op_of(fact: Fact) -> AttestedOp:

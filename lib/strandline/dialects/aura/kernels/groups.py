@@ -10,7 +10,7 @@ import pyarrow as pa
 
 
 def by_namespace(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-    """Yield each namespace with its rows, which follow one another; they must be read before the next one is asked for."""
+    """Yield each namespace with its rows, which follow one another: read them before the next one."""
     rows = chain.from_iterable(batch.to_pylist() for batch in batches)
     yield from groupby(rows, key=lambda row: str(row["namespace"]))
 

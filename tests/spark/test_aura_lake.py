@@ -368,6 +368,7 @@ def stop():
     raise StoppedError
 
 
+@pytest.mark.slow
 def test_runs_that_are_killed_at_each_write_end_with_the_tables_of_an_undisturbed_one(published, new_lake):
     lake, source = new_lake(dialect="aura"), published.path.parent / "in"
     for point in ("ingest.read", "ingest.records", "ingest.quarantine"):

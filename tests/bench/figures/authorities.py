@@ -17,8 +17,8 @@ from strandline.dialects.aura.verify import EMPTY, AcceptedOp, State, admit, jud
 from strandline.dialects.aura.verify.tree import full_tree, updated_tree
 
 TREE_LEAVES: Final = 2_048
-OPERATIONS: Final = 16
-"""Operations of a small authority, beside its genesis."""
+OPERATIONS: Final = 99
+"""Operations of an authority of figures 42, 43 and 45, beside its genesis."""
 
 NEW_OPERATIONS: Final = 10
 TREE_ROUNDS: Final = 20
@@ -82,7 +82,7 @@ def _accepted(facts: list[Fact]) -> list[AcceptedOp]:
 
 
 def _small_authorities(bench: Bench) -> None:
-    count = max(1, bench.data.sizes.journals // 10)
+    count = max(1, bench.data.sizes.journals // 50)
     facts = [fact for number in range(count) for fact in chain(number, OPERATIONS)]
     accepted = _accepted(facts)
     signed = [

@@ -418,6 +418,7 @@ def test_pins_that_contradict_the_lake_end_the_command_with_2_before_it_writes(
         code, told = run(**{namespace: "07" * 32})
         assert code == 2
         assert namespace in told
+        assert str(pins) in told
         assert copied.versions() == before
     assert run(**{U.text: facts()["G"].op_id.hex()})[0] == 0
     assert ("pin", MOVED.text) in copied.rows("aura_fact", "anchor", "namespace")

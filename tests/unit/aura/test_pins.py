@@ -4,7 +4,7 @@ import pytest
 
 from strandline.cli import main
 from strandline.core.errors import UsageError
-from strandline.dialects.aura.verify.pins import contradiction, parse_pins
+from strandline.dialects.aura.verify.pins import Pins, contradiction, parse_pins
 
 U = "d21eb924-5a21-bff8-b6f5-465be2308d99"
 PIN = "0A" * 32
@@ -12,8 +12,10 @@ PIN = "0A" * 32
 
 def test_pins_are_found_by_namespace_however_it_is_spelled():
     raw = f'{{"authority:{U.upper()}":"{PIN}","context:{U}":"{PIN.lower()}"}}'.encode()
-    assert parse_pins(raw, "pins.json") == {f"authority:{U}": b"\x0a" * 32, f"context:{U}": b"\x0a" * 32}
-    assert parse_pins(b"{}", "pins.json") == {}
+    assert parse_pins(raw, "pins.json") == Pins(
+        {f"authority:{U}": b"\x0a" * 32, f"context:{U}": b"\x0a" * 32}, "pins.json"
+    )
+    assert parse_pins(b"{}", "pins.json") == Pins({}, "pins.json")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,9 @@ def test_a_wrong_file_is_named_with_its_fault(raw, fault):
 
 
 def test_a_contradiction_names_its_namespace():
-    assert f"authority:{U}" in contradiction(f"authority:{U}").message
+    told = contradiction("pins.json", f"authority:{U}").message
+    assert "pins.json" in told
+    assert f"authority:{U}" in told
 
 
 @pytest.mark.parametrize("command", ["ingest", "stream"])

@@ -12,12 +12,8 @@ from strandline.dialects.aura.kernels.admission import (
 from strandline.dialects.aura.kernels.documents import read_content
 from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, judge
 from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
-from strandline.dialects.aura.kernels.reduction import (
-    REDUCED_SCHEMA,
-    REDUCTION_COLUMNS,
-    STATE_FIELDS,
-    reduced,
-)
+from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, STATE_FIELDS
+from strandline.dialects.aura.kernels.reduction import REDUCTION_COLUMNS, reduced
 from strandline.dialects.aura.kernels.replay import replay
 
 __all__ = [

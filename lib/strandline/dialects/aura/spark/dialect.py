@@ -17,14 +17,14 @@ from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
 from strandline.dialects.aura.spark import reduction
 from strandline.dialects.aura.spark.admission import FactAdmission
-from strandline.dialects.aura.verify.pins import parse_pins
+from strandline.dialects.aura.verify.pins import Pins, parse_pins
 
 
 class Aura(FactAdmission):
     """Journals of authorities and contexts."""
 
-    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> Mapping[str, bytes]:
-        """Return the pins by namespace.
+    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> Pins:
+        """Return the pins.
 
         Raises: UsageError AURA_PINS_INVALID.
         """

@@ -1,17 +1,11 @@
 """Verification of facts: rules, signatures, states and admission, as pure functions."""
 
+from strandline.dialects.aura.verify.accepted import AcceptedOp, Anchor, UnreadOp, accepted_op, attested_of
 from strandline.dialects.aura.verify.admission import Admission, admit
 from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
-from strandline.dialects.aura.verify.authorities import (
-    AcceptedOp,
-    AdmittedOps,
-    Anchor,
-    UnreadOp,
-    accepted_op,
-    admit_operations,
-    judge_operations,
-)
+from strandline.dialects.aura.verify.authorities import AdmittedOps, admit_operations, judge_operations
 from strandline.dialects.aura.verify.checks import check_attested_op
+from strandline.dialects.aura.verify.commitments import state_commitment, state_commitment_input
 from strandline.dialects.aura.verify.judgement import (
     AcceptedFacts,
     Counts,
@@ -28,8 +22,6 @@ from strandline.dialects.aura.verify.states import (
     apply_op,
     committed,
     state_after,
-    state_commitment,
-    state_commitment_input,
 )
 from strandline.dialects.aura.verify.verdicts import Status, Verdict
 
@@ -55,6 +47,7 @@ __all__ = [
     "admit",
     "admit_operations",
     "apply_op",
+    "attested_of",
     "check_attested_op",
     "committed",
     "judge",

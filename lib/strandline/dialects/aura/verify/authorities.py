@@ -2,75 +2,22 @@
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from strandline.core.verdict import Finding
-from strandline.dialects.aura.codec import authority_id, canonical, parse_fact_cbor
-from strandline.dialects.aura.types import ZERO, AttestedOp, Fact, Genesis, Namespace
-from strandline.dialects.aura.verify.operations import judge_op, signers_of
+from strandline.dialects.aura.codec import authority_id, canonical
+from strandline.dialects.aura.types import ZERO, Fact, Namespace
+from strandline.dialects.aura.verify.accepted import (
+    AcceptedOp,
+    Anchor,
+    GivenOp,
+    JudgedOp,
+    UnreadOp,
+    accepted_op,
+    attested_of,
+)
+from strandline.dialects.aura.verify.operations import judge_op
 from strandline.dialects.aura.verify.states import EMPTY, State, apply_op
 from strandline.dialects.aura.verify.verdicts import ACCEPTED, Verdict, deferred, pin_of, rejected, state_of
-
-Anchor: TypeAlias = Literal["self", "pin"]
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedOp:
-    """An accepted operation with what its parent state and the state that it makes add to it.
-
-    `group_key` verified the signature; `witness_threshold` is how many signers the parent state required. `anchor` says
-    why a genesis is that of the namespace: its id derives from it (`self`), or somebody vouched for it (`pin`).
-    """
-
-    fact: Fact
-    attested: AttestedOp
-    op_id: bytes
-    group_key: bytes
-    witness_threshold: int
-    anchor: Anchor | None
-    height: int
-    new_epoch: int
-    new_commitment: bytes
-    new_tree_commitment: bytes
-    new_group_key: bytes
-    new_threshold: int
-    new_min_signers: int
-    new_max_signers: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadOp:
-    """The fact of an operation as bytes, which is read when its parent state is there: many of them take little memory.
-
-    The bytes are those of a fact with this id, an operation on the state with this commitment.
-    """
-
-    fact_id: bytes
-    parent_commitment: bytes
-    cbor: bytes
-
-    def read(self) -> Fact:
-        """Return the fact.
-
-        Raises:
-            ValueError: the bytes are none.
-        """
-        fact = parse_fact_cbor(self.cbor)
-        if isinstance(fact, Finding):
-            raise ValueError(f"an operation has no form: {fact.reason}")
-        return fact
-
-
-GivenOp: TypeAlias = Fact | UnreadOp
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedOp:
-    """The verdict on one candidate, None if it was accepted before; the operation, if it is accepted."""
-
-    fact_id: bytes
-    verdict: Verdict | None
-    op: AcceptedOp | None = None
 
 
 @dataclass(slots=True)
@@ -188,7 +135,7 @@ class _Admission:
                     yield JudgedOp(fact.fact_id, rejected(findings))
                     continue
                 verdict = ACCEPTED
-            attested, op_id = _op_of(fact), fact.op_id or b""
+            attested, op_id = attested_of(fact), fact.op_id or b""
             if op_id not in made:
                 made[op_id] = apply_op(parent, attested.op, op_id)
             anchor = None if anchors is None else anchors[fact.fact_id]
@@ -203,33 +150,4 @@ def _read(given: GivenOp) -> Fact:
 
 
 def _parent_of(given: GivenOp) -> bytes:
-    return given.parent_commitment if isinstance(given, UnreadOp) else _op_of(given).op.parent_commitment
-
-
-def _op_of(fact: Fact) -> AttestedOp:
-    if fact.attested is None:
-        raise ValueError("only operations are admitted here")
-    return fact.attested
-
-
-def accepted_op(fact: Fact, parent: State, state: State, anchor: Anchor | None = None) -> AcceptedOp:
-    """Return an operation that fits `parent` and makes `state`, with its derived values."""
-    attested, signers, key = _op_of(fact), signers_of(fact, parent), state.key
-    if key is None:
-        raise ValueError("every operation makes a state with a key")
-    return AcceptedOp(
-        fact=fact,
-        attested=attested,
-        op_id=state.op_id,
-        group_key=signers.key.group_key,
-        witness_threshold=signers.required,
-        anchor=anchor if isinstance(attested.op.operation, Genesis) else None,
-        height=state.height,
-        new_epoch=state.epoch,
-        new_commitment=state.commitment,
-        new_tree_commitment=state.tree_commitment,
-        new_group_key=key.group_key,
-        new_threshold=state.threshold,
-        new_min_signers=key.min_signers,
-        new_max_signers=key.max_signers,
-    )
+    return given.parent_commitment if isinstance(given, UnreadOp) else attested_of(given).op.parent_commitment

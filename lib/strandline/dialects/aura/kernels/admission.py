@@ -11,8 +11,9 @@ from uuid import UUID
 import pyarrow as pa
 
 from strandline.core.verdict import Evidence, encode_evidence
+from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, parsed
+from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
     AcceptedOp,
@@ -114,8 +115,8 @@ def _of_context(
     """Yield the verdicts on geneses of a context."""
     rows = list(group)
     waiting.update(row["judge_id"] for row in rows if not row["is_stored"])
-    stored = [parsed(row["block"]) for row in rows if row["is_stored"]]
-    candidates = {row["judge_id"]: parsed(row["block"]) for row in rows if not row["is_stored"]}
+    stored = [stored_fact(row["block"]) for row in rows if row["is_stored"]]
+    candidates = {row["judge_id"]: stored_fact(row["block"]) for row in rows if not row["is_stored"]}
     found = admit(candidates.values(), stored, {} if pin is None else {namespace: pin})
     for judge_id, fact in candidates.items():
         yield _row(judge_id, found.verdicts[fact.fact_id], is_verified=False)
@@ -150,7 +151,9 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
         }
         genesis = None if row["genesis"] is None else _genesis(row["genesis"])
         return _row(
-            row["judge_id"], judge_attested(parsed(row["block"]), states, genesis), is_verified=bool(states)
+            row["judge_id"],
+            judge_attested(stored_fact(row["block"]), states, genesis),
+            is_verified=bool(states),
         )
 
     return guarded(judged, lambda evidence: _fault(row["judge_id"], evidence))
@@ -158,7 +161,7 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _genesis(block: bytes) -> Fact:
-    return parsed(block)
+    return stored_fact(block)
 
 
 @lru_cache(maxsize=4096)

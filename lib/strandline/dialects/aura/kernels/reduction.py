@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.admission import DERIVED_FIELDS
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import parsed
 from strandline.dialects.aura.kernels.reduced_rows import (
     REDUCED_SCHEMA,
     fork_rows,
@@ -50,8 +50,8 @@ def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.Rec
 
 def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
     ops = [_stored(row) for row in group if not row["is_base"]]
-    bases = [base_commitment(parsed(row["fact_cbor"])) for row in group if row["is_base"]]
-    namespace = parsed(group[0]["fact_cbor"]).namespace
+    bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in group if row["is_base"]]
+    namespace = stored_fact(group[0]["fact_cbor"]).namespace
     found = None if full else _by_columns(namespace, ops, bases)
     if found is None:
         found, is_damaged = _by_facts(namespace, ops, bases)
@@ -94,6 +94,6 @@ def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:
 
 
 def _stored(row: Mapping[str, Any]) -> AcceptedOp:
-    fact = parsed(row["fact_cbor"])
+    fact = stored_fact(row["fact_cbor"])
     given = {name: row[name] for name in DERIVED} | {name: int(row[name]) for name in _EPOCHLESS}
     return AcceptedOp(fact=fact, attested=attested_of(fact), op_id=fact.op_id or b"", **given)

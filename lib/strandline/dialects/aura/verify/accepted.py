@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from strandline.core.verdict import Finding
-from strandline.dialects.aura.codec import parse_fact_cbor
+from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.types import AttestedOp, Fact, Genesis
 from strandline.dialects.aura.verify.operations import signers_of
 from strandline.dialects.aura.verify.states import State
@@ -54,10 +53,7 @@ class UnreadOp:
         Raises:
             ValueError: the bytes are none.
         """
-        fact = parse_fact_cbor(self.cbor)
-        if isinstance(fact, Finding):
-            raise ValueError(f"an operation has no form: {fact.reason}")
-        return fact
+        return stored_fact(self.cbor)
 
 
 GivenOp: TypeAlias = Fact | UnreadOp

@@ -14,6 +14,7 @@ from strandline.dialects.aura.reduce import (
     ContextAsAuthority,
     Journal,
     TreeStateSummary,
+    base_state,
     chain_of,
     compat,
     forks,
@@ -179,6 +180,21 @@ def test_a_damaged_column_is_found():
     assert reduce_columns(U, damaged("Rx", states()["X"].commitment)).state == states()["Kp"]
     # On a branch that lost nothing depends on it.
     assert reduce_columns(U, damaged("Kx", b32(7))).state == states()["Kp"]
+
+
+def test_a_base_is_the_state_that_the_operations_make():
+    ops = list(operations(NINE))
+    for name, state in states().items():
+        assert base_state(ops, state.commitment) == state, name
+    assert base_state(ops, bytes(32)) == EMPTY
+    assert base_state(ops, b32(7)) is None
+    claimed = [replace(op, new_commitment=b32(7)) if op.height == 1 else op for op in ops]
+    circle = [
+        replace(op, new_commitment=op.attested.op.parent_commitment) if op.height == 2 else op for op in ops
+    ]
+    assert base_state(claimed, b32(7)) is None
+    assert base_state(claimed, states()["Kp"].commitment) is None
+    assert base_state(circle, states()["Kp"].commitment) is None
 
 
 def test_an_invalid_operation_never_wins_and_blocks_nobody():

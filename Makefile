@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help browser node wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help browser frost node wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -51,6 +51,12 @@ node: $(VENV)/.test ## Compare with JavaScript in the node on this machine (seco
 	  echo "error: node is not on PATH." >&2; \
 	  echo "next: install Node.js 18 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
 	$(BIN)/python -m pytest -q -m node tests/node
+
+frost: $(VENV)/.test ## Sign facts with holders of a FROST key, by a published crate (a minute the first time)
+	@cargo --version > /dev/null 2>&1 || { \
+	  echo "error: cargo is not on PATH." >&2; \
+	  echo "next: install Rust 1.81 or later: sudo apt-get install -y cargo (Debian, Ubuntu), brew install rust (macOS)" >&2; exit 3; }
+	$(BIN)/python -m pytest -q -m frost tests/frost
 
 browser: docs $(BROWSER_VENV)/.ready ## Open the page of `report` and the site in the Chromium on this machine (seconds)
 	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser

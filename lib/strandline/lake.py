@@ -103,11 +103,17 @@ class Lake:
         """Compact small files and remove files that only old versions need."""
         return self._run("maintain", dry_run=dry_run, keep_days=keep_days, run_id=run_id)
 
-    def export(self, *namespaces: str, out: Paths, as_of: str | None = None) -> Report:
+    def export(
+        self,
+        *namespaces: str,
+        out: Paths,
+        as_of: str | None = None,
+        format: str | None = None,  # noqa: A002 - the option's name
+    ) -> Report:
         """Write the records of namespaces to one file that `ingest` reads."""
         from pathlib import Path
 
-        return self._run("export", namespaces=list(namespaces), out=Path(out), as_of=as_of)
+        return self._run("export", namespaces=list(namespaces), out=Path(out), as_of=as_of, form=format)
 
     def status(self, *namespaces: str, all: bool = False, check: bool = False) -> Report:  # noqa: A002
         """Return the health of namespaces, worst first, in `report.members["rows"]`; a local lake needs no Spark."""

@@ -1,5 +1,5 @@
 -- Authorities whose reduced rows contradict each other or their facts: the hash of the state, the number of operations by
--- outcome, the tip of the history, the number of leaves.
+-- outcome, the tip of the history, the number of leaves, the columns of operations.
 WITH counted AS (
   SELECT
     namespace,
@@ -33,4 +33,10 @@ WHERE NOT (s.state_hash <=> a.state_hash)
 UNION ALL
 SELECT o.namespace
 FROM attested_op AS o
-LEFT ANTI JOIN aura_fact AS f ON f.namespace = o.namespace AND f.record_id = o.fact_id AND f.op_id = o.op_id
+LEFT ANTI JOIN aura_fact AS f
+  ON f.namespace = o.namespace AND f.record_id = o.fact_id AND f.op_id = o.op_id
+  AND f.parent_commitment <=> o.parent_commitment AND f.parent_epoch <=> o.parent_epoch
+  AND f.group_key <=> o.group_key AND f.witness_threshold <=> o.witness_threshold AND f.height <=> o.height
+  AND f.new_commitment <=> o.new_commitment AND f.new_tree_commitment <=> o.new_tree_commitment
+  AND f.new_epoch <=> o.new_epoch AND f.new_group_key <=> o.new_group_key AND f.new_threshold <=> o.new_threshold
+  AND f.new_min_signers <=> o.new_min_signers AND f.new_max_signers <=> o.new_max_signers

@@ -41,7 +41,7 @@ from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import select
 from strandline.tables.store import TableStore
 
-SDMP, IPFSLOG = dialect("sdmp"), dialect("ipfslog")
+SDMP, IPFSLOG, AURA = dialect("sdmp"), dialect("ipfslog"), dialect("aura")
 
 
 @dataclass(frozen=True, slots=True)

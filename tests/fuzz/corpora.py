@@ -9,7 +9,7 @@ import pyarrow as pa
 from strandline.config.documents import packaged_text
 from strandline.core.encoding.strict_json import NumberToken
 from strandline.dialects.aura.codec import to_json as to_fact_json
-from strandline.dialects.aura.reduce import state_cbor
+from strandline.dialects.aura.reduce import forks, reduce_authority, state_cbor
 from strandline.dialects.ipfslog.author import to_blocks, to_car, to_json, to_lines
 from strandline.dialects.ipfslog.codec import dag_pb_block, identity_value, parse_cid, sorted_json
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
@@ -97,6 +97,18 @@ def facts() -> list[bytes]:
 
 
 @cache
+@cache
+def fork_evidence() -> str:
+    """The evidence of the fork of the vectors."""
+    [fork] = forks(aura_cases.U, reduce_authority(aura_cases.U, aura_cases.facts().values()).chain)
+    return fork.evidence
+
+
+def fork_files() -> list[bytes]:
+    """Evidence of a fork."""
+    return [fork_evidence().encode()]
+
+
 def states() -> list[bytes]:
     """Stored states of an authority."""
     return small([state_cbor(aura_cases.U, each) for each in aura_cases.states().values()])

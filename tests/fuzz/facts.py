@@ -1,5 +1,6 @@
 """Checks of facts: files, single facts, items of CBOR, admission."""
 
+from fuzz import corpora
 from fuzz.values import in_bounded_memory
 from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.strict_cbor import CborRefused, strict_cbor
@@ -12,7 +13,7 @@ from strandline.dialects.aura.codec import (
     read_documents,
     to_json,
 )
-from strandline.dialects.aura.reduce import parse_state, reduce_authority, reduce_columns
+from strandline.dialects.aura.reduce import parse_state, reduce_authority, reduce_columns, verify_fork
 from strandline.dialects.aura.types import Fact, FactDocument, Unreadable
 from strandline.dialects.aura.verify import EMPTY, judge, rule_findings
 
@@ -72,6 +73,12 @@ def states_are_read_or_refused(raw: bytes) -> None:
         assert error.code == "STATE_DAMAGED"
         return
     assert state == EMPTY or state.commitment
+
+
+def only_genuine_evidence_proves_a_fork(raw: bytes) -> None:
+    """Evidence that is not the genuine one proves nothing, and no text makes an exception."""
+    text = raw.decode("utf-8", "surrogateescape")
+    assert not verify_fork(text) or text == corpora.fork_evidence()
 
 
 def items_end_where_their_value_does(raw: bytes) -> None:

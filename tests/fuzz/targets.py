@@ -45,6 +45,7 @@ TARGETS: dict[str, Target] = {
     "facts": Target(corpora.facts, facts.facts_are_written_as_they_were_read),
     "fact_files": Target(corpora.fact_files, facts.files_of_facts_are_read),
     "admission": Target(corpora.fact_files, facts.facts_are_admitted_and_reduced),
+    "fork_evidence": Target(corpora.fork_files, facts.only_genuine_evidence_proves_a_fork),
     "states": Target(corpora.states, facts.states_are_read_or_refused),
     "cbor_items": Target(corpora.facts, facts.items_end_where_their_value_does),
     "replay_logs": Target(corpora.log_files, files.rejected_documents_are_judged_again),

@@ -7,6 +7,7 @@ from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import to_json
 from strandline.dialects.aura.types import ANY, SUITE, ZERO, AddLeaf, Genesis, KeyRecord, Namespace, TreeOp
 from strandline.dialects.aura.verify import EMPTY
+from strandline.dialects.aura.verify.pins import Pins
 from support.aura_cases import K1, after, at, device, facts, other_authority, second_context
 from support.lakes import write_files
 
@@ -47,7 +48,7 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     ingest(2, genesis)
     assert waiting(lake)[binding.fact_id] == (("AUTHORITY_STATE_MISSING",), 2)
     assert len(waiting(lake)) == 3
-    report = ingest(3, other_authority(), options={MOVED.text: first.op_id})
+    report = ingest(3, other_authority(), options=Pins({MOVED.text: first.op_id}, "pins.json"))
     assert report.counts["readmitted"] == 2
     assert waiting(lake) == {binding.fact_id: (("AUTHORITY_STATE_MISSING",), 1)}
     assert lake.rows("aura_fact", "anchor", "namespace").count(("pin", MOVED.text)) == 1
@@ -55,10 +56,10 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     assert waiting(lake) == {}
     before = lake.tables()
     with pytest.raises(UsageError) as refused:
-        ingest(5, other_authority(), options={MOVED.text: bytes(32)})
+        ingest(5, other_authority(), options=Pins({MOVED.text: bytes(32)}, "pins.json"))
     assert refused.value.code == "AURA_PIN_CONTRADICTED"
     with pytest.raises(UsageError):
-        ingest(6, other_authority(), options={genesis.namespace.text: bytes(32)})
+        ingest(6, other_authority(), options=Pins({genesis.namespace.text: bytes(32)}, "pins.json"))
     assert lake.tables() == before
     lake.reduce()
     assert {name for [name] in lake.rows("authority_state", "namespace")} == {

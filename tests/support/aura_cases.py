@@ -23,7 +23,8 @@ from strandline.dialects.aura.types import (
     RotateEpoch,
     TreeOp,
 )
-from strandline.dialects.aura.verify import EMPTY, apply_op
+from strandline.dialects.aura.verify import EMPTY
+from strandline.dialects.aura.verify import state_after as after
 
 CASES = Path(__file__).parents[1] / "vectors" / "aura" / "cases.json"
 K1, K2, K3 = (Ed25519Key(bytes([number]) * 32) for number in (1, 2, 3))
@@ -63,11 +64,6 @@ CHAIN = {
     "Kp": (8, "Rp", K2, RekeyLeaf(0, b32(0x33))),
     "Kx": (9, "Rx", K2, RekeyLeaf(0, b32(0x33))),
 }
-
-
-def after(state, fact):
-    """The state that an operation makes."""
-    return apply_op(state, fact.attested.op, fact.op_id)
 
 
 @cache

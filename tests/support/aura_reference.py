@@ -10,7 +10,7 @@ from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.aura.codec import content_json, read_documents, timestamp_json
-from strandline.dialects.aura.kernels.reduction import fork_rows, leaf_rows, operation_row, state_columns
+from strandline.dialects.aura.kernels.reduced_rows import fork_rows, leaf_rows, operation_row, state_columns
 from strandline.dialects.aura.reduce import REDUCER, reduce_authority
 from strandline.dialects.aura.types import DIALECT
 from strandline.dialects.aura.verify import AcceptedFacts, Counts, judge

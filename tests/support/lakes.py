@@ -137,12 +137,15 @@ class Lake:
         request = sync_journals.AnswerRequest(options, requests, out)
         return sync_journals.answer(store, dialect(self.dialect), request, self.context(store, "sync"))
 
-    def export(self, out: Path, *namespaces: str, as_of: str | None = None, faults: Faults | None = None):
+    def export(
+        self, out: Path, *namespaces: str, as_of: str | None = None, form: str | None = None,
+        faults: Faults | None = None,
+    ):  # fmt: skip
         from strandline.dialects import dialect, names
         from strandline.pipelines import export
 
         store = self.store()
-        asked = export.ExportRequest(namespaces, out, as_of)
+        asked = export.ExportRequest(namespaces, out, as_of, form)
         every = {name: dialect(name) for name in names()}
         return export.run(store, every, asked, self.context(store, "export", faults))
 

@@ -495,6 +495,19 @@ def an_operation_that_no_fact_carries(rows):
     rows["attested_op"][0]["fact_id"] = OTHER
 
 
+@planted(authority, "authorities_agree_with_facts")
+def a_stored_commitment_that_somebody_changed(rows):
+    parents = {row["parent_commitment"] for row in rows["aura_fact"]}
+    [*_, last] = [row for row in rows["aura_fact"] if row["op_id"] and row["new_commitment"] not in parents]
+    last["new_commitment"] = OTHER
+
+
+@planted(authority, "authorities_agree_with_facts")
+def a_group_key_that_somebody_changed(rows):
+    first = next(row for row in rows["aura_fact"] if row["op_id"])
+    first["group_key"] = OTHER
+
+
 @planted(authority, "equivocations_are_well_formed")
 def a_fork_whose_bytes_are_not_those_of_its_members(rows):
     rows["equivocation"][0]["bytes_a"] += b"\x00"

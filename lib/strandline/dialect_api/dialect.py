@@ -64,6 +64,19 @@ class Dialect(ABC):
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
         """Return the accepted records of these namespaces in `info.export_format`."""
 
+    def export_as(
+        self,
+        lake: LakeSnapshot,
+        jobs: Jobs,
+        namespaces: Sequence[str],
+        format: str,  # noqa: A002, ARG002 - the option's name; most dialects have one format
+    ) -> ExportFile:
+        """Return them in `info.export_format` or in one of `info.export_formats`.
+
+        Raises: UsageError, the format cannot hold these records.
+        """
+        return self.export(lake, jobs, namespaces)
+
     @abstractmethod
     def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
         """Return rows of another lake, given by table, as files to judge; `there` is the whole other lake.

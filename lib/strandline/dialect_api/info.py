@@ -64,9 +64,9 @@ class DialectInfo:
     table of accepted records, `side_tables` are tables of what records need, `reduced_tables` are in the order of
     writing (without `namespace_state`). `formats` are the file formats by name, each with the file name endings of it;
     empty if the content shows the format. `export_format` is the format that `export` writes, if formats depend on
-    names; `message_format` that of a Kafka message, one line. `health` (health queries of local nodes), `drawing` (how
-    records are drawn) and `unpacking` (how a node's folder becomes a file) name objects as `module:attribute`, or are
-    None.
+    names; `export_formats` are others, which the name of the file or `--format` chooses. `message_format` is that of a
+    Kafka message, one line. `health` (health queries of local nodes), `drawing` (how records are drawn) and `unpacking`
+    (how a node's folder becomes a file) name objects as `module:attribute`, or are None.
     """
 
     name: str
@@ -77,6 +77,7 @@ class DialectInfo:
     reduced_tables: tuple[str, ...] = ()
     formats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     export_format: str | None = None
+    export_formats: tuple[str, ...] = ()
     message_format: str | None = None
     lake_options: tuple[LakeOption, ...] = ()
     run_options: tuple[RunOption, ...] = ()

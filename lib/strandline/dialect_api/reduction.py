@@ -17,7 +17,7 @@ class ReduceScope:
     dialect's `parse_reducer_options`, `lake_options` are options of the lake by name: both can decide states, and so
     the reducer version. `options` is the result of `parse_options`, or None. `walk_entries` is the maximum number of
     entries of a namespace whose order one task can compute. `retry_namespaces` were refused by an earlier run: their
-    changes are no longer in the change data feed.
+    changes are no longer in the change data feed. `full`: trust no derived column of a record, compute each one again.
     """
 
     previous_version: int | None
@@ -29,6 +29,7 @@ class ReduceScope:
     retry_namespaces: tuple[str, ...] = ()
     lake_options: Mapping[str, str] = field(default_factory=dict)
     options: object | None = None
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Reduction:
     `deletes` are the keys (with bucket) of stored rows of these namespaces to delete, by table. `bounds` are ranges of
     a table's layout column: no stored row outside of them has a key of the given or deleted rows. Nullable columns that
     `states` leaves out are null; `reduced_at` is set when the rows are written. With `in_memory` every frame is made of
-    rows of the driver, and no table is without rows: no job needs to count or keep them.
+    rows of the driver, and no table is without rows: no job needs to count or keep them. `damaged` has, by record
+    table, namespaces (with repetitions) whose derived columns contradict their records: they were not used.
     """
 
     tables: Mapping[str, DataFrame]
@@ -63,3 +65,4 @@ class Reduction:
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
     in_memory: InMemory | None = None
+    damaged: Mapping[str, DataFrame] = field(default_factory=dict)

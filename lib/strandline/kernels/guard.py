@@ -27,6 +27,14 @@ def guarded(judge: Callable[[], T], at_fault: Callable[[Evidence], T]) -> T:
         return at_fault(internal_error(error))
 
 
+def guarded_rows(rows: Iterator[T], at_fault: Callable[[Evidence], Iterator[T]]) -> Iterator[T]:
+    """Yield rows; if their maker raises, then those of `at_fault` with the evidence of the exception."""
+    try:
+        yield from rows
+    except Exception as error:  # noqa: BLE001  a bug must not stop the job: the records wait for corrected rules
+        yield from at_fault(internal_error(error))
+
+
 def guarded_steps(steps: Iterator[None], at_fault: Callable[[Evidence], None]) -> Iterator[None]:
     """Yield at each step of a reader; if it raises, call `at_fault` with the evidence and yield once more.
 

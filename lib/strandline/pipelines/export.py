@@ -38,14 +38,16 @@ PRUNED: Final = "pruned_record"
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """Namespaces as given, the file, and the run whose records are exported (None: the current records).
+    """Namespaces as given, the file, the run whose records are exported (None: the current records), the format.
 
+    Without a format the name of the file shows it.
     Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, MANIFEST_REFUSED, before any file is opened.
     """
 
     namespaces: tuple[str, ...]
     out: Path
     as_of: str | None = None
+    format: str | None = None
 
     def __post_init__(self) -> None:
         """Check that neither the file nor its manifest exists."""
@@ -64,7 +66,7 @@ def run(
     `sha256`, `read_versions`, `as_of`, and `sets` with records and set_hash of each namespace.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; NAMESPACE_UNKNOWN,
-        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME; RUN_UNKNOWN, RUN_READ_NOTHING,
+        NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER; OUT_NAME, FORMAT_UNKNOWN; RUN_UNKNOWN, RUN_READ_NOTHING,
         VERSION_VACUUMED. FaultError OUT_NOT_WRITABLE.
     """
     lake.check_there(store)
@@ -81,14 +83,19 @@ def run(
         context.progress.stage("finding namespaces")
         name, namespaces = resolve(request.namespaces, known, tables, jobs)
         dialect = known[name]
-        _check_format(request.out, dialect)
-        found = dialect.export(tables, jobs, namespaces)
+        form = _format(request, dialect)
+        found = (
+            dialect.export(tables, jobs, namespaces)
+            if form is None
+            else dialect.export_as(tables, jobs, namespaces, form)
+        )
         stated = _stated(found, jobs)
         heads = _with_heads(stated, found, jobs)
         pruned = _pruned(store, namespaces, found, jobs)
         context.progress.stage(f"writing {found.form}")
         file.write(found.head)
-        records = write_contents(found.rows, file)
+        records = write_contents(found.rows, file, found.separator)
+        file.write(found.tail)
         manifest = write_manifest_of(file.written(), dialect=name, records=records, namespaces=heads)
         context.faults.reach("export.manifest")
         written = file.publish()
@@ -154,15 +161,30 @@ def _reading(versions: Mapping[str, int], as_of: str | None) -> Iterator[None]:
         yield
 
 
-def _check_format(out: Path, dialect: Dialect) -> None:
-    """Check that the name of the file matches its format. Raises: UsageError OUT_NAME."""
-    form = dialect.info.export_format
-    if form is None or format_of(out.name, dialect.info.formats) == form:
-        return
-    ending = dialect.info.formats[form][0]
+def _format(request: ExportRequest, dialect: Dialect) -> str | None:
+    """Return the format that is asked for or that the name of the file shows; None if the dialect has no choice.
+
+    Raises: UsageError OUT_NAME, FORMAT_UNKNOWN.
+    """
+    info, out = dialect.info, request.out
+    known = () if info.export_format is None else (info.export_format, *info.export_formats)
+    if request.format is not None:
+        if request.format not in known:
+            raise UsageError(
+                "FORMAT_UNKNOWN",
+                f"records of {info.name} are not written as {request.format}",
+                f"name one of {', '.join(known)}" if known else "leave --format out",
+            )
+        return request.format
+    if not known:
+        return None
+    shown = format_of(out.name, info.formats)
+    if shown in known:
+        return shown
+    ending = info.formats[known[0]][0]
     raise UsageError(
         "OUT_NAME",
-        f"records of {dialect.info.name} are written as {form}, but the name {out.name} means another format",
+        f"records of {info.name} are written as {' or '.join(known)}, but the name {out.name} means another format",
         f"name a file that ends in {ending}, for example --out {out.stem or 'export'}{ending}",
     )
 

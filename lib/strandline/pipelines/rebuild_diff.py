@@ -32,13 +32,15 @@ def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict
     for table in (*dialect.info.reduced_tables, STATES):
         rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
         differing = _differing(store, dialect, table, rows, rebuilt.refused)
-        names = [
-            row["namespace"]
-            for row in differing.select("namespace").distinct().limit(DIFFERENCES_SHOWN).collect()
-        ]
-        if names:
-            found[table] = sorted(names)
+        if names := first_namespaces(differing):
+            found[table] = names
     return found
+
+
+def first_namespaces(rows: DataFrame) -> list[str]:
+    """Return a few of the namespaces of rows, ascending: not the least ones."""
+    few = rows.select("namespace").distinct().limit(DIFFERENCES_SHOWN)
+    return sorted(row["namespace"] for row in few.collect())
 
 
 def _differing(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql import functions as F
@@ -16,7 +16,13 @@ from strandline.pipelines import init, reducer_options
 from strandline.pipelines.changes import changes_since, reduced_before
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
-from strandline.pipelines.rebuild_diff import STATES, delete_strays, differences, with_nulls
+from strandline.pipelines.rebuild_diff import (
+    STATES,
+    delete_strays,
+    differences,
+    first_namespaces,
+    with_nulls,
+)
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.report import Report, ReportError
 from strandline.pipelines.run_context import RunContext
@@ -49,6 +55,7 @@ class ReduceResult:
     counts: dict[str, int] = field(default_factory=lambda: {"new_records": 0, "reduced": 0})
     namespaces: int = 0
     differences: dict[str, list[str]] = field(default_factory=dict)
+    damaged: dict[str, list[str]] = field(default_factory=dict)
     refused: dict[str, Refusal] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
 
@@ -59,6 +66,8 @@ def run(
     """Reduce the records since the last run; with `full` then reduce all of them again, which must change no row.
 
     Writes one MERGE per table, `namespace_state` last: views join on it, so readers never see a namespace half updated.
+    Derived columns of records that do not follow from the records are not used: the outcome is `found`, and the member
+    `damaged` names the first namespaces by table.
     Namespaces over a limit stay unchanged, and the report names them after all others, with the outcome `fault`.
     Raises: UsageError (the lake is foreign, a dialect refuses a file), FaultError WRITE_CONFLICT.
     """
@@ -66,9 +75,9 @@ def run(
     reducer_options.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
     done = reduce_tables(store, dialects, request, context)
-    error = refusal_of(done)
+    error, is_wrong = refusal_of(done), bool(done.differences or done.damaged)
     return record_run(
-        store, context, outcome="fault" if error else "found" if done.differences else "ok", counts=done.counts,
+        store, context, outcome="fault" if error else "found" if is_wrong else "ok", counts=done.counts,
         namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=done.members,
         error=error,
     )  # fmt: skip
@@ -104,6 +113,8 @@ def reduce_tables(
     done.members[reducer_options.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences
+    if done.damaged:
+        done.members["damaged"] = done.damaged
     return done
 
 
@@ -163,7 +174,8 @@ def _reduce(
         if changes is None or count or dialect.info.sticky_options:
             _write(store, dialect.reduce(changes, store, jobs, scope), context, jobs, done)
     if request.full and previous is not None:
-        rebuilt = dialect.reduce(None, store, jobs, scope)
+        rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
+        _add_damage(done, rebuilt)
         differing = differences(store, dialect, rebuilt)
         if differing:
             done.differences.update(differing)
@@ -187,6 +199,7 @@ def _write(
     store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: ReduceResult
 ) -> None:
     done.refused.update({each.namespace: each for each in reduction.refused})
+    _add_damage(done, reduction)
     states = with_nulls(store, reduction.states)
     known = reduction.in_memory
     if known is None:
@@ -222,6 +235,12 @@ def _write(
     written = states.withColumn("reduced_at", F.current_timestamp())
     in_memory = reduction.in_memory is not None
     _add(done, STATES, store.replace(STATES, written, buckets, in_memory=in_memory))
+
+
+def _add_damage(done: ReduceResult, reduction: Reduction) -> None:
+    for table, rows in reduction.damaged.items():
+        if names := first_namespaces(rows):
+            done.damaged[table] = names
 
 
 def _add(done: ReduceResult, table: str, written: Written) -> None:

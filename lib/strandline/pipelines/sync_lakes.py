@@ -116,8 +116,9 @@ def run(
     totals.add(done.written)
     totals.counts["reduced"] = done.counts["reduced"]
     ended = totals.error() or reduce.refusal_of(done)
+    outcome = totals.outcome(ended)
     return record_run(
-        store, context, outcome=totals.outcome(ended),
+        store, context, outcome="found" if outcome == "ok" and done.damaged else outcome,
         counts=dict(totals.counts), reasons=dict(totals.reasons), namespaces=totals.namespaces,
         read_versions=done.read_versions, written=totals.written, error=ended,
         members={**done.members, **totals.members(), "dry_run": False},

@@ -25,8 +25,8 @@ def write_lines(rows: DataFrame, path: Path) -> tuple[WrittenFile, int]:
         return file.publish(), lines
 
 
-def write_contents(rows: DataFrame, file: NewFile) -> int:
-    """Write the column `content` of rows, in their order; return the sum of their column `records`.
+def write_contents(rows: DataFrame, file: NewFile, separator: bytes = b"") -> int:
+    """Write the column `content` of rows, in their order, with `separator` between; return the sum of `records`.
 
     The driver holds one partition at a time.
 
@@ -35,6 +35,8 @@ def write_contents(rows: DataFrame, file: NewFile) -> int:
     """
     records = 0
     for row in rows.select("content", "records").toLocalIterator():
+        if records:
+            file.write(separator)
         file.write(row["content"])
         records += row["records"]
     return records

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.bench import Bench
-from bench.figures import admission, ingest, large, logs, moving, orders, own, signatures, tip
+from bench.figures import (
+    admission,
+    authorities,
+    authority_lakes,
+    ingest,
+    large,
+    logs,
+    moving,
+    orders,
+    own,
+    signatures,
+    tip,
+)
 from bench.sizes import CHUNKS, WARM, WARM_LARGE, Sizes
 
 
@@ -33,4 +45,6 @@ GROUPS: Final = (
     Group(frozenset({16, 20, 22}), logs.measure, 0, False, WARM_LARGE),
     Group(frozenset({23, 27}), own.measure, 1, False, WARM_LARGE),
     Group(frozenset({24, 26}), moving.measure, CHUNKS // 2, False, WARM_LARGE),
+    Group(frozenset(range(41, 48)), authorities.measure, 0, False, WARM_LARGE),
+    Group(frozenset({48, 49, 50}), authority_lakes.measure, 0, False, WARM_LARGE),
 )

@@ -175,6 +175,21 @@ def test_another_genesis_map_of_a_context():
     assert verdict(moved, accepted=[moved]) == ACCEPTED
 
 
+def test_of_two_maps_with_one_context_id_the_lesser_digest_is_the_genesis(monkeypatch):
+    # Maps with one id take 2^64 tries: here every digest derives every id.
+    monkeypatch.setattr("strandline.dialects.aura.verify.admission._is_derived", lambda _: True)
+    maps = [author.context_genesis([U.id], bytes([number]) * 16) for number in range(4)]
+    moved = [encode({**fact.value, "namespace": {"Context": CONTEXT.id}}) for fact in maps]
+    least, *others = sorted(moved, key=lambda fact: fact.order)
+    for given in (moved, moved[::-1]):
+        found = admit(given).verdicts
+        assert found[least.fact_id].status == "accepted"
+        assert {found[fact.fact_id].reasons for fact in others} == {("GENESIS_PIN_MISMATCH",)}
+    # Once accepted it stays, and a pin decides before.
+    assert verdict(least, accepted=[others[0]]) == rejected("GENESIS_PIN_MISMATCH")
+    assert verdict(others[0], [least], pins={CONTEXT.text: others[0].order}) == ACCEPTED
+
+
 def test_strangers_and_parties_that_are_no_members():
     known = [*BOTH, GENESIS]
     assert verdict(by_stranger(second_context()["n1"]), known) == rejected("ATTESTOR_NOT_MEMBER")
@@ -380,6 +395,19 @@ def test_each_fact_of_a_chain_in_reverse_with_many_children_is_judged_once(monke
     given = [*children, *reversed(chain), facts()["A0"], genesis()]
     assert {each.status for each in admit(given).verdicts.values()} == {"accepted"}
     assert len(calls) == len(given)
+
+
+def test_foreign_geneses_cost_no_signature_and_do_not_slow_the_own_chain(monkeypatch):
+    calls = []
+    original = authorities.judge_op
+    monkeypatch.setattr(
+        authorities, "judge_op", lambda fact, parent: calls.append(fact) or original(fact, parent)
+    )
+    strangers = [foreign(U, number.to_bytes(16, "big"), K3) for number in range(500)]
+    found = admit([*strangers, *CHAIN]).verdicts
+    assert {found[fact.fact_id].reasons for fact in strangers} == {("GENESIS_PIN_MISMATCH",)}
+    assert {found[fact.fact_id].status for fact in CHAIN} == {"accepted"}
+    assert sorted(fact.fact_id for fact in calls) == sorted(fact.fact_id for fact in CHAIN)
 
 
 def test_a_fact_survives_json_and_is_judged_alike():

@@ -9,17 +9,18 @@ import pytest
 
 from strandline.core.hashing import tagged
 from strandline.core.verdict import encode_evidence
-from strandline.dialects.aura import kernels
+from strandline.dialects.aura import author, kernels
 from strandline.dialects.aura.codec import read_documents, to_json
-from strandline.dialects.aura.types import FactDocument, Unreadable
-from strandline.dialects.aura.verify import admit
+from strandline.dialects.aura.types import AddLeaf, FactDocument, Unreadable
+from strandline.dialects.aura.verify import admit, authorities
 from strandline.kernels import blocks
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, read_one
 from support import aura_corpus
-from support.aura_cases import U, facts, refused, second_context, states
+from support.aura_attacks import snapshot
+from support.aura_cases import K1, U, after, device, facts, refused, second_context, signed, states
 
 OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(4 * 2**20, 2**16))
 
@@ -165,6 +166,7 @@ def groups(candidates, stored):
         {
             "namespace": fact.namespace.text,
             "judge_id": fact.fact_id,
+            "parent_commitment": None if fact.attested is None else fact.attested.op.parent_commitment,
             "block": fact.cbor,
             "is_stored": is_stored,
         }
@@ -223,11 +225,30 @@ def test_a_bug_makes_the_candidates_of_one_namespace_wait(monkeypatch):
     def broken(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("strandline.dialects.aura.kernels.admission.admit", broken)
-    [batch] = kernels.admitted(groups([facts()["G"], facts()["A0"]], []), pins={})
-    assert {(row["status"], *row["found"], *row["awaited"]) for row in batch.to_pylist()} == {
-        ("deferred", "INTERNAL_ERROR", "rules:2")
-    }
+    given = [facts()["G"], facts()["A0"], facts()["A1"], facts()["P"], second_context()["g"]]
+
+    def told():
+        rows = [row for batch in kernels.admitted(groups(given, []), pins={}) for row in batch.to_pylist()]
+        assert sorted(row["judge_id"] for row in rows) == sorted(fact.fact_id for fact in given)
+        return {row["judge_id"]: (row["status"], *row["found"], *row["awaited"]) for row in rows}
+
+    fault, expected = (
+        ("deferred", "INTERNAL_ERROR", "rules:2"),
+        dict.fromkeys((fact.fact_id for fact in given), ("accepted",)),
+    )
+    # At the start, in the middle of a history, in a context.
+    for place, ids in (
+        ("admission.judge_operations", given[:4]),
+        ("admission.derived", given[:4]),
+        ("admission.admit", given[4:]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"strandline.dialects.aura.kernels.{place}", broken)
+            assert told() == expected | dict.fromkeys((fact.fact_id for fact in ids), fault)
+    with monkeypatch.context() as patch:
+        third = facts()["A1"]
+        patch.setattr(authorities, "judge_op", lambda fact, parent: broken() if fact == third else [])
+        assert told() == expected | dict.fromkeys((fact.fact_id for fact in given[2:4]), fault)
 
 
 def test_an_attested_fact_is_judged_by_the_states_that_were_found():
@@ -255,24 +276,30 @@ def test_an_attested_fact_is_judged_by_the_states_that_were_found():
     assert no_state["shown"] == one_state["shown"], "evidence does not depend on what is known"
 
 
-def test_packed_facts_are_lines_that_read_as_they_were():
-    every = [*facts().values(), *second_context().values()]
+@pytest.mark.parametrize("form", ["lines", "json", "cbor"])
+def test_packed_facts_read_as_they_were_in_every_format(form, monkeypatch):
+    monkeypatch.setattr("strandline.dialects.aura.kernels.packing._PIECE_BYTES", 1_500)
+    every = [*facts().values(), *(() if form == "json" else second_context().values())]
     batch = pa.RecordBatch.from_pylist(
         [{"fact_cbor": fact.cbor} for fact in every] + [{"fact_cbor": b"\x00"}]
     )
-    [found] = kernels.packed([batch])
-    *read, last = read_documents(b"".join(found.column("content").to_pylist()), "lines")
+    pieces = [row for found in kernels.packed([batch], form=form) for row in found.to_pylist()]
+    assert len(pieces) > 3
+    content = kernels.SEPARATORS[form].join(row["content"] for row in pieces)
+    if form == "json":
+        content = b'{"namespace":"%s","facts":[%s]}' % (U.text.encode(), content)
+    *read, last = read_documents(content, form)
     assert [document.fact.cbor for document in read] == [fact.cbor for fact in every]
     assert isinstance(last, Unreadable)
-    assert sum(found.column("records").to_pylist()) == len(every) + 1
+    assert sum(row["records"] for row in pieces) == len(every) + 1
 
 
 def operation_rows(found, batch_rows=2):
     """Rows of the kernel of reduction."""
     from support.aura_reference import fact_row
 
-    rows = [fact_row(op.fact, op) for op in found.operations.values()]
-    names = kernels.OPERATION_COLUMNS
+    rows = [fact_row(op.fact, op) | {"is_base": False} for op in found.operations.values()]
+    names = kernels.REDUCTION_COLUMNS
     for at in range(0, len(rows), batch_rows):
         yield pa.RecordBatch.from_pylist(
             [{name: row[name] for name in names} for row in rows[at : at + batch_rows]]
@@ -281,7 +308,7 @@ def operation_rows(found, batch_rows=2):
 
 def test_the_vectors_reduce_to_their_state():
     every = [*facts().values(), *refused().values()]
-    [batch] = kernels.reduced(operation_rows(admit(every)))
+    [batch] = kernels.reduced(operation_rows(admit(every)), full=False)
     [row] = batch.to_pylist()
     assert row["state_hash"].hex() == "fd2202875a2b5c68eefe0b8c6c848ae9f6a06a160896e4ff79e22848a78033bf"
     assert row["state_hash"] == tagged("strandline/aura/authority-state/1", row["state_cbor"])
@@ -298,12 +325,90 @@ def test_the_vectors_reduce_to_their_state():
 
 def test_a_damaged_column_is_not_believed():
     good = [row for batch in operation_rows(admit(facts().values()), 99) for row in batch.to_pylist()]
-    [batch] = kernels.reduced([pa.RecordBatch.from_pylist(good)])
-    expected = batch.to_pylist()[0]
-    wrong = [
-        row | {"new_commitment": bytes(32)} if row["height"] == 6 and row["new_epoch"] == 1 else row
-        for row in good
+    expected = reduced_row(good)
+    assert reduced_row(good, full=True) == expected
+    assert not expected["is_damaged"]
+    by_id = {row["new_commitment"]: row for row in good}
+    for name in ("Kp", "P", "A0"):
+        for new in (bytes(32), b"\x07" * 32, states()["G"].commitment):
+            row = by_id[states()[name].commitment]
+            wrong = [each for each in good if each != row] + [row | {"new_commitment": new}]
+            for full in (False, True):
+                assert reduced_row(wrong, full=full) == expected | {"is_damaged": True}, (name, new)
+
+
+@pytest.mark.parametrize(
+    ("column", "new"),
+    [("new_commitment", bytes(32)), ("new_tree_commitment", bytes(32)), ("group_key", bytes(32)), ("height", 9),
+     ("new_epoch", 7), ("new_group_key", bytes(32)), ("new_threshold", 9), ("new_min_signers", 9),
+     ("new_max_signers", 9), ("witness_threshold", 9)],
+)  # fmt: skip
+def test_full_mode_believes_no_derived_column_even_of_a_branch_that_lost(column, new):
+    good = [row for batch in operation_rows(admit(facts().values()), 99) for row in batch.to_pylist()]
+    expected = reduced_row(good)
+    for row in good:
+        wrong = [each for each in good if each != row] + [row | {column: new}]
+        assert reduced_row(wrong, full=True) == expected | {"is_damaged": True}
+
+
+def test_operations_that_admission_would_refuse_are_damage():
+    good = [row for batch in operation_rows(admit(facts().values()), 99) for row in batch.to_pylist()]
+    lost = [row for row in good if row["new_commitment"] != states()["A0"].commitment]
+    stranger = {**good[0], "fact_cbor": refused()["22"].cbor, "new_commitment": b"\x07" * 32}
+    for full in (False, True):
+        row = reduced_row(lost, full=full)
+        assert (row["is_damaged"], row["height"]) == (True, 1)
+    row = reduced_row([*good, stranger], full=True)
+    assert row["is_damaged"]
+    assert [each["reasons"] for each in row["operations"] if each["outcome"] == "invalid"] == [
+        ["LEAF_ID_NOT_NEXT"]
     ]
-    assert wrong != good
-    [batch] = kernels.reduced([pa.RecordBatch.from_pylist(wrong)])
-    assert batch.to_pylist()[0]["state_cbor"] == expected["state_cbor"]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_snapshot_in_force_is_a_fence_against_a_late_sibling(full):
+    siblings = [signed("A0", AddLeaf(device(1, 0x30 + number), 0), 0x60 + number) for number in range(8)]
+    late = max(siblings, key=lambda fact: fact.op_id)
+    assert late.op_id > facts()["A1"].op_id
+    rows = [
+        row for batch in operation_rows(admit([*facts().values(), late]), 99) for row in batch.to_pylist()
+    ]
+    assert reduced_row(rows, full=full)["commitment"] == after(states()["A0"], late).commitment
+    for name in ("A1", "P", "Kp"):
+        attested = author.attest(snapshot(U, by=()), U.id, states()[name].commitment, K1)
+        row = reduced_row([base_row(attested), *rows], full=full)
+        assert (row["commitment"], row["is_damaged"]) == (states()["Kp"].commitment, False)
+        outcomes = {each["op_id"]: (each["outcome"], each["lost_to"]) for each in row["operations"]}
+        assert outcomes[late.op_id] == ("superseded", facts()["A1"].op_id)
+    # A base on the branch that lost makes it win; one that the operations do not lead to is damage.
+    lost = author.attest(snapshot(U, by=()), U.id, states()["Rx"].commitment, K1)
+    row = reduced_row([*rows, base_row(lost)], full=full)
+    assert (row["commitment"], row["is_damaged"]) == (states()["Kx"].commitment, False)
+    # A stored commitment that only claims to be that of the base does not make one.
+    claimed = [
+        each | {"new_commitment": b"\x07" * 32}
+        if each["new_commitment"] == states()["G"].commitment
+        else each
+        for each in rows
+    ]
+    nowhere = author.attest(snapshot(U, by=()), U.id, b"\x07" * 32, K1)
+    row = reduced_row([*claimed, base_row(nowhere)], full=full)
+    assert (row["height"], row["is_damaged"]) == (3, True)
+    row = reduced_row([*rows, base_row(nowhere)], full=full)
+    assert (row["commitment"], row["is_damaged"]) == (after(states()["A0"], late).commitment, True)
+
+
+def base_row(fact):
+    """The snapshot in force as the kernel of reduction reads it."""
+    place = {"namespace": fact.namespace.text, "bucket": 0, "fact_cbor": fact.cbor}
+    return dict.fromkeys(kernels.REDUCTION_COLUMNS) | place | {"is_base": True}
+
+
+def reduced_row(rows, *, full=False):
+    """The row of one authority; its operations by their ids."""
+    names = kernels.REDUCTION_COLUMNS
+    [batch] = kernels.reduced(
+        [pa.RecordBatch.from_pylist([{name: row[name] for name in names} for row in rows])], full=full
+    )
+    [row] = batch.to_pylist()
+    return row | {"operations": sorted(row["operations"], key=lambda each: each["op_id"])}

@@ -2,8 +2,9 @@
 
 import pytest
 
+from strandline.cli import main
 from strandline.core.errors import UsageError
-from strandline.dialects.aura.verify.pins import contradiction, parse_pins
+from strandline.dialects.aura.verify.pins import Pins, contradiction, parse_pins
 
 U = "d21eb924-5a21-bff8-b6f5-465be2308d99"
 PIN = "0A" * 32
@@ -11,8 +12,10 @@ PIN = "0A" * 32
 
 def test_pins_are_found_by_namespace_however_it_is_spelled():
     raw = f'{{"authority:{U.upper()}":"{PIN}","context:{U}":"{PIN.lower()}"}}'.encode()
-    assert parse_pins(raw, "pins.json") == {f"authority:{U}": b"\x0a" * 32, f"context:{U}": b"\x0a" * 32}
-    assert parse_pins(b"{}", "pins.json") == {}
+    assert parse_pins(raw, "pins.json") == Pins(
+        {f"authority:{U}": b"\x0a" * 32, f"context:{U}": b"\x0a" * 32}, "pins.json"
+    )
+    assert parse_pins(b"{}", "pins.json") == Pins({}, "pins.json")
 
 
 @pytest.mark.parametrize(
@@ -38,4 +41,21 @@ def test_a_wrong_file_is_named_with_its_fault(raw, fault):
 
 
 def test_a_contradiction_names_its_namespace():
-    assert f"authority:{U}" in contradiction(f"authority:{U}").message
+    told = contradiction("pins.json", f"authority:{U}").message
+    assert "pins.json" in told
+    assert f"authority:{U}" in told
+
+
+@pytest.mark.parametrize("command", ["ingest", "stream"])
+@pytest.mark.parametrize("raw", ["{", f'{{"log:{U}":"{PIN}"}}', f'{{"authority:{U}":"{PIN[1:]}"}}'])
+def test_a_command_with_a_wrong_file_ends_with_2_and_makes_no_lake(tmp_path, capsys, command, raw):
+    pins, source, lake = tmp_path / "pins.json", tmp_path / "in", tmp_path / "lake"
+    pins.write_text(raw)
+    source.mkdir()
+    (source / "facts.jsonl").touch()
+    words = [command, str(source), "--dialect", "aura", "--aura-pins", str(pins), "--lake", str(lake)]
+    assert main([*words, *(["--available-now"] if command == "stream" else [])]) == 2
+    told = capsys.readouterr().err
+    assert str(pins) in told
+    assert ("authority:" if "authority" in raw else "log:" if "log" in raw else "JSON") in told
+    assert not lake.exists()

@@ -1,5 +1,6 @@
 """The state of an authority: the greatest id wins, whatever comes when; columns, full reduction and base agree."""
 
+import base64
 import hashlib
 import json
 from dataclasses import replace
@@ -13,6 +14,7 @@ from strandline.dialects.aura.reduce import (
     ContextAsAuthority,
     Journal,
     TreeStateSummary,
+    base_state,
     chain_of,
     compat,
     forks,
@@ -22,13 +24,15 @@ from strandline.dialects.aura.reduce import (
     reduce_authority,
     reduce_columns,
     state_cbor,
+    verify_fork,
     verify_leaf_proof,
 )
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace, Policy, RotateEpoch
 from strandline.dialects.aura.verify import EMPTY, admit
-from support.aura_attacks import CONTEXT, OTHER, leaf
+from support.aura_attacks import CONTEXT, OTHER, flipped, leaf
 from support.aura_cases import (
     K1,
+    K2,
     V_ID,
     U,
     after,
@@ -178,6 +182,21 @@ def test_a_damaged_column_is_found():
     assert reduce_columns(U, damaged("Kx", b32(7))).state == states()["Kp"]
 
 
+def test_a_base_is_the_state_that_the_operations_make():
+    ops = list(operations(NINE))
+    for name, state in states().items():
+        assert base_state(ops, state.commitment) == state, name
+    assert base_state(ops, bytes(32)) == EMPTY
+    assert base_state(ops, b32(7)) is None
+    claimed = [replace(op, new_commitment=b32(7)) if op.height == 1 else op for op in ops]
+    circle = [
+        replace(op, new_commitment=op.attested.op.parent_commitment) if op.height == 2 else op for op in ops
+    ]
+    assert base_state(claimed, b32(7)) is None
+    assert base_state(claimed, states()["Kp"].commitment) is None
+    assert base_state(circle, states()["Kp"].commitment) is None
+
+
 def test_an_invalid_operation_never_wins_and_blocks_nobody():
     invalid = [refused()["22"], refused()["25"], refused()["26"]]
     found = reduce_authority(U, [*NINE, *invalid])
@@ -231,6 +250,69 @@ def test_evidence_of_a_fork_is_that_of_the_vectors():
     assert list(forks(U, reduce_authority(U, [genesis(), facts()["A0"]]).chain)) == []
 
 
+def genuine_forks():
+    """Evidence of a fork that one key signed, and of two genesis operations of a namespace."""
+    (one,) = forks(U, reduce_authority(U, NINE).chain)
+    pair = [
+        author.signed_op(OTHER, genesis_op(salt), signer=K1, signer_count=2, **at(number))
+        for number, salt in enumerate((b"\x01" * 16, b"\x02" * 16))
+    ]
+    (two,) = forks(OTHER, reduce_authority(OTHER, pair).chain)
+    return [one.evidence, two.evidence]
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["of one key", "of two genesis operations"])
+def test_evidence_of_a_fork_proves_it_by_itself_and_no_changed_byte_does(number):
+    evidence = genuine_forks()[number]
+    assert verify_fork(evidence)
+    for place, old in enumerate(evidence):
+        for new in {chr(ord(old) ^ 1), "A", *("\ud800" * (place % 9 == 0))} - {old}:
+            assert not verify_fork(evidence[:place] + new + evidence[place + 1 :]), (place, new)
+    for place in range(0, len(evidence), 5):
+        assert not verify_fork(evidence[:place] + evidence[place + 1 :])
+        assert not verify_fork(evidence[:place])
+
+
+def test_what_is_no_fork_is_no_evidence_of_one():
+    document = json.loads(genuine_forks()[0])
+
+    def told(given, **more):
+        records = {fact.fact_id: fact.cbor for fact in given}
+        pair = [
+            {"bytes": base64.b64encode(records[id_]).decode(), "id": id_.hex()} for id_ in sorted(records)
+        ]
+        changed = {**document, "records": pair, **more}
+        return json.dumps(changed, sort_keys=True, separators=(",", ":"))
+
+    p, x = facts()["P"], facts()["X"]
+    position = f"0:{states()['A1'].commitment.hex()}"
+    assert verify_fork(told([p, x], position=position))
+    for given, more in (
+        ([p, facts()["A1"]], {}),
+        ([facts()["A0"], refused()["A0'"]], {"position": f"0:{states()['G'].commitment.hex()}"}),
+        ([p, signed("A1", AddLeaf(device(2, 0x55), 0), 0x60, K2)], {}),
+        ([p, x], {"key": K2.public.hex()}),
+        ([p, x], {"key": ""}),
+        ([p, x], {"key": 1}),
+        ([p, x], {"position": "1" + position[1:]}),
+        ([p, x], {"namespace": OTHER.text}),
+        ([p, x], {"dialect": "sdmp"}),
+        ([p, x], {"more": 1}),
+        ([p], {}),
+        ([p, first_context()["Generic"]], {}),
+    ):
+        assert not verify_fork(told(given, **{"position": position, **more})), more
+    for text in (
+        "",
+        "1",
+        "{}",
+        '{"key":"","records":1}',
+        '{"key":"","records":[{"bytes":"!"},{"bytes":1}]}',
+        "[" * 99,
+    ):
+        assert not verify_fork(text)
+
+
 # Proofs.
 
 
@@ -280,6 +362,13 @@ def changes(proof):
     yield replace(proof, policy=Policy("Threshold", 2**20, 3))
     for name, value in (("group_key", bytes(32)), ("min_signers", 1), ("max_signers", -1)):
         yield replace(proof, key=replace(proof.key, **{name: value}))
+    for number in range(32):
+        yield replace(proof, op_id=flipped(proof.op_id, 8 * number))
+        yield replace(proof, public_key=flipped(proof.public_key, 8 * number))
+        yield replace(proof, key=replace(proof.key, group_key=flipped(proof.key.group_key, 8 * number)))
+        for place, sibling in enumerate(proof.siblings):
+            new = flipped(sibling, 8 * number)
+            yield replace(proof, siblings=(*proof.siblings[:place], new, *proof.siblings[place + 1 :]))
     yield replace(proof, siblings=())
     yield replace(proof, siblings=(*proof.siblings, bytes(32)))
     for place, sibling in enumerate(proof.siblings):

@@ -7,8 +7,10 @@ import pytest
 from strandline.core.ed25519 import Ed25519Key, has_prime_order, verify_by_partner, verify_ed25519
 from strandline.core.hashing import set_hash
 from strandline.dialects.aura import author
-from strandline.dialects.aura.codec import attest_message, op_message, parse_fact_cbor
+from strandline.dialects.aura.codec import attest_message, op_message, parse_fact_cbor, read_documents
+from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.types import ALL, ANY, LeafNode, Policy, RemoveLeaf
+from strandline.dialects.aura.verify import admit
 from strandline.dialects.aura.verify.policies import meet, threshold
 from strandline.dialects.aura.verify.tree import (
     Tree,
@@ -19,7 +21,9 @@ from strandline.dialects.aura.verify.tree import (
     sha256,
     updated_tree,
 )
+from support.aura_attacks import flipped, plus_order, with_value
 from support.aura_cases import (
+    CASES,
     K1,
     K2,
     V_ID,
@@ -208,6 +212,21 @@ def test_a_threshold_signature_is_a_plain_one():
     assert verify_ed25519(key, b"test", signature)
     assert verify_by_partner(key, b"test", signature)
     assert not verify_ed25519(key, b"test!", signature)
+
+
+def test_a_history_that_holders_of_threshold_keys_signed_is_accepted_and_no_flipped_signature_is():
+    lines = CASES.with_name("frost.jsonl").read_bytes()
+    given = [document.fact for document in read_documents(lines, "lines")]
+    assert {verdict.status for verdict in admit(given).verdicts.values()} == {"accepted"}
+    found = reduce_authority(given[0].namespace, given)
+    assert (found.state.height, found.state.epoch, found.state.required) == (6, 1, 3)
+    keys = {fact.attested.op.operation.key.group_key for fact in given if fact.variant == "Genesis"}
+    assert found.state.key.group_key not in keys
+    for fact in given[:-1]:
+        for signature in (flipped(fact.attested.agg_sig, 7), plus_order(fact)):
+            forged = with_value(fact, "content.AttestedOp.agg_sig", signature)
+            verdict = admit([*given, forged]).verdicts[forged.fact_id]
+            assert verdict.reasons == ("SIGNATURE_INVALID",)
 
 
 def test_a_key_of_mixed_order_verifies_plainly_and_is_no_group_key():

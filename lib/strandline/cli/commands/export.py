@@ -19,6 +19,7 @@ def add_to(app: typer.Typer) -> None:
         examples=(
             "strandline export 7a5179ee --out mine.journal",
             "strandline export demo-shop example-log --out logs.car --lake demo-lake",
+            "strandline export authority:d21eb924-5a21-bff8-b6f5-465be2308d99 --out facts.cbor",
             "strandline export demo-shop --out then.car --as-of 20260131T093000Z-0123456789ab",
         ),
     )(_export)
@@ -45,15 +46,25 @@ def _export(
             help="Write the records that this earlier run read, not the current ones.",
         ),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of the file, if its name does not show it.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> Result:
     """Write accepted records to one file that ingest reads, in their own format, with a manifest.
 
     One journal without a fork is written as its text, other journals as frames, logs as a CAR with identities and
-    manifests. Ingested into an empty lake, the file gives the same sets of records.
+    manifests, facts of Aura as lines of JSON, a journal document or a CBOR sequence. Ingested into an empty lake, the
+    file gives the same sets of records.
     """
     from strandline.pipelines import export
 
-    request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of)
+    request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of, form)
     with call.progress() as progress:
         store, context = call.store(makes=False), call.context(progress)
         from strandline.dialects import dialect, names

@@ -16,7 +16,7 @@ from strandline.cli.show.parts import (
     next_commands,
     stopped_writers,
 )
-from strandline.cli.show.rows import inline, table
+from strandline.cli.show.rows import table
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
 
@@ -83,8 +83,15 @@ def reduce(console: Console, report: Report) -> None:
     counts(console, report)
     for name, change in report.tables.items():
         console.print(Text(f"{name}: version {change.version}, {change.inserted:,} rows inserted"))
-    for difference in report.members.get("differences", ()):
-        console.print(Text(f"difference repaired: {printable(inline(difference))}", style="bold red"))
+    for name, namespaces in report.members.get("differences", {}).items():
+        names = printable(", ".join(namespaces))
+        console.print(Text(f"difference repaired: {name} of {names}", style="bold red"))
+    for name, namespaces in report.members.get("damaged", {}).items():
+        names = printable(", ".join(namespaces))
+        console.print(
+            Text(f"damaged: columns of {name} do not follow from the records of {names}", style="bold red")
+        )
+        console.print(Text("They were not used. Restore the table to a version before the damage."))
     if report.error is not None:
         console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
     next_commands(console, ("strandline status",), report)

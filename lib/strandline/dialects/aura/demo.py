@@ -23,7 +23,7 @@ from strandline.dialects.aura.types import (
     Role,
     RotateEpoch,
 )
-from strandline.dialects.aura.verify import EMPTY, State, apply_op
+from strandline.dialects.aura.verify import EMPTY, State, state_after
 
 FORGED: Final = "stranger.jsonl"
 QUERY: Final = (
@@ -44,7 +44,7 @@ class _Authority:
         )  # fmt: skip
         self.facts = [first]
         self.namespace = first.namespace
-        self.first = _after(EMPTY, first)
+        self.first = state_after(EMPTY, first)
 
     def add(self, number: int, operation: Operation, on: State, signer: Ed25519Key = _FIRST) -> State:
         """Add an operation on a state; return the state that it makes."""
@@ -53,7 +53,7 @@ class _Authority:
             timestamp={"OrderClock": _token(number)}, signer_count=2,
         )  # fmt: skip
         self.facts.append(fact)
-        return _after(on, fact)
+        return state_after(on, fact)
 
 
 def _token(number: int) -> bytes:
@@ -62,12 +62,6 @@ def _token(number: int) -> bytes:
 
 def _leaf(number: int, role: Role = "Device") -> LeafNode:
     return LeafNode(number, bytes([0xD0 + number]) * 16, role, bytes([0x11 * (number + 1)]) * 32, b"")
-
-
-def _after(state: State, fact: Fact) -> State:
-    if fact.attested is None or fact.op_id is None:
-        raise ValueError("only operations make states")
-    return apply_op(state, fact.attested.op, fact.op_id)
 
 
 def _forked() -> tuple[_Authority, State]:

@@ -15,6 +15,7 @@ INFO: Final = DialectInfo(
     reduced_tables=("attested_op", "authority_state", "authority_leaf", "equivocation"),
     formats={"lines": (".jsonl", ".ndjson"), "json": (".json",), "cbor": (".cbor", ".cborseq")},
     export_format="lines",
+    export_formats=("json", "cbor"),
     message_format="lines",
     run_options=(
         RunOption(

@@ -11,13 +11,17 @@ from strandline.dialects.aura.author.facts import (
     signed_op,
     snapshot,
 )
+from strandline.dialects.aura.author.reading import FactRefused, decode, from_json
 from strandline.dialects.aura.author.synthetic import generate
 
 __all__ = [
+    "FactRefused",
     "Signer",
     "append",
     "attest",
     "context_genesis",
+    "decode",
+    "from_json",
     "generate",
     "genesis",
     "receipt",

@@ -25,7 +25,7 @@ from strandline.dialects.aura.types import (
     Role,
     RotateEpoch,
 )
-from strandline.dialects.aura.verify import EMPTY, State, apply_op
+from strandline.dialects.aura.verify import EMPTY, State, state_after
 
 _FEW_LEAVES: Final = 4
 _POLICIES: Final = (ANY, Policy("Threshold", 1, 3), Policy("Threshold", 2, 3), ALL)
@@ -92,8 +92,7 @@ class _History:
                 yield self.chance.choice((fact, again))
 
     def _apply(self, fact: Fact, parent: State) -> None:
-        if fact.attested is not None and fact.op_id is not None:
-            self.states.append(apply_op(parent, fact.attested.op, fact.op_id))
+        self.states.append(state_after(parent, fact))
 
     def _signed(self, first: Fact, parent: State, operation: Operation) -> Fact:
         order = self._digest("order")

@@ -20,6 +20,7 @@ from strandline.dialects.aura.codec.facts import (
     parse_fact_json,
     parse_fact_text,
     read_namespace,
+    stored_fact,
     timestamp_json,
     to_json,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "read_documents",
     "read_namespace",
     "receipt_message",
+    "stored_fact",
     "timestamp_json",
     "to_json",
     "tree_op",

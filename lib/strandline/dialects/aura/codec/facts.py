@@ -135,6 +135,18 @@ def parse_fact_cbor(raw: bytes) -> Fact | Finding:
     return fact_of(canonical, raw)
 
 
+def stored_fact(cbor: bytes) -> Fact:
+    """Return the fact of bytes that were read as one before.
+
+    Raises:
+        ValueError: they are none.
+    """
+    fact = parse_fact_cbor(cbor)
+    if isinstance(fact, Finding):
+        raise ValueError(f"the bytes are no fact: {fact.reason}")
+    return fact
+
+
 def _too_large(size: int) -> Finding | None:
     if size <= MAX_FACT_BYTES:
         return None

@@ -11,13 +11,9 @@ from strandline.dialects.aura.kernels.admission import (
 )
 from strandline.dialects.aura.kernels.documents import read_content
 from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, judge
-from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, packed
-from strandline.dialects.aura.kernels.reduction import (
-    OPERATION_COLUMNS,
-    REDUCED_SCHEMA,
-    STATE_FIELDS,
-    reduced,
-)
+from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
+from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, STATE_FIELDS
+from strandline.dialects.aura.kernels.reduction import REDUCTION_COLUMNS, reduced
 from strandline.dialects.aura.kernels.replay import replay
 
 __all__ = [
@@ -28,8 +24,9 @@ __all__ = [
     "GROUP_COLUMNS",
     "JUDGED",
     "KNOWN_STATE",
-    "OPERATION_COLUMNS",
     "REDUCED_SCHEMA",
+    "REDUCTION_COLUMNS",
+    "SEPARATORS",
     "STATE_FIELDS",
     "VERDICT_SCHEMA",
     "admitted",

@@ -11,11 +11,20 @@ from uuid import UUID
 import pyarrow as pa
 
 from strandline.core.verdict import Evidence, encode_evidence
+from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, parsed
-from strandline.dialects.aura.types import Fact
-from strandline.dialects.aura.verify import AcceptedOp, KnownState, Verdict, admit, judge_attested
-from strandline.kernels.guard import INTERNAL_ERROR, NEXT_RULES, guarded
+from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64
+from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.verify import (
+    AcceptedOp,
+    KnownState,
+    UnreadOp,
+    Verdict,
+    admit,
+    judge_attested,
+    judge_operations,
+)
+from strandline.kernels.guard import INTERNAL_ERROR, NEXT_RULES, guarded, guarded_rows
 
 DERIVED_FIELDS: Final = (
     pa.field("anchor", pa.string()),
@@ -46,7 +55,7 @@ VERDICT_SCHEMA: Final = pa.schema(
 )
 """A verdict: accepted, rejected or deferred; its reasons, its evidence, what the fact waits for."""
 
-GROUP_COLUMNS: Final = ("namespace", "judge_id", "block", "is_stored")
+GROUP_COLUMNS: Final = ("namespace", "judge_id", "parent_commitment", "block", "is_stored")
 ATTESTED_COLUMNS: Final = ("judge_id", "block", "genesis", "states")
 KNOWN_STATE: Final = pa.struct([*STATE_NAME, pa.field("epoch", U64), pa.field("group_key", pa.binary())])
 _BATCH_ROWS: Final = 1_000
@@ -62,23 +71,55 @@ def admitted(batches: Iterable[pa.RecordBatch], *, pins: Mapping[str, bytes]) ->
     return in_batches(rows, VERDICT_SCHEMA, _BATCH_ROWS)
 
 
-def _of_group(namespace: str, group: list[dict[str, Any]], pins: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    ids = [row["judge_id"] for row in group if not row["is_stored"]]
-    place = {"namespace": namespace}
+def _of_group(
+    namespace: str, group: Iterator[dict[str, Any]], pins: Mapping[str, bytes]
+) -> Iterator[dict[str, Any]]:
+    """Yield the verdicts on the candidates of a group; after a fault those that have none wait."""
+    waiting: set[bytes] = set()
 
-    def judged() -> list[dict[str, Any]]:
-        stored = [parsed(row["block"]) for row in group if row["is_stored"]]
-        candidates = [parsed(row["block"]) for row in group if not row["is_stored"]]
-        named = {namespace: pins[namespace]} if namespace in pins else {}
-        found = admit(candidates, stored, named)
-        return [
-            place
-            | _row(judge_id, found.verdicts[fact.fact_id], is_verified=fact.attested is not None)
-            | derived(found.operations.get(fact.fact_id))
-            for judge_id, fact in zip(ids, candidates, strict=True)
-        ]
+    def judged() -> Iterator[dict[str, Any]]:
+        judge = _of_authority if namespace.startswith("authority:") else _of_context
+        for row in judge(namespace, group, waiting, pins.get(namespace)):
+            waiting.discard(row["judge_id"])
+            yield {"namespace": namespace, **row}
 
-    return guarded(judged, lambda evidence: [place | _fault(judge_id, evidence) for judge_id in ids])
+    def at_fault(evidence: Evidence) -> Iterator[dict[str, Any]]:
+        waiting.update(row["judge_id"] for row in group if not row["is_stored"])
+        return ({"namespace": namespace, **_fault(judge_id, evidence)} for judge_id in sorted(waiting))
+
+    return guarded_rows(judged(), at_fault)
+
+
+def _of_authority(
+    namespace: str, group: Iterator[dict[str, Any]], waiting: set[bytes], pin: bytes | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the verdicts on operations. Until its parent state is there, an operation is held as bytes."""
+    stored: list[UnreadOp] = []
+    candidates: list[UnreadOp] = []
+    for row in group:
+        op = UnreadOp(row["judge_id"], row["parent_commitment"], row["block"])
+        if row["is_stored"]:
+            stored.append(op)
+        else:
+            candidates.append(op)
+            waiting.add(op.fact_id)
+    of_authority = Namespace("authority", _authority_id(namespace))
+    for judged in judge_operations(of_authority, candidates, stored, pin):
+        if judged.verdict is not None:
+            yield _row(judged.fact_id, judged.verdict, is_verified=True) | derived(judged.op)
+
+
+def _of_context(
+    namespace: str, group: Iterator[dict[str, Any]], waiting: set[bytes], pin: bytes | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the verdicts on geneses of a context."""
+    rows = list(group)
+    waiting.update(row["judge_id"] for row in rows if not row["is_stored"])
+    stored = [stored_fact(row["block"]) for row in rows if row["is_stored"]]
+    candidates = {row["judge_id"]: stored_fact(row["block"]) for row in rows if not row["is_stored"]}
+    found = admit(candidates.values(), stored, {} if pin is None else {namespace: pin})
+    for judge_id, fact in candidates.items():
+        yield _row(judge_id, found.verdicts[fact.fact_id], is_verified=False)
 
 
 def derived(op: AcceptedOp | None) -> dict[str, Any]:
@@ -110,7 +151,9 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
         }
         genesis = None if row["genesis"] is None else _genesis(row["genesis"])
         return _row(
-            row["judge_id"], judge_attested(parsed(row["block"]), states, genesis), is_verified=bool(states)
+            row["judge_id"],
+            judge_attested(stored_fact(row["block"]), states, genesis),
+            is_verified=bool(states),
         )
 
     return guarded(judged, lambda evidence: _fault(row["judge_id"], evidence))
@@ -118,7 +161,7 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _genesis(block: bytes) -> Fact:
-    return parsed(block)
+    return stored_fact(block)
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""Rows sorted by namespace, as one list per namespace: a batch may end inside a namespace."""
+"""Rows sorted by namespace, one group per namespace: a batch may end inside a namespace."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 
-def by_namespace(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield each namespace with all of its rows, which follow one another; one namespace is in memory at a time."""
+def by_namespace(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    """Yield each namespace with its rows, which follow one another: read them before the next one."""
     rows = chain.from_iterable(batch.to_pylist() for batch in batches)
-    for namespace, of_namespace in groupby(rows, key=lambda row: str(row["namespace"])):
-        yield namespace, list(of_namespace)
+    yield from groupby(rows, key=lambda row: str(row["namespace"]))
 
 
 def in_batches(rows: Iterable[dict[str, Any]], schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
-from strandline.dialects.aura.codec import content_json, parse_fact_cbor, timestamp_json
+from strandline.core.verdict import encode_evidence, evidence_of, reasons_of
+from strandline.dialects.aura.codec import content_json, stored_fact, timestamp_json
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import rule_findings
 from strandline.kernels.blocks import JUDGED_FIELDS
@@ -67,7 +67,7 @@ def judge(
     options: ReadOptions,  # noqa: ARG001
 ) -> Mapping[str, Any]:
     """Return the columns of a fact and the rules that it breaks; what did not read as a fact was refused before."""
-    fact = parsed(block)
+    fact = stored_fact(block)
     findings = rule_findings(fact)
     return {
         "namespace": fact.namespace.text,
@@ -76,18 +76,6 @@ def judge(
         "named_states": list(_named_states(fact)),
         **_columns(fact),
     }
-
-
-def parsed(block: bytes) -> Fact:
-    """Return the fact of stored or checked bytes.
-
-    Raises:
-        ValueError: they are none.
-    """
-    fact = parse_fact_cbor(block)
-    if isinstance(fact, Finding):
-        raise ValueError(f"a fact of the lake has no form: {fact.reason}")
-    return fact
 
 
 def authority_text(authority: bytes) -> str:

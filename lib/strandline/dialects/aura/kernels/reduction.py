@@ -3,211 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
-from decimal import Decimal
 from typing import Any, Final
-from uuid import UUID
 
 import pyarrow as pa
 
-from strandline.dialects.aura.kernels.admission import DERIVED_FIELDS, derived
+from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.kernels.admission import DERIVED_FIELDS
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import U64, parsed, tree_op_json
+from strandline.dialects.aura.kernels.reduced_rows import (
+    REDUCED_SCHEMA,
+    fork_rows,
+    invalid_rows,
+    leaf_rows,
+    operation_row,
+    state_columns,
+)
 from strandline.dialects.aura.reduce import (
     AuthorityState,
-    OperationRow,
-    forks,
+    base_commitment,
+    base_state,
     reduce_authority,
     reduce_columns,
 )
-from strandline.dialects.aura.types import AttestedOp, Namespace
-from strandline.dialects.aura.verify import AcceptedOp, State
+from strandline.dialects.aura.types import Namespace
+from strandline.dialects.aura.verify import AcceptedOp, attested_of
 
 DERIVED: Final = tuple(field.name for field in DERIVED_FIELDS)
-OPERATION_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", *DERIVED)
+REDUCTION_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", "is_base", *DERIVED)
 
 
-def _rows(**columns: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.struct([pa.field(name, kind) for name, kind in columns.items()]))
-
-
-STATE_FIELDS: Final = (
-    pa.field("epoch", U64),
-    pa.field("commitment", pa.binary()),
-    pa.field("tree_commitment", pa.binary()),
-    pa.field("op_id", pa.binary()),
-    pa.field("threshold", pa.int32()),
-    pa.field("policy", pa.string()),
-    pa.field("device_count", pa.int64()),
-    pa.field("guardian_count", pa.int64()),
-    pa.field("leaf_count", pa.int64()),
-    pa.field("next_leaf_id", pa.int64()),
-    pa.field("group_key", pa.binary()),
-    pa.field("min_signers", pa.int32()),
-    pa.field("max_signers", pa.int32()),
-    pa.field("key_epoch", U64),
-    pa.field("height", U64),
-    pa.field("key_below_policy", pa.bool_()),
-    pa.field("applied_count", pa.int64()),
-    pa.field("superseded_count", pa.int64()),
-    pa.field("orphaned_count", pa.int64()),
-    pa.field("fork_count", pa.int64()),
-    pa.field("state_cbor", pa.binary()),
-    pa.field("state_hash", pa.binary()),
-)
-"""Columns of `authority_state` beside namespace and bucket."""
-
-_OPERATIONS: Final = {
-    "op_id": pa.binary(),
-    "outcome": pa.string(),
-    "reasons": pa.list_(pa.string()),
-    "op_kind": pa.string(),
-    "tree_op": pa.string(),
-    "fact_id": pa.binary(),
-    "signature": pa.binary(),
-    "fact_count": pa.int64(),
-    "siblings": pa.int32(),
-    "lost_to": pa.binary(),
-    "parent_commitment": pa.binary(),
-    "parent_epoch": U64,
-    "signer_count": pa.int32(),
-    **{field.name: field.type for field in DERIVED_FIELDS if field.name != "anchor"},
-}
-
-REDUCED_SCHEMA: Final = pa.schema(
-    [
-        pa.field("namespace", pa.string()),
-        pa.field("bucket", pa.int32()),
-        *STATE_FIELDS,
-        pa.field(
-            "leaves",
-            _rows(
-                leaf_id=pa.int64(), position=pa.int32(), device_id=pa.string(), role=pa.string(),
-                public_key=pa.binary(), meta=pa.binary(), commitment=pa.binary(),
-            ),
-        ),
-        pa.field("operations", _rows(**_OPERATIONS)),
-        pa.field(
-            "forks",
-            _rows(
-                equivocation_id=pa.binary(), dialect=pa.string(), kind=pa.string(), key=pa.string(),
-                position=pa.string(), members=pa.list_(pa.binary()), member_count=pa.int64(), bytes_a=pa.binary(),
-                bytes_b=pa.binary(), attributable=pa.bool_(), evidence=pa.string(),
-            ),
-        ),
-    ]
-)  # fmt: skip
 _EPOCHLESS: Final = ("height", "new_epoch")
 
 
-def reduced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.RecordBatch]:
     """Yield the state and the rows of each authority.
 
-    Reads: OPERATION_COLUMNS of all accepted operations, the rows of a namespace together.
+    Reads: REDUCTION_COLUMNS, the rows of a namespace together: all accepted operations and, `is_base`, at most one
+            snapshot, the one in force.
     Gives: REDUCED_SCHEMA, one row per namespace; memory is that of the operations of one.
-    If the stored columns do not lead to the state that they state, every operation is applied again.
+    With `full`, and where the stored columns do not lead to the state that they state, all operations are applied.
+    `is_damaged`: stored columns are not those that the facts give.
     """
-    return in_batches((_of_group(group) for _, group in by_namespace(batches)), REDUCED_SCHEMA, 1)
+    rows = (_of_group(list(group), full=full) for _, group in by_namespace(batches))
+    return in_batches(rows, REDUCED_SCHEMA, 1)
 
 
-def _of_group(group: list[dict[str, Any]]) -> dict[str, Any]:
-    ops = [_stored(row) for row in group]
-    namespace = ops[0].fact.namespace
-    found = reduce_columns(namespace, ops)
+def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
+    ops = [_stored(row) for row in group if not row["is_base"]]
+    bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in group if row["is_base"]]
+    namespace = stored_fact(group[0]["fact_cbor"]).namespace
+    found = None if full else _by_columns(namespace, ops, bases)
     if found is None:
-        found = reduce_authority(namespace, [op.fact for op in ops])
+        found, is_damaged = _by_facts(namespace, ops, bases)
+    else:
+        is_damaged = found.chain.count("unreachable") > 0
     return {
         "namespace": group[0]["namespace"],
         "bucket": group[0]["bucket"],
+        "is_damaged": is_damaged,
         **state_columns(found),
         "leaves": leaf_rows(found.state),
-        "operations": [*map(operation_row, found.chain.rows.values()), *_invalid(found, ops)],
+        "operations": [*map(operation_row, found.chain.rows.values()), *invalid_rows(found, ops)],
         "forks": fork_rows(namespace, found),
     }
 
 
+def _by_columns(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> AuthorityState | None:
+    """Return the state by the stored columns, or None if they are wrong."""
+    base = base_state(ops, bases[0]) if bases else None
+    return None if bases and base is None else reduce_columns(namespace, ops, base)
+
+
+def _by_facts(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> tuple[AuthorityState, bool]:
+    """Return the state by the facts alone, and whether stored columns are not those that the facts give."""
+    facts = [op.fact for op in ops]
+    found = reduce_authority(namespace, facts)
+    is_damaged = any(_is_damaged(op, found) for op in ops)
+    if not bases:
+        return found, is_damaged
+    base = base_state((row.op for row in found.chain.rows.values()), bases[0])
+    return (found, True) if base is None else (reduce_authority(namespace, facts, base), is_damaged)
+
+
+def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:
+    """Return whether the facts give other columns of an operation than the stored ones, or no state."""
+    row = found.chain.rows.get(op.op_id)
+    if row is None or row.outcome == "unreachable":
+        return True
+    return any(getattr(op, name) != getattr(row.op, name) for name in DERIVED if name != "anchor")
+
+
 def _stored(row: Mapping[str, Any]) -> AcceptedOp:
-    fact = parsed(row["fact_cbor"])
+    fact = stored_fact(row["fact_cbor"])
     given = {name: row[name] for name in DERIVED} | {name: int(row[name]) for name in _EPOCHLESS}
-    return AcceptedOp(fact=fact, attested=_attested(fact.attested), op_id=fact.op_id or b"", **given)
-
-
-def _attested(op: AttestedOp | None) -> AttestedOp:
-    if op is None:
-        raise ValueError("only operations are reduced")
-    return op
-
-
-def state_columns(found: AuthorityState) -> dict[str, Any]:
-    """Return STATE_FIELDS of a reduced authority."""
-    state, chain, key = found.state, found.chain, found.state.key
-    devices = found.tree_state.device_count
-    return {
-        "epoch": Decimal(state.epoch), "commitment": state.commitment, "tree_commitment": state.tree_commitment,
-        "op_id": state.op_id, "threshold": state.threshold, "policy": str(state.policy), "device_count": devices,
-        "guardian_count": len(state.leaves) - devices, "leaf_count": len(state.leaves),
-        "next_leaf_id": state.next_leaf_id, "group_key": None if key is None else key.group_key,
-        "min_signers": None if key is None else key.min_signers,
-        "max_signers": None if key is None else key.max_signers, "key_epoch": Decimal(state.key_epoch),
-        "height": Decimal(state.height),
-        "key_below_policy": key is not None and key.min_signers < state.threshold,
-        "applied_count": chain.count("applied"), "superseded_count": chain.count("superseded"),
-        "orphaned_count": chain.count("orphaned"), "fork_count": len(chain.forks),
-        "state_cbor": found.state_cbor, "state_hash": found.state_hash,
-    }  # fmt: skip
-
-
-def leaf_rows(state: State) -> list[dict[str, Any]]:
-    """Return the active leaves in the order of their ids, with their hashes in the tree."""
-    return [
-        {
-            "leaf_id": leaf.leaf_id, "position": position, "device_id": str(UUID(bytes=leaf.device_id)),
-            "role": leaf.role, "public_key": leaf.public_key, "meta": leaf.meta,
-            "commitment": state.tree.levels[0][position],
-        }
-        for position, leaf in enumerate(state.leaves.values())
-    ]  # fmt: skip
-
-
-def operation_row(row: OperationRow) -> dict[str, Any]:
-    """Return the row of an operation; what makes no state here has no columns of one."""
-    is_placed = row.outcome != "unreachable"
-    return _operation(row.op) | {
-        "outcome": row.outcome, "reasons": [], "fact_count": row.fact_count, "siblings": row.siblings,
-        "lost_to": row.lost_to, **(derived(row.op) if is_placed else _parent_columns(row.op)),
-    }  # fmt: skip
-
-
-def _parent_columns(op: AcceptedOp) -> dict[str, Any]:
-    return {"group_key": op.group_key, "witness_threshold": op.witness_threshold}
-
-
-def _operation(op: AcceptedOp) -> dict[str, Any]:
-    tree_op = op.attested.op
-    return {
-        "op_id": op.op_id, "op_kind": tree_op.kind, "tree_op": tree_op_json(op.fact), "fact_id": op.fact.fact_id,
-        "signature": op.attested.agg_sig, "parent_commitment": tree_op.parent_commitment,
-        "parent_epoch": Decimal(tree_op.parent_epoch), "signer_count": op.attested.signer_count,
-    }  # fmt: skip
-
-
-def _invalid(found: AuthorityState, ops: Iterable[AcceptedOp]) -> Iterator[dict[str, Any]]:
-    """Yield rows of operations that only a damaged table can hold."""
-    held: dict[bytes, list[AcceptedOp]] = {}
-    for op in sorted(ops, key=lambda op: op.fact.fact_id):
-        if op.fact.fact_id in found.invalid or op.op_id not in found.chain.rows:
-            held.setdefault(op.op_id, []).append(op)
-    for each in held.values():
-        reasons = sorted({finding.reason for finding in found.invalid.get(each[0].fact.fact_id, ())})
-        yield _operation(each[0]) | _parent_columns(each[0]) | {
-            "outcome": "invalid" if reasons else "unreachable", "reasons": reasons, "fact_count": len(each),
-            "siblings": 0,
-        }  # fmt: skip
-
-
-def fork_rows(namespace: Namespace, found: AuthorityState) -> list[dict[str, Any]]:
-    """Return the forks of an authority as rows of `equivocation`."""
-    return [
-        {each.name: getattr(fork, each.name) for each in fields(fork) if each.name != "namespace"}
-        for fork in forks(namespace, found.chain)
-    ]
+    return AcceptedOp(fact=fact, attested=attested_of(fact), op_id=fact.op_id or b"", **given)

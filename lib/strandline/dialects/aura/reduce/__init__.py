@@ -7,9 +7,10 @@ from strandline.dialects.aura.reduce.authority import (
     reduce_authority,
     reduce_columns,
 )
+from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
 from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
-from strandline.dialects.aura.reduce.forks import fork, forks
+from strandline.dialects.aura.reduce.forks import fork, forks, verify_fork
 from strandline.dialects.aura.reduce.journal import Journal
 from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
 from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor, state_hash
@@ -25,6 +26,8 @@ __all__ = [
     "Outcome",
     "Proof",
     "TreeStateSummary",
+    "base_commitment",
+    "base_state",
     "chain_of",
     "fork",
     "forks",
@@ -35,5 +38,6 @@ __all__ = [
     "reduce_columns",
     "state_cbor",
     "state_hash",
+    "verify_fork",
     "verify_leaf_proof",
 ]

@@ -15,8 +15,8 @@ from strandline.dialects.aura.verify import (
     Draft,
     State,
     accepted_op,
-    apply_op,
     check_attested_op,
+    state_after,
 )
 
 
@@ -136,7 +136,7 @@ def _replayed(
             if findings:
                 invalid[fact.fact_id] = findings
                 continue
-            state = _made(fact, parent)
+            state = state_after(parent, fact)
             operations.append(accepted_op(fact, parent, state))
             if state.commitment not in states:
                 states[state.commitment] = state
@@ -154,9 +154,3 @@ def _misfit(fact: Fact, parent: State) -> tuple[Finding, ...]:
             Finding("EPOCH_MISMATCH", {"expected": str(parent.epoch), "actual": str(op.parent_epoch)})
         )
     return tuple(found)
-
-
-def _made(fact: Fact, parent: State) -> State:
-    if fact.attested is None or fact.op_id is None:
-        raise ValueError("only operations make states")
-    return apply_op(parent, fact.attested.op, fact.op_id)

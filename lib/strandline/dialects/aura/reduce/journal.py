@@ -37,7 +37,10 @@ class Journal:
         """
         if other.namespace != self.namespace:
             raise NamespaceMismatch(self.namespace.text, other.namespace.text)
-        return Journal(self.namespace, [*self.facts, *other.facts])
+        both = Journal(self.namespace)
+        # Both are of this namespace: no fact is looked at.
+        both._facts = {**self._facts, **other._facts}  # noqa: SLF001 - of this class
+        return both
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Journal) and (self.namespace, self._facts.keys()) == (

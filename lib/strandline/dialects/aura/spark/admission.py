@@ -20,6 +20,7 @@ from strandline.dialects.aura import kernels
 from strandline.dialects.aura.info import INFO
 from strandline.dialects.aura.spark.pins import check_pins
 from strandline.dialects.aura.spark.tables import FACTS
+from strandline.dialects.aura.verify.pins import Pins
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
 from strandline.frames.verdicts import VERDICT, is_fault, waits_for
@@ -44,15 +45,15 @@ class FactAdmission(RecordDialect):
     judge = staticmethod(kernels.judge)
     replay = staticmethod(kernels.replay)
 
-    def __init__(self, pins: Mapping[str, bytes] | None = None) -> None:
-        self.pins = pins or {}
+    def __init__(self, pins: Pins | None = None) -> None:
+        self.pins = pins
 
     def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
         """Judge one batch with the pins of the request.
 
         Raises: UsageError AURA_PIN_CONTRADICTED, before anything is read.
         """
-        if not isinstance(request.options, Mapping) or self.pins:
+        if not isinstance(request.options, Pins) or self.pins is not None:
             return super().admit(scan, tables, jobs, request)
         check_pins(tables, jobs, request.options)
         return type(self)(request.options).admit(scan, tables, jobs, request)
@@ -65,8 +66,9 @@ class FactAdmission(RecordDialect):
         if gathered.tables.has_partial_run(self.info.ingest_tables):
             return waiting
         news = gathered.judged.where(_is_valid() & _is_of_history()).select("namespace").distinct()
-        if self.pins:
-            pinned = waiting.sparkSession.createDataFrame([(name,) for name in self.pins], "namespace STRING")
+        if self.pins is not None and self.pins.by_namespace:
+            names = [(name,) for name in self.pins.by_namespace]
+            pinned = waiting.sparkSession.createDataFrame(names, "namespace STRING")
             news = news.unionByName(pinned).distinct()
         each = waiting.select("quarantine_id", F.explode("waits_for").alias("awaited"))
         awaited = each.select("quarantine_id", F.regexp_extract("awaited", _AWAITED, 1).alias("namespace"))
@@ -84,8 +86,9 @@ class FactAdmission(RecordDialect):
             )
         )  # fmt: skip
         passes = []
+        pins = {} if self.pins is None else self.pins.by_namespace
         if found["buckets"]:
-            of_histories = _of_histories(valid, tables, tuple(sorted(found["buckets"])), self.pins)
+            of_histories = _of_histories(valid, tables, tuple(sorted(found["buckets"])), pins)
             passes.append(jobs.checkpoint(of_histories, "histories"))
         if found["others"]:
             histories = passes[0] if passes else None
@@ -128,8 +131,8 @@ def _of_histories(
     candidates = valid.where(_is_of_history()).withColumn("is_stored", F.lit(False)).select(*columns)
     stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & _is_stored_history())
     stored = stored.select(
-        "namespace", F.col("record_id").alias("judge_id"), F.col("fact_cbor").alias("block"),
-        F.lit(True).alias("is_stored"),
+        "namespace", F.col("record_id").alias("judge_id"), "parent_commitment",
+        F.col("fact_cbor").alias("block"), F.lit(True).alias("is_stored"),
     ).join(candidates.select("namespace").distinct(), "namespace", "left_semi")  # fmt: skip
     together = candidates.unionByName(stored.select(*columns))
     grouped = together.repartition("namespace").sortWithinPartitions("namespace")

@@ -17,14 +17,14 @@ from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
 from strandline.dialects.aura.spark import reduction
 from strandline.dialects.aura.spark.admission import FactAdmission
-from strandline.dialects.aura.verify.pins import parse_pins
+from strandline.dialects.aura.verify.pins import Pins, parse_pins
 
 
 class Aura(FactAdmission):
     """Journals of authorities and contexts."""
 
-    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> Mapping[str, bytes]:
-        """Return the pins by namespace.
+    def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> Pins:
+        """Return the pins.
 
         Raises: UsageError AURA_PINS_INVALID.
         """
@@ -44,14 +44,20 @@ class Aura(FactAdmission):
         """Reduce the authorities that `changes` touch, or all."""
         return reduction.reduce(changes, tables, jobs, scope)
 
-    def export(
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write facts as lines of JSON."""
+        return export_files.export(lake, jobs, namespaces, "lines")
+
+    def export_as(
         self,
         lake: LakeSnapshot,
-        jobs: Jobs,  # noqa: ARG002 - the interface has it
+        jobs: Jobs,
         namespaces: Sequence[str],
+        format: str,  # noqa: A002 - the option's name
     ) -> ExportFile:
-        """Write facts as lines of JSON."""
-        return export_files.export(lake, namespaces)
+        """Write facts as lines of JSON, as the journal document of one namespace, or as a CBOR sequence."""
+        [form] = [each for each in DOCUMENT_FORMATS if each == format]
+        return export_files.export(lake, jobs, namespaces, form)
 
     def to_files(
         self,

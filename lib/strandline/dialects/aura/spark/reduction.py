@@ -1,4 +1,4 @@
-"""Reduction of authorities: every touched one from all of its operations, by their stored columns.
+"""Reduction of authorities: every touched one from all of its operations, by stored columns or by the facts alone.
 
 Contexts have no state yet: their facts are verified, stored and waited for, but not reduced.
 """
@@ -22,6 +22,7 @@ from strandline.dialects.aura.spark.tables import (
     LEAVES,
     OPERATIONS,
     REDUCED,
+    SNAPSHOTS,
 )
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
@@ -45,19 +46,42 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
             touched, ["namespace", "bucket"], "left_semi"
         )
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    operations = facts.where(F.col("kind") == "AttestedOp").select(*kernels.OPERATION_COLUMNS)
-    grouped = operations.repartition("namespace").sortWithinPartitions("namespace")
-    reduced = jobs.checkpoint(map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA), "states")
+    grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
+    states = map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=scope.full)
+    reduced = jobs.checkpoint(states, "states")
     state_columns = [field.name for field in kernels.STATE_FIELDS]
     rows = {AUTHORITIES: reduced.select("namespace", "bucket", *state_columns)}
     rows |= {table: _exploded(reduced, column) for table, column in _NESTED.items()}
-    states = reduced.select("namespace", "bucket", "state_hash").join(counts, "namespace")
+    hashes = reduced.select("namespace", "bucket", "state_hash").join(counts, "namespace")
     shaped = as_namespace_state(
-        states.withColumn("reducer_version", F.lit(REDUCER)), dialect=DIALECT, reduced_version=scope.version,
+        hashes.withColumn("reducer_version", F.lit(REDUCER)), dialect=DIALECT, reduced_version=scope.version,
         run_id=scope.run_id,
     )  # fmt: skip
     deletes = {table: _strays(table, rows[table], reduced, tables) for table in (OPERATIONS, LEAVES)}
-    return Reduction({table: rows[table] for table in REDUCED}, shaped, deletes)
+    damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
+    return Reduction({table: rows[table] for table in REDUCED}, shaped, deletes, damaged=damaged)
+
+
+def _grouped(facts: DataFrame, tables: Tables) -> DataFrame:
+    """Return what the kernel reads of each authority: its operations, and the snapshot in force if it has one.
+
+    Gives:  kernels.REDUCTION_COLUMNS.  Rows: one per operation, and at most one more per authority.
+    """
+    columns = kernels.REDUCTION_COLUMNS
+    operations = (
+        facts.where(F.col("kind") == "AttestedOp").withColumn("is_base", F.lit(False)).select(*columns)
+    )
+    few = tables.few_rows(SNAPSHOTS)
+    if few is not None and few.num_rows == 0:
+        return operations
+    snapshots = tables.read(SNAPSHOTS).where(
+        (F.col("dialect") == DIALECT) & (F.col("origin") == "fact") & (F.col("status") == "in_force")
+    )
+    in_force = snapshots.select("namespace", "bucket", F.col("snapshot_id").alias("record_id"))
+    bases = facts.where(F.col("kind") == "Snapshot").join(
+        in_force, ["namespace", "bucket", "record_id"], "left_semi"
+    )
+    return operations.unionByName(bases.withColumn("is_base", F.lit(True)).select(*columns))
 
 
 def _exploded(reduced: DataFrame, column: str) -> DataFrame:

@@ -8,4 +8,5 @@ AUTHORITIES: Final = "authority_state"
 LEAVES: Final = "authority_leaf"
 EQUIVOCATIONS: Final = "equivocation"
 STATES: Final = "namespace_state"
+SNAPSHOTS: Final = "snapshot"
 REDUCED: Final = (OPERATIONS, AUTHORITIES, LEAVES, EQUIVOCATIONS)

@@ -1,15 +1,11 @@
 """Verification of facts: rules, signatures, states and admission, as pure functions."""
 
+from strandline.dialects.aura.verify.accepted import AcceptedOp, Anchor, UnreadOp, accepted_op, attested_of
 from strandline.dialects.aura.verify.admission import Admission, admit
 from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
-from strandline.dialects.aura.verify.authorities import (
-    AcceptedOp,
-    AdmittedOps,
-    Anchor,
-    accepted_op,
-    admit_operations,
-)
+from strandline.dialects.aura.verify.authorities import AdmittedOps, admit_operations, judge_operations
 from strandline.dialects.aura.verify.checks import check_attested_op
+from strandline.dialects.aura.verify.commitments import state_commitment, state_commitment_input
 from strandline.dialects.aura.verify.judgement import (
     AcceptedFacts,
     Counts,
@@ -25,8 +21,7 @@ from strandline.dialects.aura.verify.states import (
     State,
     apply_op,
     committed,
-    state_commitment,
-    state_commitment_input,
+    state_after,
 )
 from strandline.dialects.aura.verify.verdicts import Status, Verdict
 
@@ -46,18 +41,22 @@ __all__ = [
     "Signers",
     "State",
     "Status",
+    "UnreadOp",
     "Verdict",
     "accepted_op",
     "admit",
     "admit_operations",
     "apply_op",
+    "attested_of",
     "check_attested_op",
     "committed",
     "judge",
     "judge_attested",
     "judge_op",
+    "judge_operations",
     "rule_findings",
     "signers_of",
+    "state_after",
     "state_commitment",
     "state_commitment_input",
     "verify_attested_op",

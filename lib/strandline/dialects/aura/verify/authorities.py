@@ -1,41 +1,23 @@
 """Admission of the operations of one authority: each is judged against the state that it names as its parent."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import authority_id, canonical
-from strandline.dialects.aura.types import ZERO, AttestedOp, Fact, Genesis, Namespace
-from strandline.dialects.aura.verify.operations import judge_op, signers_of
+from strandline.dialects.aura.types import ZERO, Fact, Namespace
+from strandline.dialects.aura.verify.accepted import (
+    AcceptedOp,
+    Anchor,
+    GivenOp,
+    JudgedOp,
+    UnreadOp,
+    accepted_op,
+    attested_of,
+)
+from strandline.dialects.aura.verify.operations import judge_op
 from strandline.dialects.aura.verify.states import EMPTY, State, apply_op
 from strandline.dialects.aura.verify.verdicts import ACCEPTED, Verdict, deferred, pin_of, rejected, state_of
-
-Anchor: TypeAlias = Literal["self", "pin"]
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedOp:
-    """An accepted operation with what its parent state and the state that it makes add to it.
-
-    `group_key` verified the signature; `witness_threshold` is how many signers the parent state required. `anchor` says
-    why a genesis is that of the namespace: its id derives from it (`self`), or somebody vouched for it (`pin`).
-    """
-
-    fact: Fact
-    attested: AttestedOp
-    op_id: bytes
-    group_key: bytes
-    witness_threshold: int
-    anchor: Anchor | None
-    height: int
-    new_epoch: int
-    new_commitment: bytes
-    new_tree_commitment: bytes
-    new_group_key: bytes
-    new_threshold: int
-    new_min_signers: int
-    new_max_signers: int
 
 
 @dataclass(slots=True)
@@ -49,7 +31,23 @@ class AdmittedOps:
 def admit_operations(
     namespace: Namespace, candidates: Iterable[Fact], accepted: Iterable[Fact] = (), pin: bytes | None = None
 ) -> AdmittedOps:
-    """Return which operations of an authority join the accepted ones. The order of both makes no difference.
+    """Return which operations of an authority join the accepted ones, as `judge_operations`."""
+    found = AdmittedOps()
+    for judged in judge_operations(namespace, candidates, accepted, pin):
+        if judged.verdict is not None:
+            found.verdicts[judged.fact_id] = judged.verdict
+        if judged.op is not None:
+            found.operations[judged.fact_id] = judged.op
+    return found
+
+
+def judge_operations(
+    namespace: Namespace,
+    candidates: Iterable[GivenOp],
+    accepted: Iterable[GivenOp] = (),
+    pin: bytes | None = None,
+) -> Iterator[JudgedOp]:
+    """Yield which operations of an authority join the accepted ones, and these. Their order makes no difference.
 
     - A genesis must be the one that the pin names, or whose id the namespace has, or one that is accepted already:
       else `GENESIS_PIN_MISMATCH`, or deferred `GENESIS_UNPINNED` while there is none.
@@ -57,7 +55,7 @@ def admit_operations(
       `PARENT_MISSING`. A rejected operation makes no state, so operations that follow it wait.
     - Then as `judge_op` against that state.
 
-    One pass over the generations; states are kept for one generation only.
+    One pass over the generations; states and facts are kept for one generation only.
     """
     return _Admission(namespace, pin).run(candidates, accepted)
 
@@ -66,37 +64,37 @@ class _Admission:
     def __init__(self, namespace: Namespace, pin: bytes | None) -> None:
         self.namespace = namespace
         self.pin = pin
-        self.found = AdmittedOps()
-        self.children: dict[bytes, list[Fact]] = {}
+        self.children: dict[bytes, list[GivenOp]] = {}
         self.accepted: frozenset[bytes] = frozenset()
         self.known: set[bytes] = set()
 
-    def run(self, candidates: Iterable[Fact], accepted: Iterable[Fact]) -> AdmittedOps:
-        before = {fact.fact_id: fact for fact in accepted}
-        fresh = {fact.fact_id: fact for fact in candidates if fact.fact_id not in before}
-        self.accepted = frozenset(before)
-        for fact in (*before.values(), *fresh.values()):
-            self.children.setdefault(_op_of(fact).op.parent_commitment, []).append(fact)
-        generation = self._geneses()
+    def run(self, candidates: Iterable[GivenOp], accepted: Iterable[GivenOp]) -> Iterator[JudgedOp]:
+        given = {each.fact_id: each for each in accepted}
+        self.accepted = frozenset(given)
+        for each in candidates:
+            given.setdefault(each.fact_id, each)
+        for each in given.values():
+            self.children.setdefault(_parent_of(each), []).append(each)
+        del given
+        generation = yield from self._geneses()
         while generation:
             following: dict[bytes, State] = {}
             for commitment, state in generation.items():
-                following |= self._follow(self.children.pop(commitment, ()), state)
+                following |= yield from self._follow(self.children.pop(commitment, ()), state)
             generation = following
-        for commitment, facts in self.children.items():
-            for fact in facts:
-                if fact.fact_id in self.accepted:
-                    continue
-                waits = [state_of(self.namespace.id, commitment)]
-                self.found.verdicts[fact.fact_id] = deferred("PARENT_MISSING", waits)
-        return self.found
+        for commitment, waiting in self.children.items():
+            for each in waiting:
+                if each.fact_id not in self.accepted:
+                    waits = [state_of(self.namespace.id, commitment)]
+                    yield JudgedOp(each.fact_id, deferred("PARENT_MISSING", waits))
 
-    def _geneses(self) -> dict[bytes, State]:
+    def _geneses(self) -> Generator[JudgedOp, None, dict[bytes, State]]:
         """Judge the genesis facts: first those with an anchor of their own, then the others against these."""
-        facts = self.children.pop(ZERO, [])
+        facts = [_read(each) for each in self.children.pop(ZERO, ())]
         anchored = {fact.fact_id: self._anchor(fact) for fact in facts}
-        states = self._follow([fact for fact in facts if anchored[fact.fact_id]], EMPTY, anchored)
-        genuine = {each.op_id for each in self.found.operations.values()}
+        first = [fact for fact in facts if anchored[fact.fact_id]]
+        states = yield from self._follow(first, EMPTY, anchored)
+        genuine = {state.op_id for state in states.values()}
         known: list[Fact] = []
         for fact in facts:
             if anchored[fact.fact_id]:
@@ -104,11 +102,11 @@ class _Admission:
             if self.pin is None and fact.op_id in genuine:
                 known.append(fact)
             elif self.pin is None and not genuine:
-                waits = [pin_of(self.namespace)]
-                self.found.verdicts[fact.fact_id] = deferred("GENESIS_UNPINNED", waits)
+                yield JudgedOp(fact.fact_id, deferred("GENESIS_UNPINNED", [pin_of(self.namespace)]))
             else:
-                self.found.verdicts[fact.fact_id] = rejected([self._mismatch(fact, genuine)])
-        return states | self._follow(known, EMPTY, dict.fromkeys(anchored, "pin"))
+                yield JudgedOp(fact.fact_id, rejected([self._mismatch(fact, genuine)]))
+        following = yield from self._follow(known, EMPTY, dict.fromkeys(anchored, "pin"))
+        return states | following
 
     def _anchor(self, fact: Fact) -> Anchor | None:
         is_derived = authority_id(canonical(fact.content["op"])) == self.namespace.id
@@ -125,50 +123,31 @@ class _Admission:
         )
 
     def _follow(
-        self, facts: Iterable[Fact], parent: State, anchors: Mapping[bytes, Anchor | None] | None = None
-    ) -> dict[bytes, State]:
+        self, given: Iterable[GivenOp], parent: State, anchors: Mapping[bytes, Anchor | None] | None = None
+    ) -> Generator[JudgedOp, None, dict[bytes, State]]:
         """Judge the operations on one state; return the new states that they make, by commitment."""
         made: dict[bytes, State] = {}
-        for fact in facts:
+        for each in given:
+            fact, verdict = _read(each), None
             if fact.fact_id not in self.accepted:
                 findings = judge_op(fact, parent)
-                self.found.verdicts[fact.fact_id] = rejected(findings) if findings else ACCEPTED
                 if findings:
+                    yield JudgedOp(fact.fact_id, rejected(findings))
                     continue
-            attested, op_id = _op_of(fact), fact.op_id or b""
+                verdict = ACCEPTED
+            attested, op_id = attested_of(fact), fact.op_id or b""
             if op_id not in made:
                 made[op_id] = apply_op(parent, attested.op, op_id)
             anchor = None if anchors is None else anchors[fact.fact_id]
-            self.found.operations[fact.fact_id] = accepted_op(fact, parent, made[op_id], anchor)
+            yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, parent, made[op_id], anchor))
         states = {state.commitment: state for state in made.values() if state.commitment not in self.known}
         self.known.update(states)
         return states
 
 
-def _op_of(fact: Fact) -> AttestedOp:
-    if fact.attested is None:
-        raise ValueError("only operations are admitted here")
-    return fact.attested
+def _read(given: GivenOp) -> Fact:
+    return given.read() if isinstance(given, UnreadOp) else given
 
 
-def accepted_op(fact: Fact, parent: State, state: State, anchor: Anchor | None = None) -> AcceptedOp:
-    """Return an operation that fits `parent` and makes `state`, with its derived values."""
-    attested, signers, key = _op_of(fact), signers_of(fact, parent), state.key
-    if key is None:
-        raise ValueError("every operation makes a state with a key")
-    return AcceptedOp(
-        fact=fact,
-        attested=attested,
-        op_id=state.op_id,
-        group_key=signers.key.group_key,
-        witness_threshold=signers.required,
-        anchor=anchor if isinstance(attested.op.operation, Genesis) else None,
-        height=state.height,
-        new_epoch=state.epoch,
-        new_commitment=state.commitment,
-        new_tree_commitment=state.tree_commitment,
-        new_group_key=key.group_key,
-        new_threshold=state.threshold,
-        new_min_signers=key.min_signers,
-        new_max_signers=key.max_signers,
-    )
+def _parent_of(given: GivenOp) -> bytes:
+    return given.parent_commitment if isinstance(given, UnreadOp) else attested_of(given).op.parent_commitment

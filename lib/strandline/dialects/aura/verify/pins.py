@@ -1,6 +1,7 @@
 """Pins: what an operator knows of the genesis of authorities and contexts."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from re import fullmatch
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
@@ -10,8 +11,16 @@ from strandline.core.verdict import shown
 from strandline.dialects.aura.codec import ShapeRefused, read_namespace
 
 
-def parse_pins(raw: bytes, name: str) -> Mapping[str, bytes]:
-    """Return the pins of an operator's file by namespace; `name` is the file name for messages.
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """The genesis of namespaces as an operator knows it, by namespace, and the file that says so, for messages."""
+
+    by_namespace: Mapping[str, bytes] = field(default_factory=dict)
+    file: str = ""
+
+
+def parse_pins(raw: bytes, name: str) -> Pins:
+    """Return the pins of an operator's file; `name` is its name for messages.
 
     Form: an object of namespaces, `authority:<uuid>` or `context:<uuid>`, and 64 hex digits: of an authority the op id
     of its genesis, of a context its digest.
@@ -38,14 +47,14 @@ def parse_pins(raw: bytes, name: str) -> Mapping[str, bytes]:
         if namespace in pins:
             raise _invalid(name, f"names {namespace} twice")
         pins[namespace] = bytes.fromhex(digest)
-    return pins
+    return Pins(pins, name)
 
 
-def contradiction(namespace: str) -> UsageError:
+def contradiction(file: str, namespace: str) -> UsageError:
     """Return the error of a pin that contradicts the accepted genesis of its namespace."""
     return UsageError(
         "AURA_PIN_CONTRADICTED",
-        f"The pin of {namespace} names another genesis than the one that this lake accepted, so nothing was read.",
+        f"The file {file} pins {namespace} to another genesis than the one that this lake accepted: nothing was read.",
         "Correct the pin, or bring the namespace into a new lake with it.",
     )
 

@@ -3,15 +3,15 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
-from strandline.core.hashing import tagged
 from strandline.dialects.aura.types import (
     ANY,
     SUITE,
     ZERO,
     AddLeaf,
     ChangePolicy,
+    Fact,
     Genesis,
     KeyRecord,
     LeafNode,
@@ -21,10 +21,10 @@ from strandline.dialects.aura.types import (
     RotateEpoch,
     TreeOp,
 )
+from strandline.dialects.aura.verify.commitments import state_commitment
 from strandline.dialects.aura.verify.policies import required_signers, threshold
-from strandline.dialects.aura.verify.tree import Tree, policy_hash, updated_tree
+from strandline.dialects.aura.verify.tree import Tree, updated_tree
 
-_NO_KEY: Final = KeyRecord(ZERO, 0, 0)
 _EMPTY_TREE: Final = Tree(0, 1, ())
 
 
@@ -66,47 +66,6 @@ class State:
 
 
 EMPTY: Final = State()
-
-
-class Committed(Protocol):
-    """What the commitment of a state covers, beside its tree."""
-
-    @property
-    def epoch(self) -> int:
-        """Its epoch."""
-
-    @property
-    def policy(self) -> Policy:
-        """Its policy."""
-
-    @property
-    def key(self) -> KeyRecord | None:
-        """Its group key, if it has one."""
-
-    @property
-    def op_id(self) -> bytes:
-        """The operation that made it."""
-
-
-def state_commitment_input(state: Committed, tree_commitment: bytes) -> bytes:
-    """Return what the commitment of a state hashes after its tag: operation, tree, epoch, key and policy."""
-    key = state.key or _NO_KEY
-    return b"".join(
-        (
-            state.op_id,
-            tree_commitment,
-            state.epoch.to_bytes(8, "little"),
-            key.group_key,
-            key.min_signers.to_bytes(2, "little"),
-            key.max_signers.to_bytes(2, "little"),
-            policy_hash(state.policy),
-        )
-    )
-
-
-def state_commitment(state: Committed, tree_commitment: bytes) -> bytes:
-    """Return the commitment of a state, 32 bytes; the operation in it makes states form a tree."""
-    return tagged("strandline/aura/state/1", state_commitment_input(state, tree_commitment))
 
 
 class Draft:
@@ -202,6 +161,17 @@ def apply_op(state: State, op: TreeOp, op_id: bytes) -> State:
     draft = Draft(state)
     draft.apply(op, op_id)
     return draft.committed(state.tree, changed)
+
+
+def state_after(state: State, fact: Fact) -> State:
+    """Return the state that the operation of a fact makes, as `apply_op`.
+
+    Raises:
+        ValueError: the fact is no operation.
+    """
+    if fact.attested is None or fact.op_id is None:
+        raise ValueError("only operations make states")
+    return apply_op(state, fact.attested.op, fact.op_id)
 
 
 def committed(state: State) -> State:

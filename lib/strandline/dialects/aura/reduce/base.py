@@ -1,0 +1,36 @@
+"""The base of an authority: the state that a snapshot in force attests. It settles all forks before it."""
+
+from collections.abc import Iterable
+
+from strandline.dialects.aura.types import ZERO, Fact
+from strandline.dialects.aura.verify import EMPTY, AcceptedOp, Draft, State
+
+
+def base_commitment(snapshot: Fact) -> bytes:
+    """Return the commitment of the state that a snapshot of an authority attests, which only itself may do."""
+    return snapshot.attest[0].commitment
+
+
+def base_state(operations: Iterable[AcceptedOp], commitment: bytes) -> State | None:
+    """Return the state with this commitment, or None if the operations do not lead to it.
+
+    Follows the operations back to the empty state and folds them: one tree is computed, and it must give the
+    commitment, so a damaged one on the way is found.
+    """
+    makers = {op.new_commitment: op for op in operations}
+    path: list[AcceptedOp] = []
+    at = commitment
+    while at != ZERO:
+        op = makers.pop(at, None)
+        if op is None:
+            return None
+        path.append(op)
+        at = op.attested.op.parent_commitment
+    draft = Draft(EMPTY)
+    try:
+        for op in reversed(path):
+            draft.apply(op.attested.op, op.op_id)
+        state = draft.committed(None, range(0)) if path else EMPTY
+    except (KeyError, OverflowError):
+        return None
+    return state if state.commitment == commitment else None

@@ -1,0 +1,102 @@
+"""Operations on their way to acceptance: still unread, judged, accepted with what their states add to them."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.types import AttestedOp, Fact, Genesis
+from strandline.dialects.aura.verify.operations import signers_of
+from strandline.dialects.aura.verify.states import State
+from strandline.dialects.aura.verify.verdicts import Verdict
+
+Anchor: TypeAlias = Literal["self", "pin"]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedOp:
+    """An accepted operation with what its parent state and the state that it makes add to it.
+
+    `group_key` verified the signature; `witness_threshold` is how many signers the parent state required. `anchor` says
+    why a genesis is that of the namespace: its id derives from it (`self`), or somebody vouched for it (`pin`).
+    """
+
+    fact: Fact
+    attested: AttestedOp
+    op_id: bytes
+    group_key: bytes
+    witness_threshold: int
+    anchor: Anchor | None
+    height: int
+    new_epoch: int
+    new_commitment: bytes
+    new_tree_commitment: bytes
+    new_group_key: bytes
+    new_threshold: int
+    new_min_signers: int
+    new_max_signers: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadOp:
+    """The fact of an operation as bytes, which is read when its parent state is there: many of them take little memory.
+
+    The bytes are those of a fact with this id, an operation on the state with this commitment.
+    """
+
+    fact_id: bytes
+    parent_commitment: bytes
+    cbor: bytes
+
+    def read(self) -> Fact:
+        """Return the fact.
+
+        Raises:
+            ValueError: the bytes are none.
+        """
+        return stored_fact(self.cbor)
+
+
+GivenOp: TypeAlias = Fact | UnreadOp
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOp:
+    """The verdict on one candidate, None if it was accepted before; the operation, if it is accepted."""
+
+    fact_id: bytes
+    verdict: Verdict | None
+    op: AcceptedOp | None = None
+
+
+def attested_of(fact: Fact) -> AttestedOp:
+    """Return the operation of a fact.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if fact.attested is None:
+        raise ValueError("the fact is no operation")
+    return fact.attested
+
+
+def accepted_op(fact: Fact, parent: State, state: State, anchor: Anchor | None = None) -> AcceptedOp:
+    """Return an operation that fits `parent` and makes `state`, with its derived values."""
+    attested, signers, key = attested_of(fact), signers_of(fact, parent), state.key
+    if key is None:
+        raise ValueError("every operation makes a state with a key")
+    return AcceptedOp(
+        fact=fact,
+        attested=attested,
+        op_id=state.op_id,
+        group_key=signers.key.group_key,
+        witness_threshold=signers.required,
+        anchor=anchor if isinstance(attested.op.operation, Genesis) else None,
+        height=state.height,
+        new_epoch=state.epoch,
+        new_commitment=state.commitment,
+        new_tree_commitment=state.tree_commitment,
+        new_group_key=key.group_key,
+        new_threshold=state.threshold,
+        new_min_signers=key.min_signers,
+        new_max_signers=key.max_signers,
+    )

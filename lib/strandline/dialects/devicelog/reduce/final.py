@@ -1,4 +1,4 @@
-"""The final prefix: rows of the view that no later record moves while no log forks that is waited for. Page 20, 6.6."""
+"""The final prefix: rows of the view that no later record moves while no log forks that is waited for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Entries of one group as a graph: branches, and the past of an entry as a bound per branch.
 
 A branch is a path inside one log: it goes on with the kid of least id, and every other kid starts a branch of its own.
-So a past, also one with forks in it, is a greatest seq per branch. Sources: page 20, 6.1.
+So a past, also one with forks in it, is a greatest seq per branch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one device showed, with the rows that its screws took back. Source: page 20, 6.7."""
+"""What one device showed, with the rows that its screws took back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who belongs to a group: ranks of logs, verdicts of removals, which entries are effective. Source: page 20, 6.3."""
+"""Who belongs to a group: ranks of logs, verdicts of removals, which entries are effective."""
 
 from __future__ import annotations
 

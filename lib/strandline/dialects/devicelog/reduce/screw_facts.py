@@ -1,4 +1,4 @@
-"""What a screw names, as bounds: the union of the pasts of its heads, and its own past. Source: page 20, 6.5."""
+"""What a screw names, as bounds: the union of the pasts of its heads, and its own past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Screws: signed statements that a device rewound its view to a position and replayed from there. Source: page 20, 6.5.
+"""Screws: signed statements that a device rewound its view to a position and replayed from there.
 
 Anyone who has the entries can check one. A false one changes no view: it is shown with its code.
 """

@@ -1,4 +1,4 @@
-"""What two replicas have in common, and what each misses. Source: page 20, 6.8.
+"""What two replicas have in common, and what each misses.
 
 "v_k is equal on both sides" is monotone in k, so positions of views can be bisected. The point is not the way to find
 missing entries: one late old message moves it to the start. For that, tips of logs are compared.

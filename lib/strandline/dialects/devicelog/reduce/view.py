@@ -1,4 +1,4 @@
-"""The view of a set of entries: its effective messages in one order, with a hash of each prefix. Source: page 20, 6.2.
+"""The view of a set of entries: its effective messages in one order, with a hash of each prefix.
 
 `v_k` hashes the first k messages. No clock that a merge assigns, no screw and no signature is in it.
 """

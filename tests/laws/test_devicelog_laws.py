@@ -11,7 +11,6 @@ from strandline.dialects.devicelog.reduce import (
     check_screw,
     history,
     missing,
-    parse_message,
     reduce,
     sync_point,
 )

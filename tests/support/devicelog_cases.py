@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from strandline.core.ed25519 import Ed25519Key
-from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry, synthetic
+from strandline.dialects.devicelog.author import DeviceLog, meet, sign_entry, synthetic
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement
 
 CASES = Path(__file__).parents[1] / "vectors" / "devicelog" / "cases.json"

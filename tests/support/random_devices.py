@@ -97,7 +97,7 @@ def record(made, number):
         replay = None if clock is None else clock + position - rewind
         noted.rows.append([position, replay, view[position], False])
     noted.view = view
-    if own[-1].kind != "key" and {own[-1].record_id} == {each for each in heads(log.entries())}:
+    if own[-1].kind != "key" and {own[-1].record_id} == heads(log.entries()):
         noted.stated = copy.deepcopy(noted.rows)
 
 
@@ -204,7 +204,7 @@ def _restore(draw, made):
 
 
 def _force(draw, made):
-    """A false claim, a second start, or a removal dated and cut at will, by a device that does not keep to the rules."""
+    """A removal dated and cut at will, or a second start, by a device that does not keep to the rules."""
     number = _any(draw, made)
     log, key = made.devices[number], Ed25519Key(made.seeds[number])
     own = [each for each in log.entries() if each.log == log.key]

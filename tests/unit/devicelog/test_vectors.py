@@ -30,13 +30,14 @@ def test_a_state_is_the_published_one(name, policy):
     held, expected = group(name), vectors()[name]["states"][policy]
     state = reduce(entries(name), policy)
     bodies = {entry.record_id: entry.body.decode() for entry in held.entries()}
+    names = vectors()[name]["steps"][0][0] != "synthetic"
     found = {
         "state": state.state_hash.hex(),
         "entries": len(state.graph.entries),
         "final_length": state.final_length,
         "view": [bodies[record_id] for record_id in state.view],
         "v": state.view_hash.hex(),
-        "statuses": {held.name(log): status for log, status in state.statuses.items()} if "statuses" in expected else None,
+        "statuses": {held.name(log): status for log, status in state.statuses.items() if names},
     }  # fmt: skip
     assert {member: found[member] for member in expected} == expected
 

@@ -181,6 +181,10 @@ class Graph:
         """Return the entry with which a branch begins."""
         return self.branches[branch].entries[0]
 
+    def name(self, branch: int) -> bytes:
+        """Return the id of a branch: that of its first entry."""
+        return self.entries[self.first(branch)].record_id
+
     def kids(self, index: int) -> list[int]:
         """Return the successors of a fork point: it goes on in its branch, and others start there."""
         entries = self.branches[self.branch[index]].entries

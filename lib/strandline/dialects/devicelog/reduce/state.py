@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from strandline.dialects.devicelog.codec import tagged_hash
-from strandline.dialects.devicelog.reduce.final import final_bounds, final_length
+from strandline.dialects.devicelog.reduce.final import final_bounds, final_length, waited_logs
 from strandline.dialects.devicelog.reduce.forks import disputed_above, forked_logs
 from strandline.dialects.devicelog.reduce.graph import NONE, Graph
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, settle
@@ -59,14 +59,28 @@ class State:
         return self.hashes[-1]
 
     @property
+    def is_feed(self) -> bool:
+        """Whether this is a Scuttlebutt feed, which has no membership."""
+        return self.graph.entries[0].profile == "ssb"
+
+    @property
     def statuses(self) -> Mapping[bytes, Status]:
         """Status by log: active, removed, void, pending or withdrawn."""
         return self.membership.statuses
 
+    def judged_screws(self) -> Iterator[Screw]:
+        """Yield the screws, each with its verdict, log by log."""
+        return judged_screws(self.whole, self.memberships, View(self.graph, self.group))
+
     @cached_property
     def screws(self) -> tuple[Screw, ...]:
         """The screws, each with its verdict, log by log."""
-        return tuple(judged_screws(self.whole, self.memberships, View(self.graph, self.group)))
+        return tuple(self.judged_screws())
+
+    @cached_property
+    def waited(self) -> set[bytes]:
+        """The logs that the final prefix waits for."""
+        return waited_logs(self.graph, self.membership)
 
     @cached_property
     def verdicts(self) -> Mapping[bytes, str]:

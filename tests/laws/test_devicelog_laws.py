@@ -14,8 +14,8 @@ from strandline.dialects.devicelog.reduce import (
     reduce,
     sync_point,
 )
-from support.devicelog_cases import changed
-from support.devicelog_reference import Reference
+from support.device_groups import changed
+from support.device_rules import Reference
 from support.laws import IS_QUICK
 from support.random_devices import gossip, random_history
 

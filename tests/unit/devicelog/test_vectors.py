@@ -3,7 +3,7 @@
 import pytest
 
 from strandline.dialects.devicelog.reduce import Peer, check_screw, forks, history, reduce, sync_point
-from support.devicelog_cases import group, vectors
+from support.device_groups import group, vectors
 
 CASES = list(vectors())
 

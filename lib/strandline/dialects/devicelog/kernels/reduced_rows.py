@@ -6,8 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from strandline.core.equivocation import MAX_MEMBERS
-from strandline.dialects.devicelog.reduce import Screw, State, forks
+from strandline.dialects.devicelog.reduce import Screw, State
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
 
 MAX_BOUNDS: Final = 1024
@@ -138,16 +137,6 @@ def member_rows(state: State) -> Iterator[Row]:
                 yield base | removed | {"last_seq": last_seq, "last_id": last_id}
             case _:
                 pass
-
-
-def fork_rows(state: State) -> Iterator[Row]:
-    """Yield one row per fork, with the two least ids, whose entries are its evidence."""
-    for fork in forks(state.graph):
-        ids = [state.graph.entries[index].record_id for index in fork.members]
-        yield {
-            "key": fork.log.hex(), "position": str(fork.seq), "members": ids[:MAX_MEMBERS], "member_count": len(ids),
-            "id_a": ids[0], "id_b": ids[1],
-        }  # fmt: skip
 
 
 def _entry(state: State, index: int) -> Row:

@@ -39,7 +39,6 @@ def _parts(state: State) -> Iterator[tuple[str, Iterable[dict[str, Any]], int]]:
     yield "screw", rows_of.screw_rows(state), _WIDE_ROWS
     yield "tip", rows_of.tip_rows(state), _WIDE_ROWS
     yield "member", rows_of.member_rows(state), _BATCH_ROWS
-    yield "fork", rows_of.fork_rows(state), 1
 
 
 def _batch(found: Rows, part: str, rows: list[dict[str, Any]]) -> pa.RecordBatch:

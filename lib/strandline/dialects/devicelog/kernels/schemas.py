@@ -30,15 +30,11 @@ MEMBER_COLUMNS: Final = {
     "record_id": _ID, "author": _ID, "log": _ID, "act": pa.string(), "verdict": pa.string(), "last_seq": _LONG,
     "last_id": _ID,
 }  # fmt: skip
-FORK_COLUMNS: Final = {
-    "key": pa.string(), "position": pa.string(), "members": pa.list_(_ID), "member_count": _LONG, "id_a": _ID,
-    "id_b": _ID,
-}  # fmt: skip
 STATE_COLUMNS: Final = {"state_hash": _ID, "record_count": _LONG}
 
 PARTS: Final = {
     "state": STATE_COLUMNS, "view": VIEW_COLUMNS, "screw": SCREW_COLUMNS, "tip": TIP_COLUMNS,
-    "member": MEMBER_COLUMNS, "fork": FORK_COLUMNS,
+    "member": MEMBER_COLUMNS,
 }  # fmt: skip
 """Columns by part. A reduced row has exactly one part; the structs of the others are null."""
 

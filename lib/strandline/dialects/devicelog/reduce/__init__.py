@@ -1,6 +1,5 @@
 """The state of a group of device logs as a pure function of its accepted entries."""
 
-from strandline.dialects.devicelog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.devicelog.reduce.forks import Fork, forks
 from strandline.dialects.devicelog.reduce.graph import Graph, Key, key_of
 from strandline.dialects.devicelog.reduce.history import Row, history
@@ -19,7 +18,6 @@ from strandline.dialects.devicelog.reduce.sync import (
 from strandline.dialects.devicelog.reduce.view import View, prefix_hashes
 
 __all__ = [
-    "FORK_KIND",
     "Fork",
     "Found",
     "Graph",

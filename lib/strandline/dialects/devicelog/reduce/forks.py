@@ -9,7 +9,6 @@ from typing import Final
 from strandline.dialects.devicelog.reduce.graph import NONE, Graph
 from strandline.dialects.devicelog.reduce.membership import Membership
 
-KIND: Final = "DEVICELOG_FORK"
 _FIRST_OF_FEED: Final = 1
 """The `sequence` of the first message of a Scuttlebutt feed."""
 

@@ -1,0 +1,1 @@
+"""Functions from batches to batches without a JVM."""

@@ -1,4 +1,4 @@
-"""Spark reduces groups of devices like the rules by the letter: 300 random groups and those of the vectors in one job."""
+"""Spark reduces groups of devices like the rules by the letter: 300 random groups and the vectors in one job."""
 
 from functools import cache
 
@@ -159,7 +159,7 @@ def required(described):
 
 
 def test_only_touched_groups_are_reduced(spark, entries, reduced):
-    policy, rows, states, _ = reduced
+    policy, rows, _, _ = reduced
     touched = sorted(groups())[:5]
     changes = entries.where(entries.namespace.isin(touched)).select("namespace", "bucket").limit(1000)
     found = reduce_entries(spark, entries, policy, changes)

@@ -12,6 +12,14 @@ from strandline.contracts.reasons import Outcome, Severity, reasons, rules_versi
 LIB = Path(__file__).parents[3] / "lib"
 EVERY = reasons()
 PRODUCED = [
+    "REMOVE_NOT_SENIOR",
+    "REMOVE_CUTS_SEEN",
+    "REMOVE_BY_REMOVED",
+    "SCREW_FROM",
+    "SCREW_BEFORE",
+    "SCREW_AFTER",
+    "SCREW_REWIND",
+    "SCREW_NEEDLESS",
     "TRUNCATED",
     "CONTAINER_UNSUPPORTED",
     "CONTAINER_NESTED",
@@ -169,7 +177,12 @@ def test_each_code_is_well_formed_and_says_what_it_means_and_what_to_do():
         assert set(reason.outcomes) <= set(get_args(Outcome)), code
         assert reason.outcomes, code
         assert reason.severity in get_args(Severity), code
-        assert reason.dialects == ("all",) or set(reason.dialects) <= {"sdmp", "ipfslog", "aura"}, code
+        assert reason.dialects == ("all",) or set(reason.dialects) <= {
+            "sdmp",
+            "ipfslog",
+            "aura",
+            "devicelog",
+        }, code
         for sentence in (reason.meaning, reason.advice):
             assert re.fullmatch(r"[A-Z].{30,}\.", sentence), code
 

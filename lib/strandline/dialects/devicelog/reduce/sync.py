@@ -119,7 +119,7 @@ def sync_point(mine: Sequence[bytes], theirs: Sequence[bytes]) -> tuple[int, int
     """Return the length of the longest common prefix of two views v_0 to v_n, and the number of messages that find it.
 
     >>> sync_point([b"0", b"a", b"b", b"c"], [b"0", b"a", b"x"])
-    (1, 2)
+    (1, 3)
     """
     sides = (Peer(mine), Peer(theirs))
     message: Message = sides[0].open()

@@ -11,6 +11,15 @@ from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
 from strandline.dialects.aura.author import generate
 from strandline.dialects.aura.verify import admit
+from strandline.dialects.devicelog.author import synthetic as synthetic_devices
+from strandline.dialects.devicelog.kernels.reduced_rows import (
+    member_rows,
+    screw_rows,
+    state_row,
+    tip_rows,
+    view_rows,
+)
+from strandline.dialects.devicelog.reduce import reduce as reduce_devices
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
 from strandline.dialects.ipfslog.types import log_namespace
@@ -227,6 +236,27 @@ def authority(number: int) -> Rows:
     waiting["record_id"] = sha256(b"strandline/aura/fact/1\0" + lost).digest()
     facts = [_listed(fact_row(op.fact, op)) | {"run_id": "test"} for op in ops.values()]
     return {"aura_fact": facts, "quarantine": [waiting], **rows}
+
+
+def devices(number: int) -> Rows:
+    """A group of three devices that met several times, so that their logs have screws."""
+    made = {entry.record_id: entry for log in synthetic_devices(number, 3, 12, 4) for entry in log.entries()}
+    state = reduce_devices(made.values())
+    namespace = next(iter(made.values())).namespace
+    place = {"namespace": namespace, "bucket": bucket_of(namespace, BUCKETS)}
+    entries = [
+        place | _columns("device_log_entry", entry) | {"deps": list(entry.deps), "run_id": "test"}
+        for entry in made.values()
+    ]
+    parts = {"view": view_rows, "screw": screw_rows, "tip": tip_rows, "member": member_rows}
+    rows = {f"device_log_{part}": [place | row for row in rows_of(state)] for part, rows_of in parts.items()}
+    stated = state_row(state) | {"dialect": "devicelog", "reducer_version": "devicelog-1:keep-both"}
+    return {"device_log_entry": entries, "namespace_state": [place | stated | REDUCED], **rows}
+
+
+def _columns(table: str, value: object) -> dict:
+    """The columns of a table that a value has as attributes."""
+    return {name: getattr(value, name, None) for name in contract(table).names if name != "deps"}
 
 
 def _listed(row: dict) -> dict:

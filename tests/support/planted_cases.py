@@ -11,6 +11,7 @@ from support.planted import (
     CASES,
     Rows,
     authority,
+    devices,
     forked_journal,
     identities,
     journal,
@@ -43,6 +44,7 @@ for make in (
     runs,
     own_node,
     authority,
+    devices,
 ):
     planted(make)(sound)
 
@@ -503,3 +505,35 @@ def a_fork_whose_bytes_are_not_those_of_its_members(rows):
 @planted(authority, "equivocations_are_well_formed")
 def a_fork_that_nobody_made(rows):
     rows["equivocation"][0]["attributable"] = False
+
+
+DEVICES_AGREE = "device_logs_agree_with_entries"
+UNPLACED = {"final": False, "position": None, "previous": None, "prefix_hash": None}
+
+
+@planted(devices, DEVICES_AGREE)
+def a_message_without_a_place(rows):
+    rows["device_log_view"].pop()
+
+
+@planted(devices, DEVICES_AGREE)
+def a_place_of_no_message(rows):
+    rows["device_log_view"].append(
+        rows["device_log_view"][0] | {"record_id": OTHER, "status": "removed"} | UNPLACED
+    )
+
+
+@planted(devices, DEVICES_AGREE)
+def a_view_with_another_hash(rows):
+    rows["device_log_view"][3]["prefix_hash"] = OTHER
+
+
+@planted(devices, DEVICES_AGREE)
+def two_messages_that_changed_places(rows):
+    one, other = rows["device_log_view"][3:5]
+    one["lamport"], other["lamport"] = other["lamport"] + 1, one["lamport"]
+
+
+@planted(devices, DEVICES_AGREE)
+def a_screw_without_a_verdict(rows):
+    rows["device_log_screw"].pop()

@@ -1,8 +1,8 @@
 """The demo: the published example of a phone and a computer that were apart for a day, and an altered message.
 
-INSECURE DEMO: the keys are known. The note that published the example prints two numbers wrong. They are corrected here:
-on the phone, the replayed Message 5 has the clock 8 (not 9), and the phone's screw follows Message 4, its own newest
-entry (not Message 7, which is in the computer's log).
+INSECURE DEMO: the keys are known. The note that published the example has two errors, corrected here: on the phone,
+the replayed Message 5 has the clock 8 (not 9), and the phone's screw follows Message 4, its own newest entry (not
+Message 7, which is in the computer's log).
 """
 
 from collections.abc import Iterable

@@ -53,7 +53,8 @@ class Counts:
 class Judgement:
     """All accepted and waiting entries after a run, its quarantine rows and its counts.
 
-    `quarantine` has rows of the run's records and of waiting entries that were refuted.
+    `quarantine` has rows of the run's rejected records and of waiting entries that were refuted, and one row for each
+    entry that waits now, whenever it came.
     """
 
     held: HeldEntries
@@ -129,13 +130,14 @@ def judge_documents(
         counts.rejected += status == "rejected"
         counts.deferred += status == "deferred"
         counts.known += status == "accepted"
-        if status != "accepted":
+        if status == "rejected":
             rows.append(_row(entry, verdicts[copy]))
     rows.extend(
         _row(entry, verdicts[copy])
         for copy, entry in before.waiting.items()
         if verdicts[copy].status == "rejected" and copy not in came
     )
+    rows.extend(_row(entry, verdicts[copy]) for copy, entry in waiting.items())
     inserted = entries.keys() - before.entries.keys()
     waited = {(entry.namespace, entry.record_id) for entry in before.waiting.values()}
     counts.readmitted = len(inserted & waited)

@@ -11,12 +11,17 @@ from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
 from strandline.dialects.aura.author import generate
 from strandline.dialects.aura.verify import admit
+from strandline.dialects.devicelog.codec import read_line, write_entry
+from strandline.dialects.devicelog.verify import forks as device_forks
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
 from support.aura_reference import fact_row, reduced_rows
+from support.devicelog_cases import Log, compact, ssb_value
+from support.devicelog_reference import entry_row as device_row
+from support.devicelog_reference import fork_row
 from support.ipfslog_cases import AUTHORS, entry, who
 from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
 from support.pruning import pruned_row, snapshot_row
@@ -129,6 +134,29 @@ def log(number: int) -> Rows:
         for value in (2, 3)
     ]
     return _log(log_id, [root, *pair], LogConfiguration("keyvalue", ("*",), "config"))
+
+
+def devices(number: int) -> Rows:
+    """A group of two devices with an entry that was edited, a feed of two messages, and an entry that waits."""
+    phone, pc = (Log(f"planted/{number}/{name}".encode()) for name in ("phone", "pc"))
+    phone.found(f"phone {number}", (pc.key.public,))
+    pc.join(phone.entries[0], "pc")
+    phone.say("hello", [pc.entries[0]])
+    edited = [phone.say(text, prev=phone.entries[1]) for text in ("one", "two")]
+    first = ssb_value(pc.key, None, 1, 1, {"type": "post", "text": "Sea ☃"})
+    feed = [first, ssb_value(pc.key, first, 2, 2, {"type": "post"})]
+    entries = [*phone.entries, *pc.entries, *(read_line(compact(value)) for value in feed)]
+    waiting = phone.say("waits", prev=edited[0], dep_ids=(sha256(b"missing").digest(),))
+    raw = write_entry(waiting)
+    waits = [f"record:{sha256(b'missing').hexdigest()}"]
+    row = _held(waiting.namespace, "devicelog", "deferred", ("DEP_MISSING",), raw, waits)
+    return {
+        "device_log_entry": [device_row(each, BUCKETS) | {"run_id": "test"} for each in entries],
+        "equivocation": [
+            {**fork_row(each, BUCKETS), "members": list(each.members)} for each in device_forks(entries)
+        ],
+        "quarantine": [row | {"record_id": waiting.record_id}],
+    }
 
 
 def identities(number: int) -> Rows:

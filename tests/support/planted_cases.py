@@ -11,6 +11,7 @@ from support.planted import (
     CASES,
     Rows,
     authority,
+    devices,
     forked_journal,
     identities,
     journal,
@@ -432,6 +433,53 @@ def _recomputed(rows: Rows, first: int) -> None:
 
 
 __all__ = ["CASES"]
+
+
+# Device logs.
+
+
+@planted(devices)
+def nothing_in_device_logs(rows):
+    pass
+
+
+@planted(devices, "accepted_device_log_entries_do_not_wait")
+def an_accepted_device_log_entry_that_waits(rows):
+    [waiting], entry = rows["quarantine"], rows["device_log_entry"][2]
+    waiting["record_id"] = entry["record_id"]
+
+
+@planted(devices, "device_log_entries_recompute")
+def an_entry_of_another_clock(rows):
+    rows["device_log_entry"][2]["lamport"] += 1
+
+
+@planted(devices, "device_log_entries_recompute")
+def an_entry_of_another_body(rows):
+    rows["device_log_entry"][2]["body"] = b"hallo"
+
+
+@planted(devices, "device_log_entries_recompute")
+def a_message_of_another_text(rows):
+    message = rows["device_log_entry"][-1]
+    message["raw"] = message["raw"].replace(b"post", b"most")
+
+
+@planted(devices, "device_log_entries_recompute")
+def an_entry_after_one_that_is_not_held(rows):
+    rows["device_log_entry"] = [row for row in rows["device_log_entry"] if row["seq"] != 1 or row["profile"] == "ssb"]
+
+
+@planted(devices, "equivocations_are_well_formed")
+def a_fork_of_another_entry(rows):
+    [fork] = rows["equivocation"]
+    fork["bytes_a"] = fork["bytes_b"]
+
+
+@planted(devices, "equivocations_are_well_formed")
+def a_fork_of_a_log_that_nobody_signed(rows):
+    [fork] = rows["equivocation"]
+    fork["attributable"] = False
 
 
 # Authorities.

@@ -13,7 +13,7 @@ SSB_PROFILES: Final[tuple[SsbProfile, ...]] = ("strict", "weak")
 Status: TypeAlias = Literal["accepted", "rejected", "deferred"]
 
 NAMED: Final = 16
-"""How many of the missing entries are in the evidence, the least ones."""
+"""How many of the entries that an entry needs are in its evidence, the least ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,10 @@ def missing_references(
 
 
 def deferred(references: References, missing: Collection[bytes]) -> Verdict:
-    """Return the verdict on an entry some of whose references are not accepted."""
+    """Return the verdict on an entry some of whose references are not accepted.
+
+    The evidence has what the entry needs in that role, accepted or not: so it is the same whatever came before.
+    """
     roles = {
         "PREV_MISSING": () if references.prev is None else (references.prev,),
         "DEP_MISSING": references.deps,
@@ -158,9 +161,8 @@ def deferred(references: References, missing: Collection[bytes]) -> Verdict:
     lacks = set(missing)
     findings = []
     for reason, ids in roles.items():
-        named = sorted(lacks.intersection(ids))
-        if named:
-            findings.append(Finding(reason, {"missing": [each.hex() for each in named[:NAMED]]}))
+        if not lacks.isdisjoint(ids):
+            findings.append(Finding(reason, {"needs": [each.hex() for each in ids[:NAMED]]}))
     return Verdict("deferred", tuple(findings), tuple(f"record:{each.hex()}" for each in sorted(lacks)))
 
 

@@ -467,7 +467,9 @@ def a_message_of_another_text(rows):
 
 @planted(devices, "device_log_entries_recompute")
 def an_entry_after_one_that_is_not_held(rows):
-    rows["device_log_entry"] = [row for row in rows["device_log_entry"] if row["seq"] != 1 or row["profile"] == "ssb"]
+    rows["device_log_entry"] = [
+        row for row in rows["device_log_entry"] if row["seq"] != 1 or row["profile"] == "ssb"
+    ]
 
 
 @planted(devices, "equivocations_are_well_formed")

@@ -199,7 +199,12 @@ def test_each_code_is_well_formed_and_says_what_it_means_and_what_to_do():
         assert set(reason.outcomes) <= set(get_args(Outcome)), code
         assert reason.outcomes, code
         assert reason.severity in get_args(Severity), code
-        assert reason.dialects == ("all",) or set(reason.dialects) <= {"sdmp", "ipfslog", "aura", "devicelog"}, code
+        assert reason.dialects == ("all",) or set(reason.dialects) <= {
+            "sdmp",
+            "ipfslog",
+            "aura",
+            "devicelog",
+        }, code
         for sentence in (reason.meaning, reason.advice):
             assert re.fullmatch(r"[A-Z].{30,}\.", sentence), code
 

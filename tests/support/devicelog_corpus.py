@@ -1,11 +1,13 @@
 """Deliveries of device logs: random groups and feeds, all attacks, damage, files of all forms."""
 
 import random
+from dataclasses import replace
 
 from strandline.dialects.devicelog.codec import message_name, ssb_id, ssb_text, write_entry
 from strandline.dialects.devicelog.types import ScrewStatement
 from support.devicelog_cases import Log, compact, edited, example, feed, ssb_value
-from support.devicelog_tampering import respelled, tampered
+from support.devicelog_tampering import of_phone, respelled, tampered
+from support.second_signatures import sign_again
 
 DAMAGED = (
     b"{", b"[1]", b"null", b'{"previous":NaN}', b"\xff\xfe", b'{"group":"","group":""}', b'{"value":[]}',
@@ -76,7 +78,10 @@ def random_feed(draw, name, length):
 def corpus(seed, groups, steps):
     """Two runs: entries in any order, some only in one of them, some never, some in both; damage and attacks."""
     draw = random.Random(seed)
-    every = [write_entry(each) for each in (*example().values(), edited())]
+    # It stands at no fork, whose evidence has the signature that is stored.
+    copied = of_phone(prev="phone 6")
+    second = replace(copied, sig=sign_again(b"\x01" * 32, copied.record_id))
+    every = [write_entry(each) for each in (*example().values(), edited(), copied, second)]
     for number in range(groups):
         every += map(write_entry, Group(draw, f"{seed}/{number}").entries(steps))
     values = [*feed()]
@@ -87,7 +92,7 @@ def corpus(seed, groups, steps):
         for record in records:
             for _ in range(draw.choice((0, *[1] * 24, 2))):
                 draw.choice(runs)[kind].append(record)
-        for record in records[:14]:
+        for record in records[:16]:
             if record not in (*runs[0][kind], *runs[1][kind]):
                 runs[1][kind].append(record)
     return [_files(draw, number, *run) for number, run in enumerate(runs)]

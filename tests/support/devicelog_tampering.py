@@ -178,6 +178,7 @@ SSB = {
     "content hello": (first(content="hello"), ("SSB_BOX",)),
     "content of other padding": (first(content="aab.box"), ("SSB_BOX",)),
     "content with a line end": (first(content="AAAA.box\n"), ("SSB_BOX",)),
+    "content with a line separator": (first(content="AAAA.box\u2028"), ("SSB_BOX",)),
     **{
         f"signature {text!r:.20}": (feed()[0] | {"signature": text}, ("SSB_SIGNATURE_FORM",))
         for text in BAD_SIGNATURES

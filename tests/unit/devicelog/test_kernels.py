@@ -148,6 +148,15 @@ def test_references_are_judged_as_the_plain_functions_judge_them(stored):
         )  # fmt: skip
 
 
+def test_a_message_of_a_weak_lake_is_judged_without_the_one_before_it():
+    entry = read_line(compact(feed()[1]))
+    row = alone_of(entry, {}, {}) | {"named": []}
+    [found] = [
+        row for each in kernels.judged_alone([pa.RecordBatch.from_pylist([row])]) for row in each.to_pylist()
+    ]
+    assert (found["prev"], found["lacking"], found["absent"], found["found"]) == (None, [], 0, [])
+
+
 def test_stored_rows_become_lines_that_are_read_as_the_same_entries():
     made = [*example().values(), *(read_line(compact(value)) for value in feed())]
     rows = [{**entry_row(each), "deps": list(each.deps)} for each in made]

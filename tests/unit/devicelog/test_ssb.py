@@ -152,6 +152,11 @@ def test_a_text_of_equal_low_bytes_has_the_same_id_and_no_valid_signature():
     assert [row.reasons for row in judge([compact(twin)]).quarantine] == [("SIGNATURE_INVALID",)]
 
 
+def test_a_timestamp_beyond_doubles_is_none():
+    line = compact(feed()[0]).replace(b'"timestamp":1,', b'"timestamp":1e400,')
+    assert read_line(line).reasons == ("SSB_TIMESTAMP",)
+
+
 def test_what_is_signed_ends_before_the_signature():
     text = ssb_text(feed()[0])
     assert signed_bytes(text).decode() == ssb_text({k: v for k, v in feed()[0].items() if k != "signature"})
@@ -231,6 +236,8 @@ def test_lines_have_limits_of_their_profile_and_a_cut_last_one_is_told():
     wide = compact(sized(8192))
     at_most = wide.replace(b"{", b"{" + b" " * (128 * 1024 - len(wide)), 1)
     over = at_most.replace(b"{", b"{ ", 1)
+    long = b" " * (2**20 - 2) + b"{}"
+    assert [each.reasons for each in read_documents(long + b"\n", "lines")] == [("FIELD_MISSING",)]
     found = list(read_documents(at_most + b"\n" + over + b"\n" + b"x" * (2**20 + 1) + b"\n\r\n \n{", "lines"))
     assert isinstance(found[0].found, Entry)
     assert [each.reasons for each in found[1:]] == [

@@ -12,6 +12,14 @@ from strandline.contracts.reasons import Outcome, Severity, reasons, rules_versi
 LIB = Path(__file__).parents[3] / "lib"
 EVERY = reasons()
 PRODUCED = [
+    "REMOVE_NOT_SENIOR",
+    "REMOVE_CUTS_SEEN",
+    "REMOVE_BY_REMOVED",
+    "SCREW_FROM",
+    "SCREW_BEFORE",
+    "SCREW_AFTER",
+    "SCREW_REWIND",
+    "SCREW_NEEDLESS",
     "TRUNCATED",
     "CONTAINER_UNSUPPORTED",
     "CONTAINER_NESTED",

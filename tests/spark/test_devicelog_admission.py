@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.codec import write_entry
 from support.devicelog_cases import TABLET, Log, compact, edited, example, feed, lines, ssb_value
 from support.devicelog_reference import (
@@ -12,7 +13,7 @@ from support.devicelog_reference import (
     told,
     tuples,
 )
-from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, of_phone, plus_order, tampered
+from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, plus_order, tampered
 from support.lakes import choose, write_files
 from support.second_signatures import sign_again
 
@@ -59,30 +60,45 @@ def test_the_published_entries_and_every_attack_on_them_in_one_lake(new_lake, tm
     ] == [("5", 2)]
 
 
-def test_copies_of_one_entry_in_any_run_leave_the_same_tables(new_lake, tmp_path):
-    good = of_phone()
-    bad = dataclasses.replace(good, sig=plus_order(good.sig))
-    second = dataclasses.replace(good, sig=sign_again(b"\x01" * 32, good.record_id))
-    before = list(example().values())
-    runs = {
-        "after": [[*before, good], [bad, second]],
-        "before": [[bad, *before], [second, good]],
-        "waiting": [[bad, second, good], [*before, bad]],
-    }
-    tables = {}
-    for name, given in runs.items():
-        lake, reference = new_lake(name, dialect="devicelog"), ReferenceDeviceLogs()
-        for number, run in enumerate(given):
-            files = {f"{number}.jsonl": lines(*run)}
-            expected = reference.ingest(files)
-            assert told(lake.ingest(write_files(tmp_path / name / str(number), files))) == expected
-            assert_admitted_equal(lake, reference)
-        tables[name] = lake.rows(TABLE), lake.rows("quarantine")
-        again = lake.ingest(write_files(tmp_path / name / "again", {"a.jsonl": lines(good, bad, *before)}))
-        stored = lake.rows(TABLE, "record_id", "sig")
-        assert again.counts["signatures_verified"] == ((good.record_id, good.sig) not in stored)
-    assert tables["after"] == tables["before"] == tables["waiting"]
-    assert [codes for [codes] in lake.rows("quarantine", "reasons")] == [("SIGNATURE_INVALID",)]
+class Copied:
+    """A log of two entries, and three copies of the next one: a good one, a broken one, one that was signed again."""
+
+    def __init__(self, name):
+        seed = name.encode().ljust(32)
+        log = Log(Ed25519Key(seed))
+        log.found(name)
+        log.say("before")
+        self.before = list(log.entries)
+        self.good = log.say("copied")
+        self.bad = dataclasses.replace(self.good, sig=plus_order(self.good.sig))
+        self.second = dataclasses.replace(self.good, sig=sign_again(seed, self.good.record_id))
+
+
+def test_copies_of_one_entry_in_any_run_are_each_judged_by_themselves(new_lake, tmp_path):
+    after, before, waiting = (Copied(name) for name in ("after", "before", "waiting"))
+    runs = [
+        [*after.before, after.good, *before.before, before.bad, waiting.bad, waiting.second, waiting.good],
+        [after.bad, after.second, before.second, before.good, *waiting.before, waiting.bad],
+    ]
+    lake, reference = new_lake(dialect="devicelog"), ReferenceDeviceLogs()
+    for number, run in enumerate(runs):
+        files = {f"{number}.jsonl": lines(*run)}
+        expected = reference.ingest(files)
+        assert told(lake.ingest(write_files(tmp_path / str(number), files))) == expected
+        assert_admitted_equal(lake, reference)
+    for each in (after, before, waiting):
+        rows = [
+            row for row in lake.rows("quarantine", "namespace", "reasons") if row[0] == each.good.namespace
+        ]
+        assert rows == [(each.good.namespace, ("SIGNATURE_INVALID",))]
+    stored = lake.rows(TABLE, "record_id", "sig")
+    tables = lake.tables()
+    again = [copy for each in (after, before, waiting) for copy in (*each.before, each.good, each.bad)]
+    report = lake.ingest(write_files(tmp_path / "again", {"a.jsonl": lines(*again)}))
+    # Only a good signature other than the stored one is verified again.
+    other = [each for each in (after, before, waiting) if (each.good.record_id, each.good.sig) not in stored]
+    assert report.counts["signatures_verified"] == len(other)
+    assert lake.tables() == tables
 
 
 def chain(length):

@@ -232,7 +232,8 @@ def test_the_example_is_displayed_with_struck_rows(spark, selects):
 def test_the_order_with_texts_and_the_health_of_the_example(spark, selects):
     namespace = group("example").entries()[0].namespace
     rows = spark.sql(
-        f"SELECT position, label, text, final FROM ({selects['device_log']}) WHERE namespace = '{namespace}' ORDER BY position"
+        f"SELECT position, label, text, final FROM ({selects['device_log']}) "
+        f"WHERE namespace = '{namespace}' ORDER BY position"
     ).collect()
     assert [row["text"][8] for row in rows] == list("01235467")
     assert {row["label"] for row in rows} == {"phone", "pc"}

@@ -7,6 +7,14 @@ from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.devicelog.codec import read_documents
+from strandline.dialects.devicelog.kernels.reduced_rows import (
+    member_rows,
+    screw_rows,
+    state_row,
+    tip_rows,
+    view_rows,
+)
+from strandline.dialects.devicelog.reduce import reduce
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import Counts, HeldEntries, forks, judge_documents
 from support.lakes import counted
@@ -15,6 +23,7 @@ BUCKETS = 16
 NAMES = [field.name for field in fields(Counts)]
 QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "record_id", "waits_for", "evidence")
 FORMATS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "txt": "json"}
+STATE = ("namespace", "bucket", "dialect", "record_count", "state_hash", "reducer_version", "depends_on")
 SAME = (
     "record_id", "log", "profile", "kind", "seq", "lamport", "utc", "prev", "deps", "body", "body_size", "body_hash",
     "raw", "sig",
@@ -47,9 +56,16 @@ def fork_row(found, buckets=BUCKETS):
     return row | {"bucket": bucket_of(found.namespace, buckets)}
 
 
-def tuples(table, rows):
+def tuples(table, rows, names=None):
     """Rows as the lake gives them."""
-    return sorted((tuple(row[name] for name in contract(table).compared) for row in rows), key=repr)
+    names = names or contract(table).compared
+    return sorted((tuple(_plain(row.get(name)) for name in names) for row in rows), key=repr)
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return tuple(map(_plain, value.values()))
+    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 class ReferenceDeviceLogs:
@@ -86,6 +102,26 @@ class ReferenceDeviceLogs:
         """The rows of `device_log_entry`."""
         return [entry_row(entry) for entry in self.held.entries.values()]
 
+    def reduced(self, policy="keep-both"):
+        """The rows of the reduced tables."""
+        groups, found = {}, {"equivocation": self.forks()}
+        for entry in self.held.entries.values():
+            groups.setdefault(entry.namespace, []).append(entry)
+        for namespace, entries in groups.items():
+            here = {"namespace": namespace, "bucket": bucket_of(namespace, BUCKETS)}
+            state = reduce(entries, policy)
+            parts = {
+                "device_log_view": view_rows(state), "device_log_screw": screw_rows(state),
+                "device_log_tip": tip_rows(state), "device_log_member": member_rows(state),
+                "namespace_state": [
+                    state_row(state)
+                    | {"dialect": DIALECT, "reducer_version": f"devicelog-1:{policy}", "depends_on": None}
+                ],
+            }  # fmt: skip
+            for table, rows in parts.items():
+                found.setdefault(table, []).extend(here | row for row in rows)
+        return found
+
     def forks(self):
         """The rows of `equivocation`."""
         return [fork_row(each) for each in forks(self.held.entries.values(), self.ssb_profile, self.hmac_key)]
@@ -96,6 +132,13 @@ def assert_admitted_equal(lake, reference):
     assert lake.rows("device_log_entry") == tuples("device_log_entry", reference.rows())
     expected = sorted(map(astuple, (*reference.rejected.values(), *reference.waiting.values())), key=repr)
     assert lake.rows("quarantine", *QUARANTINE) == expected
+
+
+def assert_reduced_equal(lake, reference):
+    """Rows of groups and states are those of the reference."""
+    for table, rows in reference.reduced().items():
+        names = STATE if table == "namespace_state" else contract(table).compared
+        assert lake.rows(table, *names) == tuples(table, rows, names), table
 
 
 def told(report):

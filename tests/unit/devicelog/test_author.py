@@ -83,7 +83,7 @@ def test_a_log_joins_on_its_least_grant():
 def test_an_entry_whose_parents_are_missing_waits_for_them():
     first, second = pair()
     entries = [second.append(b"%d" % number, number) for number in range(3)]
-    start = [entry for entry in second.entries() if entry.log == second.key][0]
+    start = next(entry for entry in second.entries() if entry.log == second.key)
     assert first.merge(entries[1:], utc=9) == "same"
     assert first.merge([entries[0]], utc=9) == "same"
     assert first.merge([start], utc=9) == "forward"

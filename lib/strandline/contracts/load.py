@@ -16,6 +16,7 @@ TABLES: Final = (
     "node_resource",
     "ipfs_log_identity", "ipfs_log_manifest", "ipfs_log_entry",
     "aura_fact",
+    "device_log_entry",
     "node_journal",
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document",
     "attested_op", "authority_state", "authority_leaf",

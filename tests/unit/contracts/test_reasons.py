@@ -142,6 +142,36 @@ PRODUCED = [
     "AUTHORITY_STATE_MISSING",
     "CONTEXT_GENESIS_MISSING",
     "AURA_OP_FORK",
+    "KEY_WEAK",
+    "BODY_TOO_LARGE",
+    "DEPS_TOO_MANY",
+    "DEPS_ORDER",
+    "KIND_UNKNOWN",
+    "KEY_SHAPE",
+    "BODY_FORMAT",
+    "ID_MISMATCH",
+    "PREV_OTHER_LOG",
+    "SEQ_GAP",
+    "LAMPORT_MISMATCH",
+    "NOT_GRANTED",
+    "LAST_MISMATCH",
+    "PREV_MISSING",
+    "DEP_MISSING",
+    "LAST_MISSING",
+    "DEVICELOG_FORK",
+    "SSB_NOT_OBJECT",
+    "SSB_FIELD_ORDER",
+    "SSB_PREVIOUS",
+    "SSB_AUTHOR",
+    "SSB_SEQUENCE",
+    "SSB_TIMESTAMP",
+    "SSB_HASH",
+    "SSB_CONTENT",
+    "SSB_TYPE",
+    "SSB_BOX",
+    "SSB_SIGNATURE_FORM",
+    "SSB_TOO_LARGE",
+    "SSB_KEY_MISMATCH",
 ]
 
 
@@ -197,6 +227,9 @@ def test_what_waits_says_for_what_and_nothing_else_does():
         "PARENT_MISSING": "state",
         "AUTHORITY_STATE_MISSING": "state",
         "CONTEXT_GENESIS_MISSING": "state",
+        "PREV_MISSING": "record",
+        "DEP_MISSING": "record",
+        "LAST_MISSING": "record",
     }
     assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
 
@@ -205,7 +238,7 @@ def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
     forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
-    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK"}
+    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK", "DEVICELOG_FORK"}
     own = {code for code in EVERY if code.startswith("OWN_")}
     assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 
@@ -219,6 +252,7 @@ def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_
         "VARIANT_UNSUPPORTED",
         "OP_VERSION",
         "SUITE_UNSUPPORTED",
+        "KIND_UNKNOWN",
     }
     assert {code for code, reason in EVERY.items() if reason.replay} == replayed
 

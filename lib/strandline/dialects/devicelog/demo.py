@@ -1,4 +1,4 @@
-"""The demo: the published example of a phone and a computer that were apart for a day, and an altered message.
+"""The demo: the published example of a phone and a computer that were apart for a day, and a changed entry of a tablet.
 
 INSECURE DEMO: the keys are known. The note that published the example has two errors, corrected here: on the phone,
 the replayed Message 5 has the clock 8 (not 9), and the phone's screw follows Message 4, its own newest entry (not
@@ -12,29 +12,35 @@ from typing import Final
 from strandline.dialect_api.demo import Demo, DemoFile, DemoRejection
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key
 from strandline.dialects.devicelog.codec import write_entry
-from strandline.dialects.devicelog.types import Entry
+from strandline.dialects.devicelog.types import Entry, group_namespace
 
 ALTERED: Final = "altered.jsonl"
-QUERY: Final = "SELECT label, what, shown_clock, struck FROM device_log_history ORDER BY label DESC, i, line"
-NEXT_QUERY: Final = "SELECT messages, final_messages, active, screws, held_back_by FROM device_log_health"
+QUERY: Final = (
+    "SELECT label, shown_clock, struck, what FROM device_log_history WHERE label = 'phone' ORDER BY i, line"
+)
+NEXT_QUERY: Final = "SELECT position, label, text, final FROM device_log ORDER BY position"
 
-_PHONE, _PC = (bytes([number]) * 32 for number in (1, 2))
+_PHONE, _COMPUTER, _TABLET = (bytes([number]) * 32 for number in (1, 2, 3))
 _MINUTE: Final = 60_000
 _HOUR: Final = 60 * _MINUTE
 
 
 def example() -> tuple[DeviceLog, DeviceLog]:
-    """Return the phone and the computer after they have met."""
-    phone = DeviceLog.found(_PHONE, "phone", [public_key(_PC)])
+    """Return the phone and the computer: they wrote three messages together, five apart, and then met."""
+    phone = DeviceLog.found(_PHONE, "phone", [public_key(_COMPUTER)])
     for number, hour in enumerate((6, 7, 10)):
         phone.append(b"Message %d" % number, hour * _HOUR)
-    pc = DeviceLog.join(_PC, "pc", phone.entries(), phone.group, 10 * _HOUR + _MINUTE)
+    computer = DeviceLog.join(_COMPUTER, "pc", phone.entries(), phone.group, 10 * _HOUR + _MINUTE)
     phone.append(b"Message 3 (phone)", 11 * _HOUR)
     phone.append(b"Message 4 (phone)", 18 * _HOUR + 30 * _MINUTE)
     for number, hour in ((5, 18), (6, 19), (7, 20)):
-        pc.append(b"Message %d (pc)" % number, hour * _HOUR)
-    meet(phone, pc, 21 * _HOUR)
-    return phone, pc
+        computer.append(b"Message %d (pc)" % number, hour * _HOUR)
+    meet(phone, computer, 21 * _HOUR)
+    return phone, computer
+
+
+def _own(log: DeviceLog) -> list[Entry]:
+    return [entry for entry in log.entries() if entry.log == log.key]
 
 
 def _lines(entries: Iterable[Entry]) -> bytes:
@@ -43,24 +49,21 @@ def _lines(entries: Iterable[Entry]) -> bytes:
 
 def demo() -> Demo:
     """Return the files of the demo, and the record in them that the demo explains."""
-    phone, pc = example()
-    of_phone = [entry for entry in phone.entries() if entry.log == phone.key]
-    of_pc = [entry for entry in pc.entries() if entry.log == pc.key]
-    message = next(entry for entry in of_phone if entry.body == b"Message 4 (phone)")
-    altered = replace(message, body=b"Message 4 (forged)")
+    phone, computer = map(_own, example())
+    tablet = DeviceLog.found(_TABLET, "tablet")
+    first = _own(tablet)
+    changed = replace(tablet.append(b"Pay Alice", _HOUR), body=b"Pay Mallory")
     return Demo(
         files=(
-            DemoFile(
-                "phone.jsonl", "the published example, log of the phone, two printed numbers corrected",
-                len(of_phone), _lines(of_phone),
-            ),
-            DemoFile("computer.jsonl", "the same, log of the computer", len(of_pc), _lines(of_pc)),
-            DemoFile(ALTERED, "a message of the phone with another text", 1, _lines([altered])),
+            DemoFile("phone.jsonl", "published, the log of a phone", len(phone), _lines(phone)),
+            DemoFile("computer.jsonl", "published, the log of a computer", len(computer), _lines(computer)),
+            DemoFile("tablet.jsonl", "synthetic, the start of the log of a tablet", len(first), _lines(first)),
+            DemoFile(ALTERED, "its next entry, with another body than the tablet signed", 1, _lines([changed])),
         ),
         rejection=DemoRejection(
-            title="A message of the phone whose text was altered",
+            title="An entry whose body was changed",
             file=ALTERED,
-            namespace=message.namespace,
+            namespace=group_namespace(tablet.group),
             reason="ID_MISMATCH",
         ),
         query=QUERY,

@@ -45,7 +45,6 @@ for make in (
     runs,
     own_node,
     authority,
-    devices,
 ):
     planted(make)(sound)
 

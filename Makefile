@@ -50,6 +50,7 @@ node: $(VENV)/.test ## Compare with JavaScript in the node on this machine (seco
 	@node --version > /dev/null 2>&1 || { \
 	  echo "error: node is not on PATH." >&2; \
 	  echo "next: install Node.js 18 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
+	npm ci --prefix tests/node/ssb --ignore-scripts --no-audit --no-fund --silent
 	$(BIN)/python -m pytest -q -m node tests/node
 
 frost: $(VENV)/.test ## Sign facts with holders of a FROST key, by a published crate (a minute the first time)

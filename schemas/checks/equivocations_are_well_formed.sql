@@ -26,4 +26,12 @@ WHERE equivocation_id <> unhex(
   )
   OR (dialect = 'aura' AND attributable <> (key <> ''))
   OR (dialect = 'sdmp' AND attributable)
-  OR (dialect = 'ipfslog' AND NOT attributable)
+  OR (dialect IN ('ipfslog', 'devicelog') AND NOT attributable)
+  OR (
+    dialect = 'devicelog'
+    AND (
+      key <> coalesce(get_json_object(CAST(bytes_a AS STRING), '$.log'), key)
+      OR lower(hex(get(members, 0))) <> coalesce(get_json_object(CAST(bytes_a AS STRING), '$.id'), lower(hex(get(members, 0))))
+      OR lower(hex(get(members, 1))) <> coalesce(get_json_object(CAST(bytes_b AS STRING), '$.id'), lower(hex(get(members, 1))))
+    )
+  )

@@ -8,7 +8,7 @@ WHERE size(reasons) = 0
   OR exists(waits_for, awaited -> NOT awaited RLIKE '\\A(record|line|identity|pin|state|rules):(?s:.)+\\z')
   OR first_seen > last_seen
   OR (times_seen = 1 AND first_run <> last_run)
-  OR (raw_whole AND dialect <> 'aura' AND record_id <> unhex(sha2(raw, 256)))
+  OR (raw_whole AND dialect NOT IN ('aura', 'devicelog') AND record_id <> unhex(sha2(raw, 256)))
   OR (
     raw_whole
     AND dialect = 'aura'

@@ -15,7 +15,16 @@ from strandline.dialects.ipfslog.codec import dag_pb_block, identity_value, pars
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, batch, render
 from strandline.kernels.manifests import MANIFEST_MEMBER
-from support import aura_cases, aura_tampering, json_cases, mutations, random_deliveries, random_journals
+from support import (
+    aura_cases,
+    aura_tampering,
+    devicelog_cases,
+    devicelog_tampering,
+    json_cases,
+    mutations,
+    random_deliveries,
+    random_journals,
+)
 from support.ipfslog_cases import dag, entry, who
 from support.ipfslog_tampering import BLOCKS, CLAIMS, MADE, V0
 
@@ -122,6 +131,32 @@ def fact_files() -> list[bytes]:
     whole = f'{{"namespace":"{aura_cases.U.text}","facts":[{",".join(lines)}]}}'
     texts = ("\n".join(lines), whole, f"{whole}\n{lines[0]}\r\n")
     return small([*(each.encode() for each in texts), b"".join(each.cbor for each in made)])
+
+
+@cache
+def device_files() -> list[bytes]:
+    """Entries and messages, the attacks on them, and files of each form."""
+    made = devicelog_cases.example()
+    feed = [devicelog_cases.compact(value) for value in devicelog_cases.feed()]
+    few = devicelog_cases.lines(*list(made.values())[:2])
+    attacks = [line for line, _ in devicelog_tampering.tampered()]
+    whole = b"[" + b",".join(feed) + b"]"
+    return small(
+        [
+            *(devicelog_cases.lines(each) for each in made.values()),
+            few,
+            *feed,
+            whole,
+            b" ".join(feed),
+            *attacks,
+        ]
+    )
+
+
+@cache
+def device_bodies() -> list[bytes]:
+    """Bodies of every kind."""
+    return small([each.body for each in devicelog_cases.example().values()])
 
 
 @cache

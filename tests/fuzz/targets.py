@@ -7,7 +7,7 @@ memory is more than a document may take.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fuzz import corpora, facts, files, values
+from fuzz import corpora, devices, facts, files, values
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ TARGETS: dict[str, Target] = {
     "fork_evidence": Target(corpora.fork_files, facts.only_genuine_evidence_proves_a_fork),
     "states": Target(corpora.states, facts.states_are_read_or_refused),
     "cbor_items": Target(corpora.facts, facts.items_end_where_their_value_does),
+    "device_files": Target(corpora.device_files, devices.device_files_are_read),
+    "device_admission": Target(corpora.device_files, devices.entries_are_admitted),
+    "device_bodies": Target(corpora.device_bodies, devices.bodies_are_written_as_they_were_read),
+    "javascript": Target(corpora.json_texts, devices.javascript_texts_are_stable),
+    "replay_devices": Target(corpora.device_files, devices.rejected_entries_are_judged_again),
     "replay_logs": Target(corpora.log_files, files.rejected_documents_are_judged_again),
     "replay_journals": Target(corpora.journal_files, files.rejected_frames_are_judged_again),
 }

@@ -6,8 +6,9 @@ import pytest
 
 from strandline.dialects import dialect
 from strandline.dialects.sdmp.spark import few_lines, few_segments
-from support import aura_corpus, log_lakes
+from support import aura_corpus, devicelog_corpus, log_lakes
 from support import aura_reference as facts
+from support import devicelog_reference as devices
 from support import ipfslog_reference as logs
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.conformance import Conformance, GoldenLake
@@ -107,3 +108,24 @@ class TestAura(GoldenLake, Conformance):
 
     def assert_reduced(self, lake, reference):
         facts.assert_reduced_equal(lake, reference)
+
+
+class TestDevicelog(GoldenLake, Conformance):
+    dialect = "devicelog"
+    ending = ".jsonl"
+
+    def corpus(self):
+        first, second = devicelog_corpus.corpus(29, 60, 14)
+        return first | demo(self.dialect), second
+
+    def reference(self):
+        return devices.ReferenceDeviceLogs()
+
+    def assert_counted(self, report, counts):
+        assert devices.told(report) == counts
+
+    def assert_admitted(self, lake, reference):
+        devices.assert_admitted_equal(lake, reference)
+
+    def assert_reduced(self, lake, reference):
+        devices.assert_reduced_equal(lake, reference)

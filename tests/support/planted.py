@@ -1,7 +1,7 @@
 """Rows of sound journals, logs and runs, made without Spark, and cases in which one thing of them is wrong."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
@@ -11,12 +11,26 @@ from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
 from strandline.dialects.aura.author import generate
 from strandline.dialects.aura.verify import admit
+from strandline.dialects.devicelog.author import synthetic as synthetic_devices
+from strandline.dialects.devicelog.codec import read_line, write_entry
+from strandline.dialects.devicelog.kernels.reduced_rows import (
+    member_rows,
+    screw_rows,
+    state_row,
+    tip_rows,
+    view_rows,
+)
+from strandline.dialects.devicelog.reduce import reduce as reduce_devices
+from strandline.dialects.devicelog.verify import forks as device_forks
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
 from support.aura_reference import fact_row, reduced_rows
+from support.devicelog_cases import Log, compact, ssb_value
+from support.devicelog_reference import entry_row as device_row
+from support.devicelog_reference import fork_row
 from support.ipfslog_cases import AUTHORS, entry, who
 from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
 from support.pruning import pruned_row, snapshot_row
@@ -131,6 +145,29 @@ def log(number: int) -> Rows:
     return _log(log_id, [root, *pair], LogConfiguration("keyvalue", ("*",), "config"))
 
 
+def devices(number: int) -> Rows:
+    """A group of two devices with an entry that was edited, a feed of two messages, and an entry that waits."""
+    phone, pc = (Log(f"planted/{number}/{name}".encode()) for name in ("phone", "pc"))
+    phone.found(f"phone {number}", (pc.key.public,))
+    pc.join(phone.entries[0], "pc")
+    phone.say("hello", [pc.entries[0]])
+    edited = [phone.say(text, prev=phone.entries[1]) for text in ("one", "two")]
+    first = ssb_value(pc.key, None, 1, 1, {"type": "post", "text": "Sea ☃"})
+    feed = [first, ssb_value(pc.key, first, 2, 2, {"type": "post"})]
+    entries = [*phone.entries, *pc.entries, *(read_line(compact(value)) for value in feed)]
+    waiting = phone.say("waits", prev=edited[0], dep_ids=(sha256(b"missing").digest(),))
+    raw = write_entry(waiting)
+    waits = [f"record:{sha256(b'missing').hexdigest()}"]
+    row = _held(waiting.namespace, "devicelog", "deferred", ("DEP_MISSING",), raw, waits)
+    return {
+        "device_log_entry": [device_row(each, BUCKETS) | {"run_id": "test"} for each in entries],
+        "equivocation": [
+            {**fork_row(each, BUCKETS), "members": list(each.members)} for each in device_forks(entries)
+        ],
+        "quarantine": [row | {"record_id": waiting.record_id}],
+    }
+
+
 def identities(number: int) -> Rows:
     """The identities of those who write in these logs."""
     return {"ipfs_log_identity": [identity_row(who(name)) for name in AUTHORS.values()]}
@@ -227,6 +264,32 @@ def authority(number: int) -> Rows:
     waiting["record_id"] = sha256(b"strandline/aura/fact/1\0" + lost).digest()
     facts = [_listed(fact_row(op.fact, op)) | {"run_id": "test"} for op in ops.values()]
     return {"aura_fact": facts, "quarantine": [waiting], **rows}
+
+
+def met_devices(number: int) -> Rows:
+    """A group of three devices that met several times, so that their logs have screws."""
+    made = {entry.record_id: entry for log in synthetic_devices(number, 3, 12, 4) for entry in log.entries()}
+    state = reduce_devices(made.values())
+    namespace = next(iter(made.values())).namespace
+    place = {"namespace": namespace, "bucket": bucket_of(namespace, BUCKETS)}
+    written = {"run_id": "test", **place}
+    entries = [_listed(_filled("device_log_entry", _attributes(entry) | written)) for entry in made.values()]
+    parts = {"view": view_rows, "screw": screw_rows, "tip": tip_rows, "member": member_rows}
+    rows = {
+        f"device_log_{part}": [_filled(f"device_log_{part}", place | row) for row in rows_of(state)]
+        for part, rows_of in parts.items()
+    }
+    stated = state_row(state) | {"dialect": "devicelog", "reducer_version": "devicelog-1:keep-both"}
+    return {"device_log_entry": entries, "namespace_state": [place | stated | REDUCED], **rows}
+
+
+def _attributes(value: object) -> dict:
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def _filled(table: str, row: dict) -> dict:
+    """A row with all columns of its table, absent ones null."""
+    return {name: row.get(name) for name in contract(table).names}
 
 
 def _listed(row: dict) -> dict:

@@ -11,11 +11,13 @@ from support.planted import (
     CASES,
     Rows,
     authority,
+    devices,
     forked_journal,
     identities,
     journal,
     log,
     manifests,
+    met_devices,
     own_node,
     planted,
     pruned_log,
@@ -434,6 +436,55 @@ def _recomputed(rows: Rows, first: int) -> None:
 __all__ = ["CASES"]
 
 
+# Device logs.
+
+
+@planted(devices)
+def nothing_in_device_logs(rows):
+    pass
+
+
+@planted(devices, "accepted_device_log_entries_do_not_wait")
+def an_accepted_device_log_entry_that_waits(rows):
+    [waiting], entry = rows["quarantine"], rows["device_log_entry"][2]
+    waiting["record_id"] = entry["record_id"]
+
+
+@planted(devices, "device_log_entries_recompute")
+def an_entry_of_another_clock(rows):
+    rows["device_log_entry"][2]["lamport"] += 1
+
+
+@planted(devices, "device_log_entries_recompute")
+def an_entry_of_another_body(rows):
+    rows["device_log_entry"][2]["body"] = b"hallo"
+
+
+@planted(devices, "device_log_entries_recompute")
+def a_message_of_another_text(rows):
+    message = rows["device_log_entry"][-1]
+    message["raw"] = message["raw"].replace(b"post", b"most")
+
+
+@planted(devices, "device_log_entries_recompute")
+def an_entry_after_one_that_is_not_held(rows):
+    rows["device_log_entry"] = [
+        row for row in rows["device_log_entry"] if row["seq"] != 1 or row["profile"] == "ssb"
+    ]
+
+
+@planted(devices, "equivocations_are_well_formed")
+def a_fork_of_another_entry(rows):
+    [fork] = rows["equivocation"]
+    fork["bytes_a"] = fork["bytes_b"]
+
+
+@planted(devices, "equivocations_are_well_formed")
+def a_fork_of_a_log_that_nobody_signed(rows):
+    [fork] = rows["equivocation"]
+    fork["attributable"] = False
+
+
 # Authorities.
 
 
@@ -516,3 +567,36 @@ def a_fork_whose_bytes_are_not_those_of_its_members(rows):
 @planted(authority, "equivocations_are_well_formed")
 def a_fork_that_nobody_made(rows):
     rows["equivocation"][0]["attributable"] = False
+
+
+planted(met_devices)(sound)
+DEVICES_AGREE = "device_logs_agree_with_entries"
+UNPLACED = {"final": False, "position": None, "previous": None, "prefix_hash": None}
+
+
+@planted(met_devices, DEVICES_AGREE)
+def a_message_without_a_place(rows):
+    rows["device_log_view"].pop()
+
+
+@planted(met_devices, DEVICES_AGREE)
+def a_place_of_no_message(rows):
+    rows["device_log_view"].append(
+        rows["device_log_view"][0] | {"record_id": OTHER, "status": "removed"} | UNPLACED
+    )
+
+
+@planted(met_devices, DEVICES_AGREE)
+def a_view_with_another_hash(rows):
+    rows["device_log_view"][3]["prefix_hash"] = OTHER
+
+
+@planted(met_devices, DEVICES_AGREE)
+def two_messages_that_changed_places(rows):
+    one, other = rows["device_log_view"][3:5]
+    one["lamport"], other["lamport"] = other["lamport"] + 1, one["lamport"]
+
+
+@planted(met_devices, DEVICES_AGREE)
+def a_screw_without_a_verdict(rows):
+    rows["device_log_screw"].pop()

@@ -1,7 +1,8 @@
 """MERGE as text: one function per merge policy, rendered from a contract.
 
 The source is always a view of one batch, with the columns of the contract and at most one row per key. The literal
-buckets are those of the batch: only conditions on the target let Delta skip the files of other buckets.
+buckets are those of the batch: only conditions on the target let Delta skip the files of other buckets. Columns of a
+key that can be null are compared null-safe.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -131,7 +132,11 @@ def _merge_into(
     if not buckets:
         raise ValueError(f"a merge into {contract.table} names no bucket: the batch is empty")
     literals = ", ".join(str(bucket) for bucket in sorted({int(bucket) for bucket in buckets}))
-    equal = [f"t.{name} = s.{name}" for name in ("bucket", *(key or contract.key))]
+    nullable = {column.name for column in contract.columns if not column.required}
+    equal = [
+        f"t.{name} {'<=>' if name in nullable else '='} s.{name}"
+        for name in ("bucket", *(key or contract.key))
+    ]
     condition = "\n  AND ".join([f"t.bucket IN ({literals})", *equal, *ranges])
     return f"MERGE INTO {target} AS t\nUSING {quote_name(source)} AS s\nON {condition}\n"
 

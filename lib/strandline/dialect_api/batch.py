@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Final
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
@@ -40,7 +40,7 @@ def read_batch(
     if has_news:
         to_judge = provenance.with_record_source(_without_verdict(stages, documents, earlier), sources)
         judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
-    waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name)
+    waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name, _judge_id_of_row(stages))
     waits = jobs.has_rows(waiting)
     gathered = Gathered(judged, tables, jobs)
     is_known = earlier is not None and not has_news
@@ -70,7 +70,7 @@ def read_batch(
         refuted = findings.recalled_findings(every, others, recalled)
         if earlier is not None:
             # A waiting record that is judged now has a new verdict.
-            judged_again = recalled.select(F.col("record_id").alias("judge_id"))
+            judged_again = recalled.select(F.col("judge_id").alias("judge_id"))
             earlier = earlier.join(judged_again, "judge_id", "left_anti")
     all_verdicts = all_verdicts.select(*verdicts.VERDICT)
     if earlier is not None:
@@ -116,13 +116,18 @@ def _known(
     The second value tells whether there is a block without one. In a replay, earlier rejections do not count.
     """
     in_evidence = stages.claims_in_evidence()
-    asked = known.asked_for(documents, stages.claims, in_evidence)
-    here = (
-        table.where(F.col("bucket").isin(*read["buckets"])).select("namespace", "record_id")
-        for table in (
-            (tables.read(stages.info.record_table), stages.pruned(tables)) if read["buckets"] else ()
+    asked = known.asked_for(documents.withColumn("signature", _signature(stages)), stages.claims, in_evidence)
+    here: list[DataFrame] = []
+    if read["buckets"]:
+        of_all = F.lit(None).cast("binary").alias("signature")
+        tables_here = (
+            (tables.read(stages.info.record_table), _signature(stages)),
+            (stages.pruned(tables), of_all),
         )
-    )
+        here = [
+            table.where(F.col("bucket").isin(*read["buckets"])).select(*known.KEY, signature)
+            for table, signature in tables_here
+        ]
     records = [each for each in here if jobs.has_rows(each)]
     rows = known.rows_with_verdict(
         tables.read("quarantine"), dialect=stages.info.name, open_reasons=stages.open_reasons,
@@ -134,7 +139,7 @@ def _known(
         stored = known.stored(asked, reduce(DataFrame.unionByName, records), tuple(in_evidence))
         found.append(jobs.checkpoint(stored, "known records"))
     if has_verdicts:
-        remembered = known.remembered(asked, rows, in_evidence)
+        remembered = known.remembered(asked, rows, in_evidence, _judge_id_of_row(stages))
         if found:
             remembered = remembered.join(_ids(found[0]), "judge_id", "left_anti")
         found.append(jobs.checkpoint(remembered, "known verdicts"))
@@ -144,6 +149,17 @@ def _known(
     earlier = earlier.coalesce(1) if _are_few(read) else earlier
     blocks_known = jobs.row(earlier.agg(F.count(F.lit(1)).alias("blocks")))["blocks"]
     return (earlier if blocks_known else None), blocks_known < read["blocks"]
+
+
+def _signature(stages: RecordStages) -> Column:
+    """Return what the record id of a document or record does not cover; null if it covers all."""
+    covered = F.lit(None).cast("binary")
+    return (covered if stages.signature is None else F.col(stages.signature)).alias("signature")
+
+
+def _judge_id_of_row(stages: RecordStages) -> Column:
+    """Return the key of the verdict in a whole row of `quarantine`."""
+    return F.col("record_id" if stages.signature is None else "raw_sha256")
 
 
 def _ids(judged: DataFrame) -> DataFrame:

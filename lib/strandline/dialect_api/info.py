@@ -11,8 +11,8 @@ class LakeOption:
     """An option that is fixed when a lake is created, stored as a property of one table. It decides verdicts or states.
 
     `name` is the option of `init`; `table` and `table_property` say where it is stored. `values` are the allowed
-    values, the first one is the default; None allows any text, with `default` as the default. An option with a `flag`
-    takes no value: giving it selects that value.
+    values, the first one is the default; None allows any text that matches `form` whole, with `default` as the default.
+    An option with a `flag` takes no value: giving it selects that value.
     """
 
     name: str
@@ -23,6 +23,7 @@ class LakeOption:
     flag: str | None = None
     metavar: str = "NAME"
     default: str = ""
+    form: str = "(?s:.*)"
 
     @property
     def unset(self) -> str:

@@ -83,8 +83,7 @@ class RecordDialect(RecordStages):
 
         Gives: file_no, namespace, record_id, name (hex of the id), follows (hex of the links).
         """
-        follows = F.array() if self.links is None else F.coalesce(self.links, F.array())
-        columns = (*known.KEY, follows.cast("array<binary>").alias("follows"))
+        columns = (*known.KEY, self.follows().cast("array<binary>").alias("follows"))
         every = batch.concluded.where((F.col("kind") == RECORD) & F.col("namespace").isNotNull()).select(
             *columns
         )
@@ -102,10 +101,10 @@ class RecordDialect(RecordStages):
 
 def _resolved(recalled: DataFrame, verdicts_on_them: DataFrame) -> DataFrame:
     """Return the waiting rows that no longer wait, or wait for another reason: then another row replaces them."""
-    judged = verdicts_on_them.select("record_id", "outcome", F.col("reasons").alias("now"))
+    judged = verdicts_on_them.select("judge_id", "outcome", F.col("reasons").alias("now"))
     is_over = (F.col("outcome") != "deferred") | (F.col("now") != F.col("reasons"))
     return (
-        recalled.join(judged, "record_id")
+        recalled.join(judged, "judge_id")
         .where(is_over)
         .select("quarantine_id", "bucket", "namespace", "record_id")
     )

@@ -89,7 +89,9 @@ class RecordStages(Dialect):
     `document_fields` are BLOCK_FIELDS and `claims`, which are texts that files state about blocks; `judged` is
     JUDGED_FIELDS and the facts of the dialect, among them `links` (ARRAY<BINARY>, ids of the records that a record
     follows), also a column of the record table; None if records name no records. `open_reasons` are reasons that do not
-    depend on block and claims alone: verdicts with them are not reused. `read_content`, `judge` and `replay` are
+    depend on block and claims alone: verdicts with them are not reused. `signature` is a column of documents and of the
+    record table that the record id does not cover, or None: copies of a record can then differ in it, so each is judged
+    by itself, and `judge_id` is the SHA-256 of its block. `read_content`, `judge` and `replay` are
     functions of kernels: workers import only their module.
     """
 
@@ -98,6 +100,7 @@ class RecordStages(Dialect):
     links: ClassVar[str | None]
     claims: ClassVar[tuple[str, ...]] = ()
     open_reasons: ClassVar[tuple[str, ...]] = ()
+    signature: ClassVar[str | None] = None
 
     @staticmethod
     @abstractmethod
@@ -167,6 +170,10 @@ class RecordStages(Dialect):
     def side_rows(self, batch: Batch, found: Row) -> SideRows:
         """Return the inserts of side tables, and counts; `found` has the measures."""
         return SideRows()
+
+    def follows(self) -> Column:
+        """Return the ids of the records that a record follows, from columns of `judged` and of the record table."""
+        return F.array() if self.links is None else F.coalesce(F.col(self.links), F.array())
 
     def skeletons(self, pruned: DataFrame) -> DataFrame | None:
         """Return namespace, record_id and `links` of pruned records, or None if the links are not stored."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 GROUP: Final = "strandline.dialects"
 BUILT_IN: Final = tuple(
-    EntryPoint(name, f"strandline.dialects.{name}.info:INFO", GROUP) for name in ("sdmp", "ipfslog", "aura")
+    EntryPoint(name, f"strandline.dialects.{name}.info:INFO", GROUP)
+    for name in ("sdmp", "ipfslog", "aura", "devicelog")
 )
 
 

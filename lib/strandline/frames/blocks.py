@@ -80,14 +80,12 @@ def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:
 def waiting_blocks(waiting: DataFrame, claims: Sequence[str]) -> DataFrame:
     """Shape waiting rows of `quarantine` to blocks to judge, without claims.
 
-    Reads:  record_id, raw, source.
+    Reads:  judge_id, record_id, raw, source.
     Gives:  judge_id, record_id, block, source, `claims` (null).
     Rows:   one per row.
     """
     nothing = (F.lit(None).cast("string").alias(name) for name in claims)
-    return waiting.select(
-        F.col("record_id").alias("judge_id"), "record_id", F.col("raw").alias("block"), "source", *nothing
-    )
+    return waiting.select("judge_id", "record_id", F.col("raw").alias("block"), "source", *nothing)
 
 
 def judged(blocks: DataFrame, judge: kernel.JudgeBlock, facts: pa.Schema, options: ReadOptions) -> DataFrame:

@@ -42,13 +42,13 @@ def with_source(found: DataFrame, sources: DataFrame) -> DataFrame:
 def recalled_findings(judged: DataFrame, verdicts: DataFrame, recalled: DataFrame) -> DataFrame:
     """Shape waiting records that were judged again and not accepted to findings; this run did not deliver them.
 
-    Reads:  judged: judge_id, record_id, block; VERDICT of these; recalled: record_id, waits_for, source,
+    Reads:  judged: judge_id, record_id, block; VERDICT of these; recalled: judge_id, waits_for, source,
             source_offset.
     Gives:  FINDING_COLUMNS.
     Rows:   one per record that was rejected, or now waits for another record.
     """
     before = recalled.select(
-        F.col("record_id").alias("judge_id"),
+        F.col("judge_id").alias("judge_id"),
         F.col("waits_for").alias("waited_for"),
         "source",
         "source_offset",

@@ -40,27 +40,34 @@ def is_asked(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Colu
 def asked_for(documents: DataFrame, claims: Sequence[str], stored_claims: Mapping[str, Column]) -> DataFrame:
     """Return the blocks on which an earlier run may have a verdict.
 
-    Reads:  documents, bucket; claims as in `is_asked`.
-    Gives:  judge_id, record_id, namespace, bucket, the claims of `stored_claims`.
+    Reads:  documents, bucket, signature (what the record id does not cover, or null); claims as in `is_asked`.
+    Gives:  judge_id, record_id, namespace, bucket, signature, the claims of `stored_claims`.
     Rows:   one per block that `is_asked`.
     """
     found = documents.where(is_asked(claims, stored_claims))
-    firsts = (F.first(name).alias(name) for name in ("record_id", "namespace", "bucket", *stored_claims))
+    firsts = (
+        F.first(name).alias(name)
+        for name in ("record_id", "namespace", "bucket", "signature", *stored_claims)
+    )
     return found.groupBy("judge_id").agg(*firsts)
 
 
 def stored(asked: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataFrame:
     """Keep the blocks that are stored records, if no file made claims about them.
 
-    Reads:  columns of `asked_for`; records: namespace, record_id.  Gives: VERDICT.  Rows: one per stored block.
+    Reads:  columns of `asked_for`; records: namespace, record_id, signature.
+    Gives:  VERDICT.
+    Rows:   one per stored block. A record without a signature is every copy of it: pruned ones, and those whose id
+            covers all.
     """
-    known = records.select("namespace", F.col("record_id").alias("judge_id"))
     for claim in claims:
         asked = asked.where(F.col(claim).isNull())
-    found = asked.join(known, ["namespace", "judge_id"], "left_semi")
+    same = [F.col(f"a.{name}") == F.col(f"s.{name}") for name in KEY]
+    is_copy = F.col("s.signature").isNull() | F.col("s.signature").eqNullSafe(F.col("a.signature"))
+    found = asked.alias("a").join(records.alias("s"), [*same, is_copy], "left_semi")
     nothing = F.array().cast("array<string>")
     return found.select(
-        "judge_id", F.col("judge_id").alias("record_id"), "namespace", F.lit("record").alias("kind"),
+        "judge_id", "record_id", "namespace", F.lit("record").alias("kind"),
         F.lit("accepted").alias("outcome"), nothing.alias("reasons"), F.lit(None).cast("string").alias("evidence"),
         nothing.alias("waits_for"),
     )  # fmt: skip
@@ -87,16 +94,22 @@ def rows_with_verdict(
     return rows.where(is_waiting() | is_verdict if rejected else is_waiting())
 
 
-def remembered(asked: DataFrame, rows: DataFrame, stored_claims: Mapping[str, Column]) -> DataFrame:
+def remembered(
+    asked: DataFrame, rows: DataFrame, stored_claims: Mapping[str, Column], judge_id: Column
+) -> DataFrame:
     """Return the verdicts of `quarantine` on the asked blocks.
 
-    Reads:  columns of `asked_for`; columns of `rows_with_verdict`, from which `stored_claims` reads claims.
+    Reads:  columns of `asked_for`; columns of `rows_with_verdict`, from which `stored_claims` reads claims and
+            `judge_id` the key of the verdict, unless there were claims.
     Gives:  VERDICT.
     Rows:   one per block that has a row with the same claims.
     """
     rows = rows.withColumns({f"stored_{name}": claim for name, claim in stored_claims.items()})
+    rows = rows.withColumn("copy", judge_id)
     named = asked.select("judge_id", "record_id", *stored_claims)
     same = F.col("a.record_id") == F.col("r.record_id")
+    if not stored_claims:
+        same = same & (F.col("a.judge_id") == F.col("r.copy"))
     for name in stored_claims:
         same = same & F.col(f"a.{name}").eqNullSafe(F.col(f"r.stored_{name}"))
     found = named.alias("a").join(rows.alias("r"), same).dropDuplicates(["judge_id"])

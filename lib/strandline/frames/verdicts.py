@@ -42,15 +42,38 @@ def waits_for(thing: Column) -> Column:
     return F.when(thing.isNull(), F.array().cast("array<string>")).otherwise(F.array(thing))
 
 
-def waiting(quarantine: DataFrame, dialect: str) -> DataFrame:
-    """Keep the rows of `quarantine` that wait for another record.
+def with_outcome(judged: DataFrame) -> DataFrame:
+    """Give each block its outcome: that of its own bytes, or that of what it needs of other records.
 
-    Gives: quarantine_id, bucket, namespace, record_id, raw, reasons, waits_for, source, source_offset.
+    Reads:  JUDGED_FIELDS of `kernels.blocks`; status (null: not decided), found (reasons), shown (evidence), awaited.
+    Gives:  the columns of `judged` with outcome, reasons, evidence, waits_for.
+    Rows:   one per row.
+    """
+    own = F.size("reasons") > 0
+    fault = F.coalesce(is_fault(), F.lit(False))
+    decided = F.coalesce("status", F.lit("rejected"))
+    outcome = F.when(fault, F.lit("deferred")).when(own, F.lit("rejected")).otherwise(decided)
+    none = F.array().cast("array<string>")
+    awaited = F.when(fault, waits_for(F.lit(NEXT_RULES))).otherwise(F.coalesce("awaited", none))
+    return judged.withColumns(
+        {
+            "outcome": outcome,
+            "waits_for": F.when(own & ~fault, none).otherwise(awaited),
+            "evidence": F.when(own, F.col("evidence")).otherwise(F.col("shown")),
+            "reasons": F.when(own, F.col("reasons")).otherwise(F.coalesce("found", none)),
+        }
+    )
+
+
+def waiting(quarantine: DataFrame, dialect: str, judge_id: Column) -> DataFrame:
+    """Keep the rows of `quarantine` that wait for another record; `judge_id` is the key of their verdict.
+
+    Gives: quarantine_id, bucket, namespace, record_id, judge_id, raw, reasons, waits_for, source, source_offset.
     """
     rows = deferred(quarantine, dialect).where(~is_fault())
     return rows.select(
-        "quarantine_id", "bucket", "namespace", "record_id", "raw", "reasons", "waits_for", "source",
-        "source_offset",
+        "quarantine_id", "bucket", "namespace", "record_id", judge_id.alias("judge_id"), "raw", "reasons", "waits_for",
+        "source", "source_offset",
     )  # fmt: skip
 
 

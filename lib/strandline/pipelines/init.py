@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -88,6 +89,12 @@ def _value(option: LakeOption, options: InitOptions) -> str:
             code="OPTION_INVALID",
             message=f"--{option.name} cannot be {given}.",
             next=f"Use one of: {', '.join(option.values)}.",
+        )
+    if option.values is None and re.fullmatch(option.form, given) is None:
+        raise UsageError(
+            code="OPTION_INVALID",
+            message=f"The value of --{option.name} does not have the form of {option.metavar}.",
+            next=option.help,
         )
     return given
 

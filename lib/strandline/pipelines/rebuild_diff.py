@@ -57,7 +57,13 @@ def _differing(
     unequal: list[Column] = [
         ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
     ]
-    keys = [F.col(f"s.{name}") == F.col(f"g.{name}") for name in ("bucket", *described.key)]
+    nullable = {column.name for column in described.columns if not column.required}
+    keys = [
+        F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}"))
+        if name in nullable
+        else F.col(f"s.{name}") == F.col(f"g.{name}")
+        for name in ("bucket", *described.key)
+    ]
     joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")
     differing = joined.where(fold(Column.__or__, unequal))
     return differing.select(

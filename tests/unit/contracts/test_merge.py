@@ -198,3 +198,11 @@ def test_only_a_record_table_with_positions_is_continued():
         merge.continue_merge_sql(
             load.contract("node_resource"), target=TARGET, source="b", buckets=[1], bounds=(1, 1)
         )
+
+
+def test_a_key_that_can_be_null_is_compared_null_safe():
+    tips = load.contract("device_log_tip")
+    sql = merge.replace_merge_sql(tips, target="tips", source="batch", buckets=[1])
+    assert "t.namespace = s.namespace" in sql
+    assert "t.log = s.log" in sql
+    assert "t.record_id <=> s.record_id" in sql

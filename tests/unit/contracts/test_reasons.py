@@ -12,6 +12,14 @@ from strandline.contracts.reasons import Outcome, Severity, reasons, rules_versi
 LIB = Path(__file__).parents[3] / "lib"
 EVERY = reasons()
 PRODUCED = [
+    "REMOVE_NOT_SENIOR",
+    "REMOVE_CUTS_SEEN",
+    "REMOVE_BY_REMOVED",
+    "SCREW_FROM",
+    "SCREW_BEFORE",
+    "SCREW_AFTER",
+    "SCREW_REWIND",
+    "SCREW_NEEDLESS",
     "TRUNCATED",
     "CONTAINER_UNSUPPORTED",
     "CONTAINER_NESTED",
@@ -134,6 +142,36 @@ PRODUCED = [
     "AUTHORITY_STATE_MISSING",
     "CONTEXT_GENESIS_MISSING",
     "AURA_OP_FORK",
+    "KEY_WEAK",
+    "BODY_TOO_LARGE",
+    "DEPS_TOO_MANY",
+    "DEPS_ORDER",
+    "KIND_UNKNOWN",
+    "KEY_SHAPE",
+    "BODY_FORMAT",
+    "ID_MISMATCH",
+    "PREV_OTHER_LOG",
+    "SEQ_GAP",
+    "LAMPORT_MISMATCH",
+    "NOT_GRANTED",
+    "LAST_MISMATCH",
+    "PREV_MISSING",
+    "DEP_MISSING",
+    "LAST_MISSING",
+    "DEVICELOG_FORK",
+    "SSB_NOT_OBJECT",
+    "SSB_FIELD_ORDER",
+    "SSB_PREVIOUS",
+    "SSB_AUTHOR",
+    "SSB_SEQUENCE",
+    "SSB_TIMESTAMP",
+    "SSB_HASH",
+    "SSB_CONTENT",
+    "SSB_TYPE",
+    "SSB_BOX",
+    "SSB_SIGNATURE_FORM",
+    "SSB_TOO_LARGE",
+    "SSB_KEY_MISMATCH",
 ]
 
 
@@ -169,7 +207,12 @@ def test_each_code_is_well_formed_and_says_what_it_means_and_what_to_do():
         assert set(reason.outcomes) <= set(get_args(Outcome)), code
         assert reason.outcomes, code
         assert reason.severity in get_args(Severity), code
-        assert reason.dialects == ("all",) or set(reason.dialects) <= {"sdmp", "ipfslog", "aura"}, code
+        assert reason.dialects == ("all",) or set(reason.dialects) <= {
+            "sdmp",
+            "ipfslog",
+            "aura",
+            "devicelog",
+        }, code
         for sentence in (reason.meaning, reason.advice):
             assert re.fullmatch(r"[A-Z].{30,}\.", sentence), code
 
@@ -184,6 +227,9 @@ def test_what_waits_says_for_what_and_nothing_else_does():
         "PARENT_MISSING": "state",
         "AUTHORITY_STATE_MISSING": "state",
         "CONTEXT_GENESIS_MISSING": "state",
+        "PREV_MISSING": "record",
+        "DEP_MISSING": "record",
+        "LAST_MISSING": "record",
     }
     assert all(("deferred" in reason.outcomes) == (code in waits) for code, reason in EVERY.items())
 
@@ -192,7 +238,7 @@ def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
     forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
-    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK"}
+    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK", "DEVICELOG_FORK"}
     own = {code for code in EVERY if code.startswith("OWN_")}
     assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 
@@ -206,6 +252,7 @@ def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_
         "VARIANT_UNSUPPORTED",
         "OP_VERSION",
         "SUITE_UNSUPPORTED",
+        "KIND_UNKNOWN",
     }
     assert {code for code, reason in EVERY.items() if reason.replay} == replayed
 

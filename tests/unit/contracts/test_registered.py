@@ -40,7 +40,7 @@ def test_contracts_and_reasons_of_a_registered_dialect_are_found_and_ours_stay(i
     assert load.tables() == ("toy_note", "toy_tip", *ours)
     assert load.contract("toy_note").key == ("namespace", "record_id")
     assert reasons.reasons()["NOTE_PARENT_UNKNOWN"].dialects == ("toy",)
-    assert dialects.names() == ("sdmp", "ipfslog", "aura", "toy")
+    assert dialects.names() == ("sdmp", "ipfslog", "aura", "devicelog", "toy")
     assert dialects.record_tables()["toy"] == "toy_note"
 
 

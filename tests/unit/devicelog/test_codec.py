@@ -214,6 +214,26 @@ TAMPERED = {
     "founder at clock 0": (founding(lamport=0), ("KEY_SHAPE",)),
     "ack with a body": (line_of(kind="ack", body=b"0:,"), ("BODY_FORMAT",)),
 }  # fmt: skip
+SPELLED = {
+    "-0": "TYPE_INVALID", "1.0": "TYPE_INVALID", "1e3": "TYPE_INVALID", "9" * 1024: "INT_RANGE",
+    "9" * 100_000: "JSON_INVALID",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", SPELLED)
+def test_a_number_has_one_spelling(number):
+    line = json.dumps(line_of()).replace('"seq": 1', f'"seq": {number}').encode()
+    found = read_entry(line)
+    assert isinstance(found, Refused)
+    assert found.reasons == (SPELLED[number],)
+
+
+def test_a_screw_of_numbers_without_end_is_refused_at_once():
+    assert reasons(line_of(kind="screw", body=netstrings("9" * 100_000, HA, 5, HB, 8, HA, HA))) == (
+        "BODY_FORMAT",
+    )
+
+
 ALTERED = {
     "group": HA, "log": PC.public.hex(), "seq": 2, "lamport": 1, "utc": 1, "prev": HA, "deps": [HA], "body": "YQ==",
     "id": HA, "kind": "ack",

@@ -32,7 +32,7 @@ def test_a_package_that_registers_a_dialect_wrongly_is_named(monkeypatch, regist
 
 
 def test_every_dialect_of_this_package_says_the_name_that_it_is_registered_by():
-    assert [*dialects.infos()][:3] == ["sdmp", "ipfslog", "aura"]
+    assert [*dialects.infos()][:4] == ["sdmp", "ipfslog", "aura", "devicelog"]
     assert all(
         name == info.name == dialects.dialect(name).info.name for name, info in dialects.infos().items()
     )

@@ -56,6 +56,29 @@ def test_each_choice_of_a_dialect_is_a_property_of_its_table_and_only_what_it_ca
     assert (refused.value.code, "strict, compat" in refused.value.next) == ("OPTION_INVALID", True)
 
 
+NETWORK_KEY = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
+
+
+def test_the_choices_of_device_logs_are_properties_and_a_network_key_has_its_form() -> None:
+    chosen = {"ssb-profile": "weak", "ssb-hmac-key": NETWORK_KEY, "fork-policy": "freeze"}
+    usual, made = (made_with(InitOptions(dialect_options=each))["device_log_entry"] for each in ({}, chosen))
+    names = [f"strandline.devicelog.{name}" for name in ("ssb_profile", "ssb_hmac_key", "fork_policy")]
+    assert [usual[name] for name in names] == ["strict", "", "keep-both"]
+    assert [made[name] for name in names] == ["weak", NETWORK_KEY, "freeze"]
+
+
+@pytest.mark.parametrize(
+    "key", [NETWORK_KEY[:-1], "AAAA", "x" * 44, "Bw" * 21 + "B=", NETWORK_KEY + "\n", "B" * 43 + "="]
+)
+def test_another_network_key_is_refused_and_not_repeated(key: str) -> None:
+    with pytest.raises(UsageError, match="--ssb-hmac-key does not have the form of KEY") as refused:
+        made_with(InitOptions(dialect_options={"ssb-hmac-key": key}))
+    assert (refused.value.code, refused.value.exit_code) == ("OPTION_INVALID", 2)
+    assert key not in refused.value.message + refused.value.next
+    with pytest.raises(UsageError, match="fork-policy cannot be both"):
+        made_with(InitOptions(dialect_options={"fork-policy": "both"}))
+
+
 def test_what_is_asked_for_wins_over_the_default_number_of_buckets() -> None:
     assert design(InitOptions(default_buckets=4), every()).buckets == 4
     assert design(InitOptions(buckets=8, default_buckets=4), every()).buckets == 8
@@ -66,6 +89,9 @@ AGREED = (InitOptions(), STRICT, InitOptions(buckets=16), InitOptions(default_bu
 CONTRADICTING = {
     "16 buckets, which contradicts --buckets 4": InitOptions(buckets=4),
     f"{READING} = strict, which contradicts --strict": InitOptions(dialect_options={"strict": "weak"}),
+    "strandline.devicelog.fork_policy = keep-both, which contradicts --fork-policy": InitOptions(
+        dialect_options={"fork-policy": "freeze"}
+    ),
     "strandline.ipfslog.profile = compat, which contradicts --ipfslog-profile": InitOptions(
         buckets=16, dialect_options={"ipfslog-profile": "strict"}
     ),

@@ -23,9 +23,8 @@ from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.verify.pins import Pins
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
-from strandline.frames.verdicts import VERDICT, is_fault, waits_for
+from strandline.frames.verdicts import VERDICT, with_outcome
 from strandline.kernels.blocks import BLOCK_FIELDS
-from strandline.kernels.guard import NEXT_RULES
 
 _GENESIS = "ContextGenesis"
 _AWAITED = "^(?:pin|state):([^#]*)"
@@ -97,7 +96,8 @@ class FactAdmission(RecordDialect):
             empty = map_batches(judged.where(F.lit(False)), kernels.attested, kernels.VERDICT_SCHEMA)
             passes.append(empty)
         verdicts = reduce(DataFrame.unionByName, passes).drop("namespace")
-        concluded = _concluded(judged.join(verdicts, "judge_id", "left"))
+        concluded = with_outcome(judged.join(verdicts, "judge_id", "left"))
+        concluded = concluded.withColumn("is_signed", F.coalesce("is_verified", F.lit(False)))
         return Resolution(concluded, concluded.select(*VERDICT, "is_recalled"))
 
     def as_records(self, accepted: DataFrame, buckets: int) -> DataFrame:
@@ -187,23 +187,3 @@ def _geneses(valid: DataFrame, histories: DataFrame | None, tables: Tables) -> D
         new = valid.where(F.col("variant") == _GENESIS).join(accepted, "judge_id", "left_semi")
         found = found.unionByName(new.select("namespace", F.col("block").alias("genesis")))
     return found.dropDuplicates(["namespace"])
-
-
-def _concluded(joined: DataFrame) -> DataFrame:
-    """Give each fact its outcome, of its own bytes or of what it needs."""
-    own = F.size("reasons") > 0
-    fault = F.coalesce(is_fault(), F.lit(False))
-    outcome = (
-        F.when(fault, F.lit("deferred")).when(own, F.lit("rejected")).otherwise(F.coalesce("status", F.lit("rejected")))
-    )  # fmt: skip
-    none = F.array().cast("array<string>")
-    awaited = F.when(fault, waits_for(F.lit(NEXT_RULES))).otherwise(F.coalesce("awaited", none))
-    return joined.withColumns(
-        {
-            "outcome": outcome,
-            "waits_for": F.when(own & ~fault, none).otherwise(awaited),
-            "evidence": F.when(own, F.col("evidence")).otherwise(F.col("shown")),
-            "reasons": F.when(own, F.col("reasons")).otherwise(F.coalesce("found", none)),
-            "is_signed": F.coalesce("is_verified", F.lit(False)),
-        }
-    )

@@ -1,24 +1,73 @@
-"""Encoding and decoding of entries: netstrings, bodies, lines of JSON."""
+"""Encoding and decoding of entries: netstrings, bodies, lines of JSON, Scuttlebutt messages, files."""
 
 from strandline.dialects.devicelog.codec.bodies import is_label, parse_statement, write_body
-from strandline.dialects.devicelog.codec.entries import MEMBERS, entry_id, read_entry, write_entry
+from strandline.dialects.devicelog.codec.documents import (
+    DOCUMENT_FORMATS,
+    MAX_FILE_BYTES,
+    MAX_SSB_LINE_BYTES,
+    Document,
+    DocumentFormat,
+    block_of,
+    element_document,
+    json_documents,
+    line_documents,
+    read_documents,
+    read_line,
+)
+from strandline.dialects.devicelog.codec.entries import ENTRY_TAG, MEMBERS, entry_id, read_entry, write_entry
 from strandline.dialects.devicelog.codec.netstrings import (
     netstring,
     netstrings,
     parse_netstrings,
     tagged_hash,
 )
+from strandline.dialects.devicelog.codec.ssb import (
+    author_name,
+    message_name,
+    parse_hmac_key,
+    read_message,
+    read_value,
+    signature_name,
+    signed_bytes,
+    ssb_id,
+    ssb_text,
+    with_network_key,
+    write_message,
+)
 
 __all__ = [
+    "DOCUMENT_FORMATS",
+    "ENTRY_TAG",
+    "MAX_FILE_BYTES",
+    "MAX_SSB_LINE_BYTES",
     "MEMBERS",
+    "Document",
+    "DocumentFormat",
+    "author_name",
+    "block_of",
+    "element_document",
     "entry_id",
     "is_label",
+    "json_documents",
+    "line_documents",
+    "message_name",
     "netstring",
     "netstrings",
+    "parse_hmac_key",
     "parse_netstrings",
     "parse_statement",
+    "read_documents",
     "read_entry",
+    "read_line",
+    "read_message",
+    "read_value",
+    "signature_name",
+    "signed_bytes",
+    "ssb_id",
+    "ssb_text",
     "tagged_hash",
+    "with_network_key",
     "write_body",
     "write_entry",
+    "write_message",
 ]

@@ -1,0 +1,279 @@
+"""`DeviceLog`: the log of one device, what it knows of the logs of its group, and the view it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from strandline.core.ed25519 import KEY_BYTES, Ed25519Key
+from strandline.dialects.devicelog.author.entries import sign_entry
+from strandline.dialects.devicelog.author.replica import Replica
+from strandline.dialects.devicelog.reduce import State, common_length, reduce
+from strandline.dialects.devicelog.types import (
+    FOUNDING_CLOCK,
+    MAX_DEPS,
+    NOTHING,
+    AddStatement,
+    Entry,
+    KeyStatement,
+    Kind,
+    RemoveStatement,
+    ScrewStatement,
+    Statement,
+)
+
+Merged: TypeAlias = Literal["same", "forward", "screw", "removed"]
+_GRAVITY: tuple[Merged, ...] = ("same", "forward", "screw", "removed")
+
+
+class DeviceLog:
+    """The log that one device writes, with all entries of the group that it has accepted.
+
+    >>> phone_seed, pc_seed = b"\\x01" * 32, b"\\x02" * 32
+    >>> pc_key = public_key(pc_seed)
+    >>> phone = DeviceLog.found(phone_seed, "phone", initial=[pc_key])
+    >>> first = phone.append(b"bread", utc=1000)
+    >>> pc = DeviceLog.join(pc_seed, "pc", phone.entries(), grant=phone.group, utc=2000)
+    >>> _ = phone.append(b"milk", utc=3000)
+    >>> _ = pc.append(b"eggs", utc=4000)
+    >>> phone.merge(pc.entries(), utc=5000)
+    'forward'
+    >>> pc.merge(phone.entries(), utc=5000)
+    'screw'
+    >>> [entry.body for entry in pc.messages()]
+    [b'bread', b'milk', b'eggs']
+    >>> phone.view_hash == pc.view_hash
+    True
+
+    Entries that are merged come from `decode` and a verdict, or from another `DeviceLog`: the log trusts them. One
+    whose parents are not there waits until a merge brings them.
+    """
+
+    def __init__(self, key: Ed25519Key, replica: Replica, first: Entry) -> None:
+        self._key = key
+        self._replica = replica
+        self._last = first
+        replica.accept(first)
+        replica.show()
+
+    @classmethod
+    def found(cls, seed: bytes, label: str, initial: Iterable[bytes] = (), utc: int = 0) -> DeviceLog:
+        """Return the log that founds a group and admits the logs in `initial`, in the order of their rank.
+
+        Raises:
+            ValueError: a seed that is not 32 bytes, a label that is none, over 1,023 logs or one twice.
+        """
+        key = Ed25519Key(seed)
+        first = sign_entry(
+            key, "key", KeyStatement(label, tuple(initial)), group=None, seq=0, lamport=FOUNDING_CLOCK, utc=utc,
+            prev=None,
+        )  # fmt: skip
+        return cls(key, Replica(first.group), first)
+
+    @classmethod
+    def join(cls, seed: bytes, label: str, entries: Iterable[Entry], grant: bytes, utc: int) -> DeviceLog:
+        """Return a log that starts in the group of `entries`; `grant` is the id of the entry that admits it.
+
+        Raises:
+            ValueError: the grant is not the key's least effective one: another would rank the log differently.
+        """
+        key, known = Ed25519Key(seed), list(entries)
+        granting = next((each for each in known if each.record_id == grant), None)
+        if granting is None:
+            raise ValueError("the grant is not among the entries")
+        replica = Replica(granting.group)
+        for entry in replica.acceptable(known):
+            replica.accept(entry)
+        if replica.newest(key.public) is not None:
+            raise ValueError("the key has a log in the group: a second start would fork it")
+        if replica.least_grant(key.public) != grant:
+            raise ValueError("a log joins on the least effective grant of its key")
+        first = sign_entry(
+            key, "key", KeyStatement(label), group=granting.group, seq=0, lamport=granting.lamport + 1, utc=utc,
+            prev=None, deps=(grant,),
+        )  # fmt: skip
+        return cls(key, replica, first)
+
+    @property
+    def key(self) -> bytes:
+        """The public key of the device, which is the name of its log."""
+        return self._key.public
+
+    @property
+    def group(self) -> bytes:
+        """The id of the group."""
+        return self._last.group
+
+    @property
+    def view(self) -> tuple[bytes, ...]:
+        """The ids of the messages that the device shows, in order."""
+        return tuple(self._replica.view.ids)
+
+    @property
+    def view_hashes(self) -> tuple[bytes, ...]:
+        """v_0 to v_n of the view."""
+        return tuple(self._replica.view.hashes)
+
+    @property
+    def view_hash(self) -> bytes:
+        """v_n of the view, equal on devices that have equal entries."""
+        return self._replica.view.hashes[-1]
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all accepted entries of all logs, parents first."""
+        return tuple(self._replica.entries.values())
+
+    def messages(self) -> Iterator[Entry]:
+        """Yield the messages of the view, in order."""
+        return (self._replica.entries[record_id] for record_id in self._replica.view.ids)
+
+    def state(self) -> State:
+        """Return the state of the group, as this device knows it."""
+        return reduce(self._replica.entries.values())
+
+    def append(self, body: bytes, utc: int) -> Entry:
+        """Write a message."""
+        return self._write("msg", body, utc)
+
+    def ack(self, utc: int) -> Entry:
+        """Write that the device has seen all that it knows; this lets the final prefix of everybody grow."""
+        return self._write("ack", b"", utc)
+
+    def add_log(self, key: bytes, utc: int) -> Entry:
+        """Admit the log of a key.
+
+        Raises:
+            ValueError: the key has an effective grant already, or is no key of 32 bytes.
+        """
+        if len(key) != KEY_BYTES:
+            raise ValueError("the key of a log has 32 bytes")
+        if self._replica.is_granted(key):
+            raise ValueError("the key has an effective grant: a removed key does not return, take a new one")
+        return self._write("add-log", AddStatement(key), utc)
+
+    def remove_log(self, key: bytes, utc: int, last: bytes | None = None) -> Entry:
+        """End the log of a key after its entry `last`; by default after the newest one that this device knows.
+
+        A device that removes its own log leaves. If a removal changes the order that the device shows, a screw follows.
+
+        Raises:
+            ValueError: `last` is no accepted entry of that log.
+        """
+        self._acknowledge(utc, MAX_DEPS - 1)
+        heads, before = self._heads(), self._replica.shown()
+        ending = self._replica.newest(key) if last is None else self._replica.entries.get(last)
+        if last is not None and (ending is None or ending.log != key):
+            raise ValueError("the last entry is none of that log")
+        if key == self.key and last is None:
+            ending = self._last
+        statement = RemoveStatement(
+            key, NOTHING if ending is None else ending.seq, None if ending is None else ending.record_id
+        )  # fmt: skip
+        removal = self._sign("remove-log", statement, utc)
+        common = self._replica.show()
+        if common < before.length and self._replica.is_active(self.key):
+            self._write_screw(common, before.length, before.v, heads, utc)
+        return removal
+
+    def merge(
+        self, entries: Iterable[Entry], partner_view: Sequence[bytes] | None = None, utc: int = 0
+    ) -> Merged:
+        """Accept entries, and write a screw if that changes the order of what the device has shown.
+
+        `partner_view` are v_0 to v_n of the device that brings them: the screw then rewinds to the point up to which
+        both views agree, if that is earlier. Returns
+        - `same`: nothing was new;
+        - `forward`: the view only grew at its end;
+        - `screw`: a screw was written;
+        - `removed`: the order changed, but this log is not active: nothing was written.
+        """
+        agreed = None if partner_view is None else common_length(self._replica.view.hashes, partner_view)
+        return self.merge_agreed(entries, agreed, utc)
+
+    def merge_agreed(self, entries: Iterable[Entry], agreed: int | None, utc: int) -> Merged:
+        """Merge as `merge`; `agreed` is the number of first rows that both views have in common."""
+        found: Merged = "same"
+        waiting = self._replica.acceptable(entries)
+        while waiting:
+            self._acknowledge(utc, MAX_DEPS - 1)
+            size = self._replica.fitting(waiting, self._last.record_id)
+            found = max(found, self._merge_part(waiting[:size], agreed, utc), key=_GRAVITY.index)
+            waiting = waiting[size:]
+        return found
+
+    def _merge_part(self, entries: list[Entry], agreed: int | None, utc: int) -> Merged:
+        heads, before = self._heads(), self._replica.shown()
+        for entry in entries:
+            self._replica.accept(entry)
+        common = self._replica.show()
+        if common == before.length:
+            return "forward"
+        if not self._replica.is_active(self.key):
+            return "removed"
+        rewind = common if agreed is None else min(common, agreed)
+        self._write_screw(rewind, before.length, before.v, heads, utc)
+        return "screw"
+
+    def _write_screw(self, rewind: int, n: int, v: bytes, heads: tuple[bytes, ...], utc: int) -> None:
+        hashes = self._replica.view.hashes
+        screw = ScrewStatement(rewind, hashes[rewind], n, v, len(hashes) - 1, hashes[-1], heads)
+        self._write("screw", screw, utc)
+
+    def _heads(self) -> tuple[bytes, ...]:
+        """Return the newest own entry and the maximal known entries outside its past, ascending."""
+        own = self._last.record_id
+        return tuple(sorted([own, *self._replica.heads_besides(own)]))
+
+    def _acknowledge(self, utc: int, most: int = MAX_DEPS) -> None:
+        """Write acks until an entry need not name more than `most` others."""
+        while len(others := self._replica.heads_besides(self._last.record_id)) > most:
+            self._sign("ack", b"", utc, sorted(others)[:MAX_DEPS])
+
+    def _write(self, kind: Kind, body: bytes | Statement, utc: int) -> Entry:
+        self._acknowledge(utc)
+        entry = self._sign(kind, body, utc)
+        self._replica.show()
+        return entry
+
+    def _sign(
+        self, kind: Kind, body: bytes | Statement, utc: int, deps: Sequence[bytes] | None = None
+    ) -> Entry:
+        own = self._last
+        named = self._replica.heads_besides(own.record_id) if deps is None else deps
+        clocks = [own.lamport, *(self._replica.entries[each].lamport for each in named)]
+        entry = sign_entry(
+            self._key, kind, body, group=own.group, seq=own.seq + 1, lamport=1 + max(clocks), utc=utc,
+            prev=own.record_id, deps=named,
+        )  # fmt: skip
+        self._replica.accept(entry)
+        self._last = entry
+        return entry
+
+    def agreed_with(self, other: DeviceLog) -> int:
+        """Return the number of first rows that the views of two devices have in common."""
+        return common_length(self._replica.view.hashes, other._replica.view.hashes)
+
+    def unknown_to(self, other: DeviceLog) -> list[Entry]:
+        """Return the entries that another device of the group does not have, parents first."""
+        return self._replica.unknown_to(other._replica)
+
+    def __repr__(self) -> str:
+        return f"DeviceLog({self.key.hex()[:8]}.., {len(self._replica.entries)} entries)"
+
+
+def meet(a: DeviceLog, b: DeviceLog, utc: int) -> tuple[Merged, Merged]:
+    """Let two devices merge what the other had before, `a` first, and return what became of it.
+
+    >>> phone = DeviceLog.found(b"\\x01" * 32, "phone", [public_key(b"\\x02" * 32)])
+    >>> pc = DeviceLog.join(b"\\x02" * 32, "pc", phone.entries(), phone.group, utc=0)
+    >>> meet(phone, pc, utc=1), meet(phone, pc, utc=2)
+    (('forward', 'same'), ('same', 'same'))
+    """
+    of_a, of_b = a.unknown_to(b), b.unknown_to(a)
+    agreed = a.agreed_with(b)
+    return a.merge_agreed(of_b, agreed, utc), b.merge_agreed(of_a, agreed, utc)
+
+
+def public_key(seed: bytes) -> bytes:
+    """Return the key of the log that a seed of 32 bytes writes."""
+    return Ed25519Key(seed).public

@@ -1,0 +1,150 @@
+"""What one device knows of its group: accepted entries, those that wait for parents, and the view that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from strandline.dialects.devicelog.reduce import Graph, Membership, View, key_of, settle
+from strandline.dialects.devicelog.types import MAX_DEPS, Entry, RemoveStatement
+
+
+class Shown(NamedTuple):
+    """The length of a view, and its hash."""
+
+    length: int
+    v: bytes
+
+
+class Replica:
+    """Accepted entries of a group by id, parents first, and the view as it was last shown."""
+
+    def __init__(self, group: bytes) -> None:
+        self.entries: dict[bytes, Entry] = {}
+        self._group = group
+        self._graph = Graph()
+        self._heads: set[bytes] = set()
+        self._waiting: dict[bytes, Entry] = {}
+        self._settled = 0
+        self._membership = Membership()
+        self.view = View(self._graph, group)
+
+    def acceptable(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Return the new entries whose references are accepted or among them, parents first; the others wait.
+
+        Raises:
+            ValueError: an entry is of another group.
+        """
+        for entry in entries:
+            if entry.group != self._group:
+                raise ValueError("the entry is of another group")
+            if entry.record_id not in self.entries:
+                self._waiting[entry.record_id] = entry
+        blocked = self._blocked()
+        ready = [entry for record_id, entry in self._waiting.items() if record_id not in blocked]
+        self._waiting = {record_id: self._waiting[record_id] for record_id in blocked}
+        return sorted(ready, key=_parents_first)
+
+    def _blocked(self) -> set[bytes]:
+        """Return the waiting entries with a missing reference, and those that name one of them."""
+        users: dict[bytes, list[bytes]] = {}
+        walk: list[bytes] = []
+        for record_id, entry in self._waiting.items():
+            for each in _references(entry):
+                if each in self._waiting:
+                    users.setdefault(each, []).append(record_id)
+                elif each not in self.entries:
+                    walk.append(record_id)
+        blocked: set[bytes] = set()
+        while walk:
+            record_id = walk.pop()
+            if record_id not in blocked:
+                blocked.add(record_id)
+                walk += users.get(record_id, ())
+        return blocked
+
+    def accept(self, entry: Entry) -> None:
+        """Add an entry whose parents are there."""
+        self._graph.add(entry)
+        self.entries[entry.record_id] = entry
+        self._heads.difference_update(_parents(entry))
+        self._heads.add(entry.record_id)
+
+    def fitting(self, entries: list[Entry], own: bytes) -> int:
+        """Return how many of the first entries can be accepted so that one entry can name all that it has not seen."""
+        named = {each for entry in entries for each in _parents(entry)}
+        after = (self._heads | {entry.record_id for entry in entries}) - named - {own}
+        if len(after) <= MAX_DEPS:
+            return len(entries)
+        heads = self._heads - {own}
+        for count, entry in enumerate(entries):
+            heads.difference_update(_parents(entry))
+            heads.add(entry.record_id)
+            if len(heads) > MAX_DEPS:
+                return max(count, 1)
+        return len(entries)
+
+    def heads_besides(self, own: bytes) -> set[bytes]:
+        """Return the maximal entries outside the past of the newest own one: nothing names a head."""
+        return self._heads - {own}
+
+    def shown(self) -> Shown:
+        """Return what the device shows."""
+        return Shown(len(self.view.keys), self.view.hashes[-1])
+
+    def show(self) -> int:
+        """Bring the view up to date, and return how many of its first rows stayed."""
+        if len(self._graph.membership) != self._settled:
+            self._membership = settle(self._graph)
+            self._settled = len(self._graph.membership)
+        last = {number: branch.last_seq for number, branch in enumerate(self._graph.branches)}
+        return self.view.move(self._membership.within(last))
+
+    def is_active(self, log: bytes) -> bool:
+        """Return whether a log is active."""
+        return self._membership.statuses.get(log) == "active"
+
+    def is_granted(self, log: bytes) -> bool:
+        """Return whether a log has an effective grant, or founded the group."""
+        return log in self._membership.grants or log in self._membership.ranks
+
+    def least_grant(self, log: bytes) -> bytes | None:
+        """Return the id of the least effective grant of a log."""
+        grants = settle(self._graph).grants.get(log)
+        return None if grants is None else self._graph.entries[grants[0][1]].record_id
+
+    def newest(self, log: bytes) -> Entry | None:
+        """Return the tip of a log, of several the one with the greatest clock."""
+        tips = (self._graph.entries[index] for index in self._graph.tips(log))
+        found = max(tips, key=key_of, default=None)
+        return None if found is None else self.entries[found.record_id]
+
+    def unknown_to(self, other: Replica) -> list[Entry]:
+        """Return the entries that another replica does not have, parents first.
+
+        What it has is closed under references: the walk from the heads stops there.
+        """
+        found: dict[bytes, Entry] = {}
+        walk = [each for each in self._heads if each not in other.entries]
+        while walk:
+            entry = self.entries[walk.pop()]
+            if entry.record_id not in found:
+                found[entry.record_id] = entry
+                walk += [each for each in _parents(entry) if each not in other.entries]
+        return sorted(found.values(), key=_parents_first)
+
+
+def _parents_first(entry: Entry) -> tuple[int, int]:
+    return entry.lamport, entry.seq
+
+
+def _references(entry: Entry) -> tuple[bytes, ...]:
+    """Return what must be accepted before an entry is."""
+    statement = entry.statement
+    if isinstance(statement, RemoveStatement) and statement.last_id is not None:
+        return (*_parents(entry), statement.last_id)
+    return _parents(entry)
+
+
+def _parents(entry: Entry) -> tuple[bytes, ...]:
+    return entry.deps if entry.prev is None else (entry.prev, *entry.deps)

@@ -1,0 +1,40 @@
+"""Functions from batches to batches without a JVM: files to entries, entries to verdicts, rows to lines."""
+
+from strandline.dialects.devicelog.kernels.documents import DOCUMENT_FIELDS, read_content
+from strandline.dialects.devicelog.kernels.forks import FORK_COLUMNS, FORK_SCHEMA, fork_rows
+from strandline.dialects.devicelog.kernels.judgement import ENTRY_FIELDS, JUDGED, judge, parsed
+from strandline.dialects.devicelog.kernels.packing import FILE_SCHEMA, STORED_COLUMNS, packed, stored_entry
+from strandline.dialects.devicelog.kernels.references import (
+    CANDIDATE_COLUMNS,
+    LOCAL_COLUMNS,
+    LOCAL_SCHEMA,
+    NAMED_ENTRY,
+    VERDICT_SCHEMA,
+    judged_alone,
+    judged_in_order,
+)
+from strandline.dialects.devicelog.kernels.replay import replay
+
+__all__ = [
+    "CANDIDATE_COLUMNS",
+    "DOCUMENT_FIELDS",
+    "ENTRY_FIELDS",
+    "FILE_SCHEMA",
+    "FORK_COLUMNS",
+    "FORK_SCHEMA",
+    "JUDGED",
+    "LOCAL_COLUMNS",
+    "LOCAL_SCHEMA",
+    "NAMED_ENTRY",
+    "STORED_COLUMNS",
+    "VERDICT_SCHEMA",
+    "fork_rows",
+    "judge",
+    "judged_alone",
+    "judged_in_order",
+    "packed",
+    "parsed",
+    "read_content",
+    "replay",
+    "stored_entry",
+]

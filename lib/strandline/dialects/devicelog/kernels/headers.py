@@ -1,0 +1,57 @@
+"""Rows of `device_log_entry` as headers, namespace by namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+import pyarrow as pa
+
+from strandline.dialects.devicelog.codec import parse_statement
+from strandline.dialects.devicelog.types import Header
+
+HEADER_COLUMNS: Final = (
+    "namespace", "bucket", "record_id", "profile", "log", "seq", "kind", "lamport", "utc", "prev", "deps", "body",
+)  # fmt: skip
+"""What reducers read; `body` is null for the kinds of `NO_STATEMENT`."""
+
+NO_STATEMENT: Final = ("msg", "ack")
+_PREFIX: Final = len("group:")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The headers of one namespace."""
+
+    namespace: str
+    bucket: int
+    headers: list[Header]
+
+
+def by_namespace(batches: Iterable[pa.RecordBatch]) -> Iterator[Rows]:
+    """Yield the headers of each namespace, whose rows follow one another; one namespace is in memory at a time."""
+    for (namespace, bucket), rows in groupby(_tuples(batches), key=itemgetter(0, 1)):
+        group = bytes.fromhex(namespace[_PREFIX:])
+        logs: dict[bytes, bytes] = {}
+        yield Rows(namespace, bucket, [_header(group, logs, *row[2:]) for row in rows])
+
+
+def _tuples(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
+    for batch in batches:
+        yield from zip(*(batch.column(name).to_pylist() for name in HEADER_COLUMNS), strict=True)
+
+
+def _header(
+    group: bytes, logs: dict[bytes, bytes], record_id: bytes, profile: Any, log: bytes, seq: int, kind: Any,
+    lamport: int, utc: int, prev: bytes | None, deps: list[bytes], body: bytes | None,
+) -> Header:  # fmt: skip
+    """Return the header of a row; equal keys of logs are one object."""
+    log = logs.setdefault(log, log)
+    founds = log if record_id == group else None
+    statement = None if kind in NO_STATEMENT or body is None else parse_statement(kind, body, founds=founds)
+    return Header(
+        record_id, profile, group, log, seq, kind, lamport, utc, prev, tuple(deps) if deps else (), statement
+    )

@@ -1,0 +1,154 @@
+"""A reduced group as rows of its tables."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from strandline.dialects.devicelog.reduce import Screw, State
+from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
+
+MAX_BOUNDS: Final = 1024
+"""Branches of a past that is stored; a greater one is null."""
+
+Row = dict[str, Any]
+
+
+def state_row(state: State) -> Row:
+    """Return the state of the group."""
+    return {"state_hash": state.state_hash, "record_count": len(state.graph.entries)}
+
+
+def view_rows(state: State) -> Iterator[Row]:
+    """Yield one row per message: those of the view in order, then the others by id."""
+    graph = state.graph
+    previous = None
+    for position, record_id in enumerate(state.view):
+        yield _entry(state, graph.index[record_id]) | {
+            "status": "effective", "final": position < state.final_length, "position": position,
+            "previous": previous, "prefix_hash": state.hashes[position + 1],
+        }  # fmt: skip
+        previous = record_id
+    shown = set(state.view)
+    others = (
+        index
+        for index, header in enumerate(graph.entries)
+        if header.kind == "msg" and header.record_id not in shown
+    )
+    for index in sorted(others, key=lambda index: graph.entries[index].record_id):
+        yield _entry(state, index) | {"status": state.message_status(index), "final": False}
+
+
+def screw_rows(state: State) -> Iterator[Row]:
+    """Yield one row per screw, log by log."""
+    for screw in state.judged_screws():
+        yield _screw(state, screw)
+
+
+def _screw(state: State, screw: Screw) -> Row:
+    statement = state.graph.entries[screw.index].statement
+    if not isinstance(statement, ScrewStatement):
+        raise ValueError("only screws are judged as screws")
+    return _entry(state, screw.index) | {
+        "rewind": statement.rewind, "n_before": statement.n_before, "n_after": statement.n_after,
+        "v_rewind": statement.v_rewind, "v_before": statement.v_before, "v_after": statement.v_after,
+        "from_heads": list(statement.from_heads), "before_bounds": _bounds(state, screw.before),
+        "after_bounds": _bounds(state, screw.after), "verdict": screw.verdict, "past_earlier": screw.past_earlier,
+    }  # fmt: skip
+
+
+def tip_rows(state: State) -> Iterator[Row]:
+    """Yield one row per tip, and one per log with a status but without entries."""
+    # Logs are settled in ascending rank.
+    seniority = {} if state.is_feed else {log: place for place, log in enumerate(state.membership.ranks)}
+    seqs = _shown_seqs(state)
+    for log, status in state.statuses.items():
+        base = {
+            "log": log, "status": status, "forked": log in state.forked, "waited": log in state.waited,
+            "seniority": seniority.get(log), "gaps": 0, **_cut(state, log),
+        }  # fmt: skip
+        tips = state.graph.tips(log)
+        if not tips:
+            yield base | {
+                "seniority": None,
+                "granted_by": _pending_grant(state, log),
+                "behind": len(state.view),
+            }
+        for tip in tips:
+            gaps = state.graph.gaps.get(log, 0) if tip == tips[0] else 0
+            yield base | _tip(state, tip, seqs) | {"gaps": gaps}
+
+
+def _shown_seqs(state: State) -> dict[int, list[int]]:
+    """Return the seqs of the rows of the view by branch, ascending."""
+    found: dict[int, list[int]] = {}
+    for record_id in state.view:
+        index = state.graph.index[record_id]
+        found.setdefault(state.graph.branch[index], []).append(state.graph.entries[index].seq)
+    return found
+
+
+def _cut(state: State, log: bytes) -> Row:
+    cut = state.membership.cuts.get(log)
+    if cut is None:
+        return {}
+    entries = state.graph.entries
+    last = None if cut.last is None else entries[cut.last].record_id
+    return {"cut_seq": cut.seq, "cut_id": last, "removed_by": entries[cut.removal].record_id}
+
+
+def _pending_grant(state: State, log: bytes) -> bytes:
+    """Return the first effective grant that is not withdrawn, else the first."""
+    grants, bound = state.membership.grants[log], state.membership.withdrawn[log]
+    staying = [index for rank, index in grants if rank <= bound]
+    return state.graph.entries[(staying or [grants[0][1]])[0]].record_id
+
+
+def _tip(state: State, tip: int, seqs: Mapping[int, list[int]]) -> Row:
+    graph = state.graph
+    past = graph.past(tip)
+    seen = sum(bisect_right(seqs[branch], seq) for branch, seq in past.items() if branch in seqs)
+    start = graph.entries[graph.first(graph.branches[graph.branch[tip]].root)]
+    key = start.statement
+    return _entry(state, tip) | {
+        "label": key.label if isinstance(key, KeyStatement) else None,
+        "granted_by": start.deps[0] if start.kind == "key" and start.deps else None,
+        "past": _bounds(state, past), "bounds": _bounds(state, state.memberships.of(past).within(past)),
+        "behind": len(state.view) - seen,
+    }  # fmt: skip
+
+
+def member_rows(state: State) -> Iterator[Row]:
+    """Yield one row per log that a membership entry names."""
+    for index in state.graph.membership:
+        header = state.graph.entries[index]
+        base = {"record_id": header.record_id, "author": header.log}
+        status = state.membership.entry_status(state.graph, index)
+        match header.statement:
+            case KeyStatement(_, initial):
+                for log in initial:
+                    yield base | {"log": log, "act": "found", "verdict": status}
+            case AddStatement(log):
+                yield base | {"log": log, "act": "add", "verdict": status}
+            case RemoveStatement(log, last_seq, last_id):
+                verdict = state.membership.verdicts[index]
+                removed = {"log": log, "act": "remove", "verdict": verdict}
+                yield base | removed | {"last_seq": last_seq, "last_id": last_id}
+            case _:
+                pass
+
+
+def _entry(state: State, index: int) -> Row:
+    header = state.graph.entries[index]
+    return {
+        "record_id": header.record_id, "log": header.log, "branch": state.graph.name(state.graph.branch[index]),
+        "seq": header.seq, "lamport": header.lamport, "utc": header.utc,
+    }  # fmt: skip
+
+
+def _bounds(state: State, bounds: Mapping[int, int] | None) -> list[Row] | None:
+    if bounds is None or len(bounds) > MAX_BOUNDS:
+        return None
+    named = sorted((state.graph.name(branch), seq) for branch, seq in bounds.items())
+    return [{"branch": branch, "seq": seq} for branch, seq in named]

@@ -1,0 +1,58 @@
+"""Entries of groups to their reduced rows, group by group, by the plain functions of `reduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+import pyarrow as pa
+
+from strandline.dialects.devicelog.kernels import reduced_rows as rows_of
+from strandline.dialects.devicelog.kernels.headers import Rows, by_namespace
+from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
+from strandline.dialects.devicelog.reduce import State, reduce
+from strandline.dialects.devicelog.types import ForkPolicy
+
+_BATCH_ROWS: Final = 8192
+_WIDE_ROWS: Final = 64
+"""Rows with pasts in them: each can have thousands of values."""
+
+
+def reduced(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterator[pa.RecordBatch]:
+    """Yield the state and the rows of each group.
+
+    Reads: HEADER_COLUMNS of all accepted entries, the rows of a namespace together.
+    Gives: REDUCED_SCHEMA, each row with one part; memory is that of the headers of one group.
+    """
+    for found in by_namespace(batches):
+        state = reduce(found.headers, policy)
+        for part, rows, size in _parts(state):
+            waiting = iter(rows)
+            while some := list(islice(waiting, size)):
+                yield _batch(found, part, some)
+
+
+def _parts(state: State) -> Iterator[tuple[str, Iterable[dict[str, Any]], int]]:
+    yield "state", [rows_of.state_row(state)], 1
+    yield "view", rows_of.view_rows(state), _BATCH_ROWS
+    yield "screw", rows_of.screw_rows(state), _WIDE_ROWS
+    yield "tip", rows_of.tip_rows(state), _WIDE_ROWS
+    yield "member", rows_of.member_rows(state), _BATCH_ROWS
+
+
+def _batch(found: Rows, part: str, rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    columns = []
+    for each in REDUCED_SCHEMA:
+        match each.name:
+            case "namespace":
+                columns.append(pa.array([found.namespace] * len(rows), each.type))
+            case "bucket":
+                columns.append(pa.array([found.bucket] * len(rows), each.type))
+            case "part":
+                columns.append(pa.array([part] * len(rows), each.type))
+            case name if name == part:
+                columns.append(pa.array(rows, each.type))
+            case _:
+                columns.append(pa.nulls(len(rows), each.type))
+    return pa.RecordBatch.from_arrays(columns, schema=REDUCED_SCHEMA)

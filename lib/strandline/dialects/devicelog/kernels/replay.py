@@ -1,0 +1,38 @@
+"""A row of the quarantine that is judged again, to its document as delivered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from strandline.dialects.devicelog.codec import element_document, line_documents
+from strandline.dialects.devicelog.kernels.documents import EntryPieces, read_content
+from strandline.kernels.blocks import keep_rejected
+from strandline.kernels.guard import INTERNAL_ERROR
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import ReadOptions, read_one
+
+
+def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iterator[None]:
+    """Add the document of a row as delivered; yields often.
+
+    A row with a record id is an entry in its one spelling. Other bytes were a line, or a value of a whole file, which
+    is always a message. If a reading gives the reasons of the row, the row stays as it is.
+    """
+    raw, codes = row["raw"], tuple(row["reasons"].split(","))
+    fault = json.loads(row["evidence"] or "{}").get(INTERNAL_ERROR, {})
+    if "format" in fault:
+        # An internal fault occurred in a whole file.
+        yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
+        return
+    of_line = list(line_documents(raw, ended="TRUNCATED" not in codes))
+    of_file = element_document(raw)
+    if row["record_id"] is None and any(each.reasons == codes for each in (*of_line, of_file)):
+        keep_rejected(row, pieces, options)
+        return
+    is_of_file = row["record_id"] is None and any(code.startswith("SSB_") for code in codes)
+    for document in (of_file,) if is_of_file or not of_line else of_line:
+        EntryPieces(row["file_no"], 0, pieces, options).add(replace(document, offset=0), 0)
+        yield

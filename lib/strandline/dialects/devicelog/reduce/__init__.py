@@ -1,0 +1,45 @@
+"""The state of a group of device logs as a pure function of its accepted entries."""
+
+from strandline.dialects.devicelog.reduce.forks import Fork, forks
+from strandline.dialects.devicelog.reduce.graph import Graph, Key, key_of
+from strandline.dialects.devicelog.reduce.history import Row, history
+from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
+from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
+from strandline.dialects.devicelog.reduce.state import State, reduce, reducer_version
+from strandline.dialects.devicelog.reduce.sync import (
+    Found,
+    Peer,
+    Probe,
+    common_length,
+    missing,
+    parse_message,
+    sync_point,
+)
+from strandline.dialects.devicelog.reduce.view import View, prefix_hashes
+
+__all__ = [
+    "Fork",
+    "Found",
+    "Graph",
+    "Key",
+    "Membership",
+    "Memberships",
+    "Peer",
+    "Probe",
+    "Row",
+    "Screw",
+    "State",
+    "View",
+    "check_screw",
+    "common_length",
+    "forks",
+    "history",
+    "key_of",
+    "missing",
+    "parse_message",
+    "prefix_hashes",
+    "reduce",
+    "reducer_version",
+    "settle",
+    "sync_point",
+]

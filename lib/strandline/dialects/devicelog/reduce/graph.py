@@ -1,0 +1,209 @@
+"""Entries of one group as a graph: branches, and the past of an entry as a bound per branch.
+
+A branch is a path inside one log: it goes on with the kid of least id, and every other kid starts a branch of its own.
+So a past, also one with forks in it, is a greatest seq per branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from strandline.dialects.devicelog.types import Header, RemoveStatement
+
+Key: TypeAlias = tuple[int, int, bytes]
+"""The place of an entry in a view: lamport, utc, id."""
+
+NONE: Final = -1
+"""No entry, or a bound below every entry."""
+
+_MEMBERSHIP: Final = ("key", "add-log", "remove-log")
+
+
+def key_of(header: Header) -> Key:
+    """Return the place of an entry in the order of views and of claims."""
+    return header.lamport, header.utc, header.record_id
+
+
+@dataclass(slots=True)
+class Branch:
+    """A path of entries of one log: their indices, and its messages and membership entries by seq.
+
+    `parent` is the fork point before its first entry, or NONE. `root` is the branch in which its log starts.
+    """
+
+    log: bytes
+    parent: int
+    root: int
+    last_seq: int = NONE
+    entries: list[int] = field(default_factory=list)
+    message_seqs: list[int] = field(default_factory=list)
+    message_keys: list[Key] = field(default_factory=list)
+    membership_seqs: list[int] = field(default_factory=list)
+
+
+class Graph:
+    """Entries by index, each with its branch. A past holds for as long as the graph does, or until it is freed.
+
+    `add` takes entries parents first. `heirs` are, by id of an entry, the kids with which its branch goes on; without
+    them it goes on with the first kid that is added.
+    """
+
+    def __init__(self, heirs: Mapping[bytes, bytes] | None = None) -> None:
+        self.entries: list[Header] = []
+        self.index: dict[bytes, int] = {}
+        self.branch: list[int] = []
+        self.branches: list[Branch] = []
+        self.logs: dict[bytes, list[int]] = {}
+        self.membership: list[int] = []
+        self.cuts_seen: set[int] = set()
+        self.forks: dict[int, set[int]] = {}
+        self.gaps: dict[bytes, int] = {}
+        self._bases: list[dict[int, int] | None] = []
+        self._heirs = heirs or {}
+
+    def add(self, header: Header) -> int:
+        """Add an entry whose parents are there, and return its index.
+
+        Raises:
+            ValueError: a parent is missing, or the entry is of another group.
+        """
+        if self.entries and header.group != self.entries[0].group:
+            raise ValueError("the entries are of two groups")
+        index, prev = len(self.entries), self._previous(header)
+        number, base = self._placed(header, prev)
+        deps = sorted({self._known(each) for each in header.deps}, reverse=True)
+        if deps and prev != NONE and self.branch[prev] == number:
+            base = dict(base)
+        for dep in deps:
+            self.join(base, dep, number)
+        self.entries.append(header)
+        self.index[header.record_id] = index
+        self.branch.append(number)
+        self._bases.append(base)
+        branch = self.branches[number]
+        branch.entries.append(index)
+        branch.last_seq = header.seq
+        if header.kind == "msg":
+            branch.message_seqs.append(header.seq)
+            branch.message_keys.append(key_of(header))
+        elif header.kind in _MEMBERSHIP:
+            branch.membership_seqs.append(header.seq)
+            self.membership.append(index)
+            if isinstance(header.statement, RemoveStatement) and self._cuts_seen(index, header.statement):
+                self.cuts_seen.add(index)
+        return index
+
+    def _known(self, record_id: bytes) -> int:
+        found = self.index.get(record_id)
+        if found is None:
+            raise ValueError(f"the entry {record_id.hex()} is missing")
+        return found
+
+    def _previous(self, header: Header) -> int:
+        """Return the index of the entry before; a weak Scuttlebutt feed can have gaps."""
+        if header.prev is None:
+            return NONE
+        if header.profile == "native":
+            return self._known(header.prev)
+        prev = self.index.get(header.prev, NONE)
+        if prev == NONE or self.entries[prev].seq + 1 != header.seq:
+            self.gaps[header.log] = self.gaps.get(header.log, 0) + 1
+            return NONE
+        return prev
+
+    def _placed(self, header: Header, prev: int) -> tuple[int, dict[int, int]]:
+        """Return the branch of a new entry, and the bounds of its prev's past, which same branches share."""
+        if prev != NONE:
+            number = self.branch[prev]
+            heir = self._heirs.get(self.entries[prev].record_id, header.record_id)
+            if heir == header.record_id and self.branches[number].entries[-1] == prev:
+                return number, self._base(prev)
+        started = len(self.branches)
+        root = started if prev == NONE else self.branches[self.branch[prev]].root
+        self.branches.append(Branch(header.log, prev, root))
+        self.logs.setdefault(header.log, []).append(started)
+        if prev == NONE:
+            return started, {}
+        self.forks.setdefault(prev, set()).add(started)
+        return started, self.past(prev)
+
+    def join(self, base: dict[int, int], dep: int, number: int = NONE) -> None:
+        """Add the past of an entry to bounds, unless they hold it, or it is before the end of branch `number`."""
+        branch, seq = self.branch[dep], self.entries[dep].seq
+        if branch == number or base.get(branch, NONE) >= seq:
+            return
+        for each, bound in self._base(dep).items():
+            if bound > base.get(each, NONE):
+                base[each] = bound
+        base[branch] = seq
+
+    def _base(self, index: int) -> dict[int, int]:
+        base = self._bases[index]
+        if base is None:
+            raise ValueError("the past of this entry is not kept")
+        return base
+
+    def free(self, index: int) -> None:
+        """Forget the past of an entry that no later one needs."""
+        self._bases[index] = None
+
+    def past(self, index: int) -> dict[int, int]:
+        """Return the past of an entry: its greatest seq by branch, itself included."""
+        return self._base(index) | {self.branch[index]: self.entries[index].seq}
+
+    def reaches(self, index: int, other: int) -> bool:
+        """Return whether `other` is in the past of an entry."""
+        branch, seq = self.branch[other], self.entries[other].seq
+        if branch == self.branch[index]:
+            return seq <= self.entries[index].seq
+        return seq <= self._base(index).get(branch, NONE)
+
+    def holds(self, bounds: Mapping[int, int], index: int) -> bool:
+        """Return whether an entry is within bounds."""
+        return self.entries[index].seq <= bounds.get(self.branch[index], NONE)
+
+    def chain(self, index: int) -> dict[int, int]:
+        """Return the bounds of an entry and all before it in its log."""
+        bounds: dict[int, int] = {}
+        while index != NONE:
+            bounds[self.branch[index]] = self.entries[index].seq
+            index = self.branches[self.branch[index]].parent
+        return bounds
+
+    def tips(self, log: bytes) -> list[int]:
+        """Return the entries of a log without successor, ascending by id."""
+        last = (self.branches[each].entries[-1] for each in self.logs.get(log, ()))
+        return sorted(last, key=lambda index: self.entries[index].record_id)
+
+    def first(self, branch: int) -> int:
+        """Return the entry with which a branch begins."""
+        return self.branches[branch].entries[0]
+
+    def name(self, branch: int) -> bytes:
+        """Return the id of a branch: that of its first entry."""
+        return self.entries[self.first(branch)].record_id
+
+    def kids(self, index: int) -> list[int]:
+        """Return the successors of a fork point: it goes on in its branch, and others start there."""
+        entries = self.branches[self.branch[index]].entries
+        going_on = entries[self.entries[index].seq - self.entries[entries[0]].seq + 1]
+        return [going_on, *map(self.first, self.forks[index])]
+
+    def _cuts_seen(self, index: int, removal: RemoveStatement) -> bool:
+        """Return whether a remove-log cuts entries that its author had seen, or names a last one that it had not.
+
+        If a log removes itself, the last one is the entry before the remove-log.
+        """
+        header = self.entries[index]
+        if removal.log == header.log:
+            return removal.last_id != header.prev
+        base = self._base(index)
+        if removal.last_id is None:
+            return not base.keys().isdisjoint(set(self.logs.get(removal.log, ())))
+        last = self.index.get(removal.last_id)
+        if last is None or not self.reaches(index, last):
+            return True
+        goes_on = base.get(self.branch[last], NONE) > self.entries[last].seq
+        return goes_on or not base.keys().isdisjoint(self.forks.get(last, set()))

@@ -1,0 +1,58 @@
+"""What a screw names, as bounds: the union of the pasts of its heads, and its own past."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.types import ScrewStatement
+
+
+@dataclass(frozen=True, slots=True)
+class ScrewFacts:
+    """A screw: its index, and the bounds of what it names; `before` is None if `from` does not fit (SCREW_FROM).
+
+    `before` is the union of the pasts of its heads, `after` its past without itself. Both are by branch number.
+    """
+
+    index: int
+    before: array[int] | None
+    after: array[int]
+
+
+def screw_facts(graph: Graph, index: int) -> ScrewFacts:
+    """Return what a screw names: `from` is in its past, and exactly one of it is prev.
+
+    Of a prev that is a remove-log: it, or the entry before it.
+    """
+    header = graph.entries[index]
+    after = graph.past(index)
+    after[graph.branch[index]] = header.seq - 1
+    if graph.first(graph.branch[index]) == index:
+        del after[graph.branch[index]]
+    screw, prev = header.statement, header.prev
+    if not isinstance(screw, ScrewStatement) or prev is None:
+        raise ValueError("only a screw has the facts of one")
+    newest = {prev}
+    before_prev = graph.entries[graph.index[prev]]
+    if before_prev.kind == "remove-log" and before_prev.prev is not None:
+        newest.add(before_prev.prev)
+    heads = [graph.index.get(each, NONE) for each in screw.from_heads]
+    fits = sum(each in newest for each in screw.from_heads) == 1
+    if not fits or any(each in (NONE, index) or not graph.reaches(index, each) for each in heads):
+        return ScrewFacts(index, None, _packed(after))
+    before: dict[int, int] = {}
+    for head in sorted(heads, reverse=True):
+        graph.join(before, head)
+    return ScrewFacts(index, _packed(before), _packed(after))
+
+
+def _packed(bounds: Mapping[int, int]) -> array[int]:
+    return array("q", (bounds.get(branch, NONE) for branch in range(max(bounds, default=NONE) + 1)))
+
+
+def unpacked(packed: array[int]) -> dict[int, int]:
+    """Return packed bounds by branch."""
+    return {branch: seq for branch, seq in enumerate(packed) if seq != NONE}

@@ -1,0 +1,1 @@
+"""Device logs over frames of Spark: lazy, starts no action."""

@@ -1,0 +1,62 @@
+"""Device logs as the object that the pipelines call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.demo import Demo
+from strandline.dialect_api.export import ExportFile
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialects.devicelog import demo as demo_files
+from strandline.dialects.devicelog.codec import DOCUMENT_FORMATS, parse_hmac_key, read_documents
+from strandline.dialects.devicelog.info import SSB_HMAC_KEY, SSB_PROFILE
+from strandline.dialects.devicelog.spark import export as export_files
+from strandline.dialects.devicelog.spark import forks, reduction
+from strandline.dialects.devicelog.spark.admission import EntryAdmission
+from strandline.dialects.devicelog.spark.tables import ENTRIES, EQUIVOCATIONS
+from strandline.dialects.devicelog.types import MAX_LINE_BYTES
+
+
+class DeviceLogs(EntryAdmission):
+    """Logs of the devices of a user, and Scuttlebutt feeds."""
+
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
+        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+
+    def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
+        """Return the number of records in a file of that format, with bad ones, as counted in `read`."""
+        [name] = [each for each in DOCUMENT_FORMATS if each == format]
+        return sum(1 for _ in read_documents(content, name))
+
+    def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+        """Reduce the groups that `changes` touch, or all, and find the forks of their logs."""
+        reduced = reduction.reduce(changes, tables, jobs, scope)
+        hmac_key = scope.lake_options[SSB_HMAC_KEY]
+        if tables.has_partial_run(self.info.reduced_tables):
+            changes = None
+        found = forks.forks(
+            tables.read_version(ENTRIES, scope.version), changes,
+            is_weak=scope.lake_options[SSB_PROFILE] == "weak",
+            hmac_key=parse_hmac_key(hmac_key) if hmac_key else None,
+        )  # fmt: skip
+        return replace(reduced, tables={**reduced.tables, EQUIVOCATIONS: found})
+
+    def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
+        """Write entries as lines of JSON."""
+        return export_files.export(lake, jobs, namespaces)
+
+    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:  # noqa: ARG002
+        """Write entries as lines of JSON."""
+        return export_files.to_files(rows)
+
+    def demo(self) -> Demo:
+        """Return the log of a phone and that of a computer, which were apart, and an entry that was changed."""
+        return demo_files.demo()
+
+
+DEVICELOG = DeviceLogs()

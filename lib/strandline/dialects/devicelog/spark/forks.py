@@ -1,0 +1,67 @@
+"""Forks of logs: places at which one key wrote several entries."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.core.equivocation import MAX_MEMBERS
+from strandline.dialects.devicelog import kernels
+from strandline.dialects.devicelog.types import DIALECT
+from strandline.dialects.devicelog.verify import FORK_KIND
+from strandline.frames.lift import map_batches
+from strandline.frames.states import as_equivocation
+
+PLACE: Final = ("namespace", "log", "seq")
+"""A place in a log: an honest device writes one entry there."""
+
+
+def forks(
+    entries: DataFrame, changes: DataFrame | None, *, is_weak: bool, hmac_key: bytes | None
+) -> DataFrame:
+    """Shape contradicting entries to the contract of `equivocation`.
+
+    Reads:  entries: columns of `device_log_entry`; changes: PLACE of new entries, or None for all places. `is_weak`:
+            messages contradict each other whatever they follow.
+    Gives:  the columns of `equivocation`.
+    Rows:   one per place with several entries that follow one, or several first ones; none if one of the two with the
+            least ids was erased.
+    """
+    headers = entries.select(*PLACE, "bucket", "record_id", "prev", "profile")
+    if changes is not None:
+        headers = headers.join(changes.select(*PLACE).distinct(), list(PLACE), "left_semi")
+    kids = headers.groupBy(*PLACE, "bucket", _follows(is_weak=is_weak).alias("follows")).agg(
+        F.collect_list("record_id").alias("ids")
+    )
+    members = F.array_sort(F.flatten(F.collect_list("ids")))
+    found = kids.where(F.size("ids") > 1).groupBy(*PLACE, "bucket").agg(members.alias("ids"))
+    cut = F.slice("ids", 1, MAX_MEMBERS)
+    found = found.select(
+        "namespace", "bucket", cut.alias("members"), F.size("ids").cast("bigint").alias("member_count")
+    )
+    pairs = found.select(
+        "namespace",
+        F.explode(F.slice("members", 1, 2)).alias("record_id"),
+        F.col("members")[0].alias("first"),
+    )
+    is_whole = F.col("body").isNotNull() | F.col("raw").isNotNull()
+    stored = entries.where(is_whole).select(*kernels.STORED_COLUMNS).join(pairs, ["namespace", "record_id"])
+    both = stored.groupBy("namespace", "first").agg(
+        F.collect_list(F.struct(*kernels.STORED_COLUMNS)).alias("pair")
+    )
+    rows = (
+        found.withColumn("first", F.col("members")[0])
+        .join(both, ["namespace", "first"])
+        .where(F.size("pair") == 2)
+    )
+    shaped = map_batches(
+        rows.select(*kernels.FORK_COLUMNS), kernels.fork_rows, kernels.FORK_SCHEMA, hmac_key=hmac_key
+    )
+    return as_equivocation(shaped, dialect=DIALECT, kind=FORK_KIND, attributable=True)
+
+
+def _follows(*, is_weak: bool) -> Column:
+    """Return what an entry follows, as far as it tells two entries at one place apart."""
+    return F.when(F.col("profile") == "native", F.col("prev")) if is_weak else F.col("prev")

@@ -1,0 +1,74 @@
+"""Candidates joined to the entries that they name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.devicelog import kernels
+from strandline.frames.known import KEY
+from strandline.frames.lift import map_batches
+
+PLACE: Final = ("namespace", "profile")
+"""An entry names entries of its namespace and profile only."""
+_COLUMNS: Final = ("record_id", "log", "seq", "lamport")
+
+
+def judged_alone(candidates: DataFrame, accepted: DataFrame, *, are_granted: bool) -> DataFrame:
+    """Judge candidates by themselves and the entries that they name, each alone.
+
+    Reads:  candidates: `kernels.JUDGED`, of entries that are valid by their own bytes; accepted: columns of
+            `device_log_entry`. `are_granted`: there are key entries, so that grants must be looked up.
+    Gives:  `kernels.LOCAL_SCHEMA`.
+    Rows:   one per distinct candidate.
+    """
+    every = candidates.dropDuplicates(list(KEY))
+    here = every.select(*PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(False))
+    there = accepted.select(*PLACE, *_COLUMNS).withColumn("is_accepted", F.lit(True))
+    named = every.select(*PLACE, F.col("record_id").alias("by"), F.explode("named").alias("record_id"))
+    found = named.join(here.unionByName(there), [*PLACE, "record_id"])
+    member = F.struct(F.col("record_id").alias("id"), *kernels.NAMED_ENTRY[1:])
+    of_each = found.groupBy("namespace", F.col("by").alias("record_id")).agg(
+        F.collect_list(member).alias("found")
+    )
+    rows = every.join(of_each, list(KEY), "left")
+    if are_granted:
+        rows = rows.join(_granted(every, accepted), list(KEY), "left")
+    else:
+        rows = rows.withColumn("is_granted", F.lit(None).cast("boolean"))
+    removal = F.when(F.col("entry_kind") == "remove-log", F.col("body"))
+    columns = rows.withColumn("statement", removal).select(*kernels.CANDIDATE_COLUMNS)
+    return map_batches(columns, kernels.judged_alone, kernels.LOCAL_SCHEMA)
+
+
+def judged_in_order(alone: DataFrame) -> DataFrame:
+    """Judge candidates with all that they descend from.
+
+    Reads:  `kernels.LOCAL_SCHEMA`.  Gives: `kernels.VERDICT_SCHEMA`.
+    Rows:   one per row. One pass per namespace, only over the candidates.
+    """
+    in_order = alone.repartition(*PLACE).sortWithinPartitions(*PLACE)
+    return map_batches(in_order, kernels.judged_in_order, kernels.VERDICT_SCHEMA)
+
+
+def _granted(candidates: DataFrame, accepted: DataFrame) -> DataFrame:
+    """Tell which key entries have a grant that names their log.
+
+    Gives:  KEY, is_granted.  Rows: one per key entry whose grant is there.
+    """
+    keys = candidates.where((F.col("entry_kind") == "key") & (F.size("deps") == 1)).select(
+        "namespace", F.col("record_id").alias("by"), "log", F.col("deps")[0].alias("record_id")
+    )
+    columns = ("namespace", "record_id", "body")
+    grants = candidates.where(F.col("entry_kind").isin("key", "add-log")).select(*columns)
+    grants = grants.unionByName(accepted.where(F.col("kind").isin("key", "add-log")).select(*columns))
+    found = keys.join(grants, ["namespace", "record_id"])
+    admits = F.contains("body", _netstring(F.col("log")))
+    return found.groupBy("namespace", F.col("by").alias("record_id")).agg(F.max(admits).alias("is_granted"))
+
+
+def _netstring(log: Column) -> Column:
+    """Return a log as a field of a body. A label is too short to hold one, so a body with these bytes names the log."""
+    return F.concat(F.lit(b"64:"), F.lower(F.hex(log)).cast("binary"), F.lit(b","))

@@ -1,0 +1,55 @@
+"""Verification of entries: signatures, references, admission and forks, as pure functions."""
+
+from strandline.dialects.devicelog.verify.forks import FORK_KIND, fork, fork_members, forks
+from strandline.dialects.devicelog.verify.judgement import (
+    Counts,
+    HeldEntries,
+    Judgement,
+    QuarantineRow,
+    judge,
+    judge_documents,
+)
+from strandline.dialects.devicelog.verify.references import (
+    ACCEPTED,
+    SSB_PROFILES,
+    References,
+    Referent,
+    SsbProfile,
+    Status,
+    Verdict,
+    deferred,
+    judge_references,
+    missing_references,
+    reference_findings,
+    references_of,
+    referent,
+)
+from strandline.dialects.devicelog.verify.signatures import signature_findings, signed_message
+
+__all__ = [
+    "ACCEPTED",
+    "FORK_KIND",
+    "SSB_PROFILES",
+    "Counts",
+    "HeldEntries",
+    "Judgement",
+    "QuarantineRow",
+    "References",
+    "Referent",
+    "SsbProfile",
+    "Status",
+    "Verdict",
+    "deferred",
+    "fork",
+    "fork_members",
+    "forks",
+    "judge",
+    "judge_documents",
+    "judge_references",
+    "missing_references",
+    "reference_findings",
+    "references_of",
+    "referent",
+    "signature_findings",
+    "signed_message",
+]

@@ -1,0 +1,171 @@
+"""Which entries the records of a run admit: the reference that Spark's admission is compared with."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from strandline.core.verdict import Evidence
+from strandline.dialects.devicelog.codec import Document, block_of, line_documents
+from strandline.dialects.devicelog.types import Entry, Profile, Refused
+from strandline.dialects.devicelog.verify.references import SsbProfile, Status, Verdict, judge_references
+from strandline.dialects.devicelog.verify.signatures import signature_findings
+
+Key: TypeAlias = tuple[str, bytes]
+"""Namespace and id of an entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEntries:
+    """The result of earlier runs: accepted entries, and waiting copies by the SHA-256 of their one spelling."""
+
+    entries: Mapping[Key, Entry] = field(default_factory=dict)
+    waiting: Mapping[bytes, Entry] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineRow:
+    """A rejected or deferred record. `raw` is its one spelling, or its bytes in the file if it is no entry."""
+
+    status: Status
+    reasons: tuple[str, ...]
+    raw: bytes
+    namespace: str | None
+    record_id: bytes | None
+    waits_for: tuple[str, ...]
+    evidence: Evidence
+
+
+@dataclass(slots=True)
+class Counts:
+    """The counts of one run: read = new + known + rejected + deferred; `readmitted` is not part of this sum."""
+
+    read: int = 0
+    new: int = 0
+    known: int = 0
+    rejected: int = 0
+    deferred: int = 0
+    readmitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All accepted and waiting entries after a run, its quarantine rows and its counts.
+
+    `quarantine` has rows of the run's rejected records and of waiting entries that were refuted, and one row for each
+    entry that waits now, whenever it came.
+    """
+
+    held: HeldEntries
+    quarantine: tuple[QuarantineRow, ...]
+    counts: Counts
+
+    @property
+    def accepted(self) -> tuple[Entry, ...]:
+        """All accepted entries, by namespace and id."""
+        return tuple(entry for _, entry in sorted(self.held.entries.items()))
+
+
+def judge(
+    lines: Iterable[bytes],
+    held: Iterable[Entry] = (),
+    ssb_profile: SsbProfile = "strict",
+    hmac_key: bytes | None = None,
+) -> Judgement:
+    """Return which entries these lines, of either profile, admit beside the `held` ones."""
+    documents = (document for line in lines for document in line_documents(line))
+    entries = {(entry.namespace, entry.record_id): entry for entry in held}
+    return judge_documents(documents, HeldEntries(entries), ssb_profile, hmac_key)
+
+
+def judge_documents(
+    documents: Iterable[Document],
+    held: HeldEntries | None = None,
+    ssb_profile: SsbProfile = "strict",
+    hmac_key: bytes | None = None,
+) -> Judgement:
+    """Return which entries the records of one run admit.
+
+    The accepted, rejected and waiting copies follow from the set of records alone, not from their order or runs:
+    - a copy with the id and the signature of an accepted entry is known; one with another signature is verified, and
+      is known, too, if that is good, else rejected. Of good ones in one run the least signature is kept;
+    - a bad copy never affects a good one with the same id.
+    """
+    before, counts = held or HeldEntries(), Counts()
+    rows: list[QuarantineRow] = []
+    delivered: list[tuple[bytes, Entry]] = []
+    copies = dict(before.waiting)
+    bad: dict[bytes, Verdict] = {}
+    for document in documents:
+        counts.read += 1
+        entry = document.found
+        if isinstance(entry, Refused):
+            counts.rejected += 1
+            refused = (document.reasons, document.raw, entry.namespace, entry.record_id, (), entry.evidence)
+            rows.append(QuarantineRow("rejected", *refused))
+            continue
+        accepted = before.entries.get((entry.namespace, entry.record_id))
+        copy = hashlib.sha256(block_of(entry)).digest()
+        delivered.append((copy, entry))
+        if copy in copies or copy in bad or (accepted is not None and accepted.sig == entry.sig):
+            continue
+        findings = signature_findings(entry, hmac_key)
+        if findings:
+            bad[copy] = Verdict("rejected", findings)
+        else:
+            copies[copy] = entry
+    verdicts = bad | _verdicts(copies, before.entries, ssb_profile)
+    entries, waiting = dict(before.entries), {}
+    for copy, entry in sorted(copies.items(), key=lambda each: each[1].sig):
+        if verdicts[copy].status == "accepted":
+            entries.setdefault((entry.namespace, entry.record_id), entry)
+        elif verdicts[copy].status == "deferred":
+            waiting[copy] = entry
+    came = set()
+    for copy, entry in delivered:
+        came.add(copy)
+        # A copy without a verdict is known.
+        status = verdicts[copy].status if copy in verdicts else "accepted"
+        counts.rejected += status == "rejected"
+        counts.deferred += status == "deferred"
+        counts.known += status == "accepted"
+        if status == "rejected":
+            rows.append(_row(entry, verdicts[copy]))
+    rows.extend(
+        _row(entry, verdicts[copy])
+        for copy, entry in before.waiting.items()
+        if verdicts[copy].status == "rejected" and copy not in came
+    )
+    rows.extend(_row(entry, verdicts[copy]) for copy, entry in waiting.items())
+    inserted = entries.keys() - before.entries.keys()
+    waited = {(entry.namespace, entry.record_id) for entry in before.waiting.values()}
+    counts.readmitted = len(inserted & waited)
+    counts.new = len(inserted) - counts.readmitted
+    counts.known -= counts.new
+    return Judgement(HeldEntries(entries, waiting), tuple(rows), counts)
+
+
+def _verdicts(
+    copies: Mapping[bytes, Entry], accepted: Mapping[Key, Entry], ssb_profile: SsbProfile
+) -> dict[bytes, Verdict]:
+    """Return the verdicts on copies whose signature is good: equal for all copies of an entry."""
+    new: defaultdict[tuple[str, Profile], dict[bytes, Entry]] = defaultdict(dict)
+    old: defaultdict[tuple[str, Profile], list[Entry]] = defaultdict(list)
+    for entry in copies.values():
+        new[entry.namespace, entry.profile][entry.record_id] = entry
+    for entry in accepted.values():
+        old[entry.namespace, entry.profile].append(entry)
+    found = {
+        (place, record_id): verdict
+        for place, entries in new.items()
+        for record_id, verdict in judge_references(entries.values(), old[place], ssb_profile).items()
+    }
+    return {copy: found[(entry.namespace, entry.profile), entry.record_id] for copy, entry in copies.items()}
+
+
+def _row(entry: Entry, verdict: Verdict) -> QuarantineRow:
+    return QuarantineRow(
+        verdict.status, verdict.reasons, block_of(entry), entry.namespace, entry.record_id, verdict.waits_for,
+        verdict.evidence,
+    )  # fmt: skip

@@ -1,0 +1,159 @@
+"""Device logs and feeds in a lake: published entries, every attack, copies, entries behind one, choices of a lake."""
+
+import dataclasses
+
+import pytest
+
+from strandline.core.ed25519 import Ed25519Key
+from strandline.dialects.devicelog.codec import write_entry
+from support.devicelog_cases import TABLET, Log, compact, edited, example, feed, lines, ssb_value
+from support.devicelog_reference import (
+    ReferenceDeviceLogs,
+    assert_admitted_equal,
+    told,
+    tuples,
+)
+from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, plus_order, tampered
+from support.lakes import choose, write_files
+from support.second_signatures import sign_again
+
+TABLE = "device_log_entry"
+BY_SQL = """
+    SELECT lower(hex(record_id)) AS record_id, sha2(CAST(concat(
+      '28:strandline/devicelog/entry/1,',
+      CASE WHEN kind = 'key' AND size(deps) = 0 THEN '0:,' ELSE concat('64:', substring(namespace, 7), ',') END,
+      '64:', lower(hex(log)), ',', length(string(seq)), ':', seq, ',', length(kind), ':', kind, ',',
+      length(string(lamport)), ':', lamport, ',', length(string(utc)), ':', utc, ',',
+      CASE WHEN prev IS NULL THEN '0:,' ELSE concat('64:', lower(hex(prev)), ',') END,
+      length(string(size(deps))), ':', size(deps), ',',
+      array_join(transform(deps, each -> concat('64:', lower(hex(each)), ',')), ''),
+      length(string(body_size)), ':', body_size, ',', '64:', sha2(body, 256), ','
+    ) AS BINARY), 256) AS computed
+    FROM device_log_entry WHERE profile = 'native'
+"""
+
+
+def test_the_published_entries_and_every_attack_on_them_in_one_lake(new_lake, tmp_path):
+    """Their ids are computed again in plain SQL; the fork is one row with the published evidence."""
+    lake, reference = new_lake(dialect="devicelog"), ReferenceDeviceLogs()
+    files = {
+        "b-attacks.jsonl": b"\n".join(line for line, _ in tampered()) + b"\n",
+        "c-example.jsonl": lines(*list(example().values())[::-1], edited(), *feed()[::-1]),
+    }
+    expected = reference.ingest(files)
+    assert told(lake.ingest(write_files(tmp_path / "in", files))) == expected
+    assert_admitted_equal(lake, reference)
+    assert expected.new == 16
+    rows = lake.asked(BY_SQL)
+    assert {record_id for record_id, _ in rows} == {
+        each.record_id.hex() for each in (*example().values(), edited())
+    }
+    assert all(record_id == computed for record_id, computed in rows)
+    found = {codes for [codes] in lake.rows("quarantine", "reasons")}
+    for reasons in (*FOLLOWING.values(), *WAITING.values()):
+        assert reasons[1] in found
+    assert {(reason,) for _, reason in SIGNATURES.values()} <= found
+    lake.reduce()
+    assert lake.rows("equivocation") == tuples("equivocation", reference.forks())
+    assert [
+        (position, count) for position, count in lake.rows("equivocation", "position", "member_count")
+    ] == [("5", 2)]
+
+
+class Copied:
+    """A log of two entries, and three copies of the next one: a good one, a broken one, one that was signed again."""
+
+    def __init__(self, name):
+        seed = name.encode().ljust(32)
+        log = Log(Ed25519Key(seed))
+        log.found(name)
+        log.say("before")
+        self.before = list(log.entries)
+        self.good = log.say("copied")
+        self.bad = dataclasses.replace(self.good, sig=plus_order(self.good.sig))
+        self.second = dataclasses.replace(self.good, sig=sign_again(seed, self.good.record_id))
+
+
+def test_copies_of_one_entry_in_any_run_are_each_judged_by_themselves(new_lake, tmp_path):
+    after, before, waiting = (Copied(name) for name in ("after", "before", "waiting"))
+    runs = [
+        [*after.before, after.good, *before.before, before.bad, waiting.bad, waiting.second, waiting.good],
+        [after.bad, after.second, before.second, before.good, *waiting.before, waiting.bad],
+    ]
+    lake, reference = new_lake(dialect="devicelog"), ReferenceDeviceLogs()
+    for number, run in enumerate(runs):
+        files = {f"{number}.jsonl": lines(*run)}
+        expected = reference.ingest(files)
+        assert told(lake.ingest(write_files(tmp_path / str(number), files))) == expected
+        assert_admitted_equal(lake, reference)
+    for each in (after, before, waiting):
+        rows = [
+            row for row in lake.rows("quarantine", "namespace", "reasons") if row[0] == each.good.namespace
+        ]
+        assert rows == [(each.good.namespace, ("SIGNATURE_INVALID",))]
+    stored = lake.rows(TABLE, "record_id", "sig")
+    tables = lake.tables()
+    again = [copy for each in (after, before, waiting) for copy in (*each.before, each.good, each.bad)]
+    report = lake.ingest(write_files(tmp_path / "again", {"a.jsonl": lines(*again)}))
+    # Only a good signature other than the stored one is verified again.
+    other = [each for each in (after, before, waiting) if (each.good.record_id, each.good.sig) not in stored]
+    assert report.counts["signatures_verified"] == len(other)
+    assert lake.tables() == tables
+
+
+def chain(length):
+    log = Log(b"chain")
+    log.found("chain")
+    for number in range(length):
+        log.say(str(number))
+    return [write_entry(each) for each in log.entries]
+
+
+def behind_one(new_lake, tmp_path, length):
+    """Entries that all wait for the first, which then comes alone."""
+    lake = new_lake(dialect="devicelog")
+    first, *rest = chain(length)
+    report = lake.ingest(write_files(tmp_path / "rest", {"a.jsonl": b"\n".join(rest[::-1]) + b"\n"}))
+    assert (report.counts["new"], report.counts["deferred"]) == (0, length)
+    report = lake.ingest(write_files(tmp_path / "first", {"a.jsonl": first + b"\n"}))
+    assert (report.counts["new"], report.counts["readmitted"]) == (1, length)
+    assert lake.rows("quarantine") == []
+    assert len(lake.rows(TABLE, "record_id")) == length + 1
+
+
+def test_ten_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_path):
+    behind_one(new_lake, tmp_path, 10_000)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_path):
+    behind_one(new_lake, tmp_path, 100_000)
+
+
+def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_signatures(
+    new_lake, tmp_path
+):
+    weak, keyed = (new_lake(name, dialect="devicelog") for name in ("weak", "keyed"))
+    choose(weak.path, TABLE, "strandline.devicelog.ssb_profile", "strict", "weak")
+    in_base64 = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
+    choose(keyed.path, TABLE, "strandline.devicelog.ssb_hmac_key", "", in_base64)
+    first, second, third = feed()
+    other = ssb_value(TABLET, first, 2, 7, {"type": "post", "text": "another second"})
+    files = {"feed.json": b"[" + b",".join(map(compact, (third, second, other))) + b"]"}
+    reference = ReferenceDeviceLogs("weak")
+    expected = reference.ingest(files)
+    assert told(weak.ingest(write_files(tmp_path / "weak-in", files))) == expected
+    assert expected.new == 3
+    assert_admitted_equal(weak, reference)
+    weak.reduce()
+    assert weak.rows("equivocation") == tuples("equivocation", reference.forks())
+    network = [ssb_value(TABLET, None, 1, time, {"type": "post"}, hmac_key=b"\x07" * 32) for time in (1, 2)]
+    files = {"feed.jsonl": lines(*network, first)}
+    reference = ReferenceDeviceLogs(hmac_key=b"\x07" * 32)
+    expected = reference.ingest(files)
+    assert told(keyed.ingest(write_files(tmp_path / "keyed-in", files))) == expected
+    assert (expected.new, expected.rejected) == (2, 1)
+    assert_admitted_equal(keyed, reference)
+    keyed.reduce()
+    assert keyed.rows("equivocation") == tuples("equivocation", reference.forks())
+    assert "network_key" in keyed.rows("equivocation", "evidence")[0][0]

@@ -1,0 +1,274 @@
+"""Spark reduces groups of devices like the rules by the letter: 300 random groups and the vectors in one job."""
+
+from functools import cache
+
+import pytest
+from pyspark.sql import functions as F
+
+from strandline.contracts.checks import constraints_hold_sql, written_checks
+from strandline.contracts.load import contract
+from strandline.contracts.quoting import with_buckets
+from strandline.contracts.views import views
+from strandline.dialects.devicelog.reduce import history, reduce
+from strandline.dialects.devicelog.spark.reduction import TABLES
+from support.device_frames import BUCKETS, ENTRY_DDL, entry_rows, reduce_entries
+from support.device_groups import group, vectors
+from support.device_rules import Reference
+from support.random_devices import random_history
+
+POLICIES = ("keep-both", "freeze")
+
+
+@cache
+def groups():
+    """Entries by namespace: 300 random groups, one of two of the same founder, and the groups of the vectors."""
+    made = [random_history(seed).entries() for seed in range(300)]
+    made += [
+        group(name).entries(vectors()[name].get("of")) for name in ("example", "three devices", "synthetic")
+    ]
+    return {entries[0].namespace: entries for entries in made}
+
+
+@pytest.fixture(scope="module")
+def entries(spark):
+    rows = [row for each in groups().values() for row in entry_rows(each)]
+    return spark.createDataFrame(rows, ENTRY_DDL).repartition(7).persist()
+
+
+@pytest.fixture(scope="module", params=POLICIES)
+def reduced(request, spark, entries):
+    """The policy, and the rows of each reduced table and of the states."""
+    found = reduce_entries(spark, entries, request.param)
+    rows = {table: list(map(tuple_of, frame.collect())) for table, frame in found.tables.items()}
+    return request.param, rows, found.states.collect(), found
+
+
+def tuple_of(row):
+    return {name: plain(value) for name, value in row.asDict().items()}
+
+
+def plain(value):
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, list):
+        return [tuple(map(plain, each)) if isinstance(each, tuple) else plain(each) for each in value]
+    return value
+
+
+@cache
+def letters(policy):
+    return {namespace: Reference(entries, policy) for namespace, entries in groups().items()}
+
+
+def by_namespace(rows):
+    found = {namespace: [] for namespace in groups()}
+    for row in rows:
+        found[row["namespace"]].append(row)
+    return found
+
+
+def test_views_are_those_of_the_rules(reduced):
+    policy, rows, _, _ = reduced
+    for namespace, found in by_namespace(rows["device_log_view"]).items():
+        letter = letters(policy)[namespace]
+        shown = sorted((row for row in found if row["position"] is not None), key=lambda row: row["position"])
+        ids = [entry.record_id for entry in letter.view]
+        assert [(row["position"], row["record_id"]) for row in shown] == list(enumerate(ids))
+        assert [row["prefix_hash"] for row in shown] == letter.v[1:]
+        assert [row["previous"] for row in shown] == [None, *ids][: len(ids)]
+        assert sum(row["final"] for row in found) == letter.final_length
+        assert all(row["final"] for row in shown[: letter.final_length])
+        messages = {entry.record_id for entry in letter.held.values() if entry.kind == "msg"}
+        assert {row["record_id"] for row in found} == messages
+        for row in found:
+            record_id = row["record_id"]
+            expected = "removed" if record_id in letter.ok else "void"
+            if record_id in letter.effective:
+                expected = "effective" if record_id in ids else "disputed"
+            assert row["status"] == expected
+
+
+def test_verdicts_are_those_of_the_rules(reduced):
+    policy, rows, _, _ = reduced
+    screws = by_namespace(rows["device_log_screw"])
+    members = by_namespace(rows["device_log_member"])
+    for namespace, letter in letters(policy).items():
+        removals = {row["record_id"]: row["verdict"] for row in members[namespace] if row["act"] == "remove"}
+        found = {row["record_id"]: row["verdict"] for row in screws[namespace]}
+        assert found | removals == letter.verdicts
+        for row in members[namespace]:
+            if row["act"] != "remove":
+                record_id = row["record_id"]
+                status = (
+                    "effective"
+                    if record_id in letter.effective
+                    else "removed"
+                    if record_id in letter.ok
+                    else "void"
+                )
+                assert row["verdict"] == status
+
+
+def test_tips_are_those_of_the_rules(reduced):
+    policy, rows, _, _ = reduced
+    for namespace, found in by_namespace(rows["device_log_tip"]).items():
+        letter = letters(policy)[namespace]
+        assert {row["log"]: row["status"] for row in found} == letter.statuses
+        for log in letter.statuses:
+            tips = {row["record_id"] for row in found if row["log"] == log}
+            assert tips == ({entry.record_id for entry in letter.tips(log)} or {None})
+        for row in found:
+            past = letter.pasts.get(row["record_id"], set())
+            assert row["behind"] == sum(entry.record_id not in past for entry in letter.view)
+            cut = letter.cut.get(row["log"], (None, None, None))
+            assert (row["cut_seq"], row["cut_id"], row["removed_by"]) == cut
+            branches = dict(row["past"] or [])
+            assert all(letter.held[branch].log for branch in branches)
+            if row["record_id"] is not None:
+                assert branches[row["branch"]] == row["seq"]
+
+
+def test_states_are_those_of_the_reference(reduced):
+    policy, _, states, _ = reduced
+    found = {row["namespace"]: (bytes(row["state_hash"]), row["record_count"]) for row in states}
+    assert {row["reducer_version"] for row in states} == {f"devicelog-1:{policy}"}
+    for namespace, entries in groups().items():
+        assert found[namespace] == (reduce(entries, policy).state_hash, len(entries))
+
+
+def test_reduced_rows_meet_their_contracts(spark, reduced):
+    _, _, _, found = reduced
+    for table in TABLES.values():
+        described = contract(table)
+        assert tuple(found.tables[table].columns) == described.names
+        for name, kind in found.tables[table].dtypes:
+            column = next(each for each in described.columns if each.name == name)
+            assert (
+                kind.upper().replace("ELEMENT:", "")
+                == column.physical_type.replace(": ", ":").replace(", ", ",").upper()
+            )
+        nulls = [name for name in described.names if name in required(described)]
+        assert found.tables[table].dropna(subset=nulls).count() == found.tables[table].count()
+        found.tables[table].createOrReplaceTempView(table)
+        sql = with_buckets(constraints_hold_sql(described), BUCKETS)
+        assert spark.sql(sql).collect() == []
+
+
+def required(described):
+    return {column.name for column in described.columns if column.required}
+
+
+def test_only_touched_groups_are_reduced(spark, entries, reduced):
+    policy, rows, _, _ = reduced
+    touched = sorted(groups())[:5]
+    changes = entries.where(entries.namespace.isin(touched)).select("namespace", "bucket").limit(1000)
+    found = reduce_entries(spark, entries, policy, changes)
+    assert {row["namespace"] for row in found.states.collect()} == set(touched)
+    some = [tuple_of(row) for row in found.tables["device_log_view"].collect()]
+    expected = [row for row in rows["device_log_view"] if row["namespace"] in touched]
+    assert sorted(some, key=lambda row: row["record_id"]) == sorted(
+        expected, key=lambda row: row["record_id"]
+    )
+
+
+@pytest.fixture(scope="module")
+def selects(spark, entries):
+    """The SELECTs of the views, over tables of the groups that the session knows."""
+    found = reduce_entries(spark, entries)
+    states = found.states.withColumn("reduced_at", F.current_timestamp())
+    for table, frame in {**found.tables, "namespace_state": states, "device_log_entry": entries}.items():
+        frame.createOrReplaceTempView(table)
+    for table in ("equivocation", "quarantine"):
+        empty = spark.sql("SELECT '' AS namespace, '' AS kind, '' AS status, '' AS dialect").limit(0)
+        empty.createOrReplaceTempView(table)
+    return {name: view.select for name, view in views(behind=()).items()}
+
+
+def test_the_view_of_histories_is_what_the_reference_says(spark, selects):
+    rows = spark.sql(
+        f"SELECT * FROM ({selects['device_log_history']}) ORDER BY namespace, log, i, line"
+    ).collect()
+    shown = {}
+    for row in rows:
+        line = (
+            row["i"],
+            row["record_id"],
+            row["position"],
+            row["previous"],
+            row["replay_clock"],
+            row["shown_clock"],
+            row["struck"],
+        )
+        shown.setdefault((row["namespace"], row["log"]), []).append(line)
+    count = 0
+    for namespace, held in groups().items():
+        for log in {entry.log for entry in held}:
+            expected = [
+                (row.i, row.record_id.hex(), row.position, row.previous and row.previous.hex(), row.replay_clock,
+                 row.shown_clock, row.struck)
+                for row in history(log, held)
+            ]  # fmt: skip
+            expected = [(i, record_id, position, previous if position is not None else None, *more)
+                        for i, record_id, position, previous, *more in expected]  # fmt: skip
+            assert shown.get((namespace, log.hex()), []) == expected
+            count += len(expected)
+    assert count > 1000
+
+
+def test_the_example_is_displayed_with_struck_rows(spark, selects):
+    namespace = group("example").entries()[0].namespace
+    for device, expected in vectors()["example"]["histories"].items():
+        rows = spark.sql(
+            f"SELECT what, shown_clock, struck FROM ({selects['device_log_history']}) "
+            f"WHERE namespace = '{namespace}' AND label = '{device}' ORDER BY i, line"
+        ).collect()
+        texts = [
+            f"{row['what'].removeprefix('Message ').split()[0]}:{row['shown_clock']}{'S' if row['struck'] else ''}"
+            for row in rows
+        ]
+        assert texts == expected.split()
+
+
+def test_the_order_with_texts_and_the_health_of_the_example(spark, selects):
+    namespace = group("example").entries()[0].namespace
+    rows = spark.sql(
+        f"SELECT position, label, text, final FROM ({selects['device_log']}) "
+        f"WHERE namespace = '{namespace}' ORDER BY position"
+    ).collect()
+    assert [row["text"][8] for row in rows] == list("01235467")
+    assert {row["label"] for row in rows} == {"phone", "pc"}
+    assert all(row["final"] for row in rows)
+    [health] = spark.sql(
+        f"SELECT * FROM ({selects['device_log_health']}) WHERE namespace = '{namespace}'"
+    ).collect()
+    assert (health["messages"], health["final_messages"], health["active"], health["screws"]) == (8, 8, 2, 2)
+    assert health["held_back_by"] == []
+    assert health["view_hash"] == vectors()["example"]["view_hashes"]["8"]
+
+
+@pytest.mark.usefixtures("selects")
+def test_sound_rows_pass_the_check(spark):
+    [check] = [each for each in written_checks() if each.name == "device_logs_agree_with_entries"]
+    assert spark.sql(check.select).collect() == []
+
+
+@pytest.mark.usefixtures("selects")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prefix_hash": "CASE WHEN position = 3 THEN unhex(sha2('', 256)) ELSE prefix_hash END"},
+        {"previous": "CASE WHEN position = 3 THEN record_id ELSE previous END"},
+        {"position": "CASE WHEN position >= 3 THEN position + 1 ELSE position END"},
+        {"utc": "CASE WHEN position = 3 THEN utc + 1000000000000 ELSE utc END", "lamport": "0"},
+    ],
+    ids=["a hash", "the row before", "a gap", "the order"],
+)
+def test_a_changed_row_is_found_by_the_check(spark, change):
+    [check] = [each for each in written_checks() if each.name == "device_logs_agree_with_entries"]
+    namespace = group("example").entries()[0].namespace
+    changed = spark.table("device_log_view").where(F.col("namespace") == namespace)
+    changed = changed.withColumns({name: F.expr(value) for name, value in change.items()})
+    changed.createOrReplaceTempView("changed_view")
+    select = check.select.replace("device_log_view", "changed_view")
+    found = [row["namespace"] for row in spark.sql(f"SELECT * FROM ({select})").collect()]
+    assert namespace in found

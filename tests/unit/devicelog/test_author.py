@@ -1,0 +1,204 @@
+"""Device logs: writing without Spark, what is refused, and what a device does alone."""
+
+import doctest
+
+import pytest
+
+from strandline.core.ed25519 import Ed25519Key, verify_ed25519
+from strandline.dialects.devicelog import author
+from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry
+from strandline.dialects.devicelog.author import log as log_module
+from strandline.dialects.devicelog.codec import read_entry, write_entry
+from strandline.dialects.devicelog.reduce import Found, Peer, Probe, parse_message, reduce, sync
+from strandline.dialects.devicelog.types import KeyStatement
+
+A, B, C = (bytes([number]) * 32 for number in (1, 2, 3))
+
+
+def pair():
+    """Two devices of a group: the second joined when the first had written nothing."""
+    first = DeviceLog.found(A, "a", [public_key(B)])
+    return first, DeviceLog.join(B, "b", first.entries(), first.group, 0)
+
+
+@pytest.mark.parametrize("module", [log_module, sync])
+def test_the_examples_in_docstrings_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed
+
+
+def test_what_is_written_is_read_and_verified():
+    first, second = pair()
+    first.append(b"\x00\xff", 5)
+    second.add_log(public_key(C), 6)
+    second.remove_log(public_key(C), 7)
+    second.append(b"x", 8)
+    meet(first, second, 9)
+    assert {entry.kind for entry in first.entries()} >= {"key", "msg", "add-log", "remove-log"}
+    for entry in first.entries():
+        assert read_entry(write_entry(entry)) == entry
+        assert verify_ed25519(entry.log, entry.record_id, entry.sig)
+
+
+def refused(call):
+    with pytest.raises(ValueError, match=r"."):
+        call()
+
+
+def test_wrong_arguments_are_refused():
+    first, second = pair()
+    founder = first.entries()[0]
+    refused(lambda: DeviceLog.found(b"short", "a"))
+    refused(lambda: DeviceLog.found(A, "line\nbreak"))
+    refused(lambda: DeviceLog.found(A, "a", [public_key(A)]))
+    refused(lambda: DeviceLog.found(A, "a", [public_key(B)] * 2))
+    refused(lambda: first.append(b"", -1))
+    refused(lambda: first.append(bytes(262_145), 0))
+    refused(lambda: first.add_log(b"short", 0))
+    refused(lambda: first.remove_log(second.key, 0, last=founder.record_id))
+    refused(lambda: first.remove_log(second.key, 0, last=bytes(32)))
+    refused(lambda: first.merge(DeviceLog.found(C, "other").entries()))
+    refused(lambda: DeviceLog.join(C, "c", first.entries(), first.group, 0))
+    refused(lambda: DeviceLog.join(C, "c", first.entries(), bytes(32), 0))
+    assert len(first.entries()) == 1
+
+
+def test_a_key_is_admitted_and_joins_only_once():
+    first, second = pair()
+    refused(lambda: first.add_log(second.key, 0))
+    refused(lambda: first.add_log(first.key, 0))
+    refused(lambda: DeviceLog.join(B, "b", second.entries(), first.group, 0))
+
+
+def test_a_log_joins_on_its_least_grant():
+    first, second = pair()
+    early, late = first.add_log(public_key(C), 1), second.add_log(public_key(C), 2)
+    entries = [*first.entries(), *second.entries()]
+    least, other = sorted([early, late], key=lambda each: (each.lamport, each.utc, each.record_id))
+    refused(lambda: DeviceLog.join(C, "c", entries, other.record_id, 3))
+    assert DeviceLog.join(C, "c", entries, least.record_id, 3).state().statuses[public_key(C)] == "active"
+
+
+def test_an_entry_whose_parents_are_missing_waits_for_them():
+    first, second = pair()
+    entries = [second.append(b"%d" % number, number) for number in range(3)]
+    start = next(entry for entry in second.entries() if entry.log == second.key)
+    assert first.merge(entries[1:], utc=9) == "same"
+    assert first.merge([entries[0]], utc=9) == "same"
+    assert first.merge([start], utc=9) == "forward"
+    assert [entry.body for entry in first.messages()] == [b"0", b"1", b"2"]
+    assert first.merge(entries, utc=9) == "same"
+
+
+def test_a_removal_waits_for_the_last_entry_that_it_names():
+    first, second = pair()
+    last = second.append(b"x", 1)
+    first.merge(second.entries(), utc=2)
+    removal = first.remove_log(second.key, 3)
+    third = DeviceLog.found(A, "a", [public_key(B)])
+    assert third.merge([removal], utc=4) == "same"
+    assert removal.record_id not in {entry.record_id for entry in third.entries()}
+    third.merge(second.entries(), utc=5)
+    assert {last.record_id, removal.record_id} <= {entry.record_id for entry in third.entries()}
+
+
+def test_a_removal_that_reorders_its_authors_own_view_is_followed_by_a_true_screw():
+    first = DeviceLog.found(A, "a", [public_key(B)])
+    many = list(heads_of_many(first, 2))
+    first.merge(many, utc=3)
+    first.append(b"mine", 4)
+    before = first.view
+    removal = first.remove_log(public_key(B), 5, last=many[2].record_id)
+    screw = first.entries()[-1]
+    assert before == (many[1].record_id, many[2].record_id, before[2])
+    assert first.view == (many[2].record_id, before[2])
+    assert (screw.kind, screw.prev) == ("screw", removal.record_id)
+    assert removal.prev in screw.statement.from_heads
+    assert first.state().verdicts == {removal.record_id: "effective", screw.record_id: "true"}
+
+
+def test_a_device_that_leaves_keeps_its_messages():
+    first, second = pair()
+    second.append(b"x", 1)
+    leaving = second.remove_log(second.key, 2)
+    second.append(b"after", 3)
+    first.merge(second.entries(), utc=4)
+    state = first.state()
+    assert [entry.body for entry in first.messages()] == [b"x"]
+    assert state.statuses[second.key] == "removed"
+    assert state.verdicts[leaving.record_id] == "effective"
+    refused(lambda: first.add_log(second.key, 5))
+
+
+def test_a_device_without_a_place_in_the_group_writes_no_screw():
+    first, second = pair()
+    second.append(b"x", 1)
+    first.remove_log(second.key, 2)
+    first.append(b"y", 3)
+    assert second.merge(first.entries(), utc=4) == "removed"
+    assert {entry.kind for entry in second.entries() if entry.log == second.key} == {"key", "msg"}
+
+
+def heads_of_many(first, count):
+    """Entries of a log that forks `count` times after its first one: so many heads."""
+    key = Ed25519Key(B)
+    founder = first.entries()[0]
+    start = sign_entry(
+        key, "key", KeyStatement("b"), group=first.group, seq=0, lamport=0, utc=0, prev=None,
+        deps=[founder.record_id],
+    )  # fmt: skip
+    yield start
+    for number in range(count):
+        yield sign_entry(
+            key, "msg", b"%d" % number, group=first.group, seq=1, lamport=1, utc=number, prev=start.record_id
+        )
+
+
+def test_more_heads_than_an_entry_can_name_are_acknowledged_in_parts():
+    first = DeviceLog.found(A, "a", [public_key(B)])
+    for number in range(5):
+        first.append(b"mine %d" % number, 10_000 + number)
+    many = list(heads_of_many(first, 2500))
+    assert first.merge(many, utc=20_000) == "screw"
+    first.append(b"last", 20_001)
+    state = first.state()
+    assert all(len(entry.deps) <= 1024 for entry in first.entries())
+    assert {screw.verdict for screw in state.screws} == {"true"}
+    assert len(state.view) == 2500 + 6
+    tip = state.graph.tips(first.key)[0]
+    assert all(state.graph.reaches(tip, index) for index in range(len(state.graph.entries)))
+
+
+def test_messages_of_the_search_are_json_and_others_are_refused():
+    probe = Peer([bytes(32), b"\x01" * 32]).open()
+    for message in (probe, Found(3), Probe(0, 0, 1, ())):
+        assert parse_message(message.to_json()) == message
+    good = probe.to_json()
+    for bad in (
+        None, [], {}, {"t": "found"}, {"t": "found", "k": -1}, {"t": "found", "k": True}, {**good, "t": "found"},
+        {**good, "more": 1}, {**good, "n": 1.0}, {**good, "lo": -1}, {**good, "points": [[1]]},
+        {**good, "points": [[1, "x"]]}, {**good, "points": [[2**53, "00" * 32]]}, {**good, "points": {}},
+        {**good, "points": [[1, "00" * 32]] * 65},
+    ):  # fmt: skip
+        assert parse_message(bad) is None
+
+
+def test_a_lying_peer_gets_an_answer_within_the_view():
+    peer = Peer([bytes(32), b"\x01" * 32])
+    for probe in (Probe(9, 9, 2, ()), Probe(0, 0, 0, ()), Probe(2**53 - 1, 2**53 - 1, 2**53 - 1, ())):
+        answer = peer.answer(probe)
+        assert isinstance(answer, Found)
+        assert 0 <= answer.k <= 1
+
+
+def test_a_set_of_entries_that_is_not_whole_is_refused():
+    first, second = pair()
+    refused(lambda: reduce([]))
+    refused(lambda: reduce(second.entries()[1:]))
+    refused(lambda: reduce([*first.entries(), *DeviceLog.found(C, "other").entries()]))
+    refused(lambda: reduce(first.entries(), "none"))
+
+
+def test_the_package_names_what_it_offers():
+    assert all(hasattr(author, name) for name in author.__all__)

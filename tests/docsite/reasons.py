@@ -12,6 +12,7 @@ OUTCOMES = {
     "manifest": "a file differs from its manifest",
     "flag": "a mark on an accepted record",
     "fork": "a kind of conflict",
+    "verdict": "the claim of an accepted record has no effect",
     "refused_call": "a call, or a writer, that was refused",
 }
 

@@ -1,5 +1,6 @@
 """Writing facts of authorities and contexts without Spark."""
 
+from strandline.dialects.aura.author.contexts import merge_attest, next_charge
 from strandline.dialects.aura.author.facts import (
     Signer,
     append,
@@ -12,6 +13,7 @@ from strandline.dialects.aura.author.facts import (
     snapshot,
 )
 from strandline.dialects.aura.author.synthetic import generate
+from strandline.dialects.aura.author.synthetic_contexts import generate_contexts
 
 __all__ = [
     "Signer",
@@ -19,7 +21,10 @@ __all__ = [
     "attest",
     "context_genesis",
     "generate",
+    "generate_contexts",
     "genesis",
+    "merge_attest",
+    "next_charge",
     "receipt",
     "relational",
     "signed_op",

@@ -9,7 +9,7 @@ from hashlib import sha256
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
-from strandline.dialects.aura.author import generate
+from strandline.dialects.aura.author import generate, generate_contexts
 from strandline.dialects.aura.verify import admit
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
@@ -17,6 +17,7 @@ from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
 from support.aura_reference import fact_row, reduced_rows
+from support.context_reference import contexts_rows
 from support.ipfslog_cases import AUTHORS, entry, who
 from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
 from support.pruning import pruned_row, snapshot_row
@@ -227,6 +228,30 @@ def authority(number: int) -> Rows:
     waiting["record_id"] = sha256(b"strandline/aura/fact/1\0" + lost).digest()
     facts = [_listed(fact_row(op.fact, op)) | {"run_id": "test"} for op in ops.values()]
     return {"aura_fact": facts, "quarantine": [waiting], **rows}
+
+
+def context(number: int) -> Rows:
+    """A context of three authorities: their facts, and everything that they reduce to."""
+    made = list(
+        generate_contexts(60_000 + number, contexts=1, members=3, facts=60, fork_rate=0.4, unmet_rate=0.2)
+    )
+    admission = admit(made)
+    by_namespace: dict = {}
+    for fact in {fact.fact_id: fact for fact in made}.values():
+        if admission.verdicts[fact.fact_id].status == "accepted":
+            by_namespace.setdefault(fact.namespace, []).append(fact)
+    rows = contexts_rows(by_namespace, admission.operations.values())
+    for namespace, facts in by_namespace.items():
+        if namespace.kind == "authority":
+            for table, more in reduced_rows(namespace, facts).items():
+                rows.setdefault(table, []).extend(more)
+    rows["namespace_state"] = [row | REDUCED for row in rows["namespace_state"]]
+    rows["aura_fact"] = [
+        fact_row(fact, admission.operations.get(fact.fact_id)) | {"run_id": "test"}
+        for facts in by_namespace.values()
+        for fact in facts
+    ]
+    return {table: [_listed(row) for row in each] for table, each in rows.items()}
 
 
 def _listed(row: dict) -> dict:

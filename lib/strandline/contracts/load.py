@@ -19,6 +19,7 @@ TABLES: Final = (
     "node_journal",
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document",
     "attested_op", "authority_state", "authority_leaf",
+    "relational_binding", "flow_budget", "channel_epoch", "capability",
     "equivocation",
     "peer_status", "wanted_resource",
     "quarantine",

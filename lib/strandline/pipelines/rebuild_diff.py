@@ -53,7 +53,8 @@ def _differing(
     stored = _stored(store, dialect, table).where(~F.col("namespace").isin(kept)).select(*described.compared)
     given = stored.limit(0) if rows is None else rows.select(*described.compared)
     unequal: list[Column] = [
-        ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
+        ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))
+        for name in described.compared
     ]
     keys = [F.col(f"s.{name}") == F.col(f"g.{name}") for name in ("bucket", *described.key)]
     joined = stored.alias("s").join(given.alias("g"), fold(Column.__and__, keys), "full_outer")

@@ -74,6 +74,21 @@ _OPERATIONS: Final = {
     **{field.name: field.type for field in DERIVED_FIELDS if field.name != "anchor"},
 }
 
+FORK_FIELDS: Final = (
+    pa.field("equivocation_id", pa.binary()),
+    pa.field("dialect", pa.string()),
+    pa.field("kind", pa.string()),
+    pa.field("key", pa.string()),
+    pa.field("position", pa.string()),
+    pa.field("members", pa.list_(pa.binary())),
+    pa.field("member_count", pa.int64()),
+    pa.field("bytes_a", pa.binary()),
+    pa.field("bytes_b", pa.binary()),
+    pa.field("attributable", pa.bool_()),
+    pa.field("evidence", pa.string()),
+)
+"""Columns of `equivocation` beside namespace and bucket."""
+
 REDUCED_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
@@ -87,14 +102,7 @@ REDUCED_SCHEMA: Final = pa.schema(
             ),
         ),
         pa.field("operations", _rows(**_OPERATIONS)),
-        pa.field(
-            "forks",
-            _rows(
-                equivocation_id=pa.binary(), dialect=pa.string(), kind=pa.string(), key=pa.string(),
-                position=pa.string(), members=pa.list_(pa.binary()), member_count=pa.int64(), bytes_a=pa.binary(),
-                bytes_b=pa.binary(), attributable=pa.bool_(), evidence=pa.string(),
-            ),
-        ),
+        pa.field("forks", pa.list_(pa.struct(FORK_FIELDS))),
     ]
 )  # fmt: skip
 _EPOCHLESS: Final = ("height", "new_epoch")
@@ -111,7 +119,7 @@ def reduced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _of_group(group: list[dict[str, Any]]) -> dict[str, Any]:
-    ops = [_stored(row) for row in group]
+    ops = [stored_operation(row) for row in group]
     namespace = ops[0].fact.namespace
     found = reduce_columns(namespace, ops)
     if found is None:
@@ -126,7 +134,8 @@ def _of_group(group: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _stored(row: Mapping[str, Any]) -> AcceptedOp:
+def stored_operation(row: Mapping[str, Any]) -> AcceptedOp:
+    """Return an accepted operation from its stored columns: `fact_cbor` and DERIVED."""
     fact = parsed(row["fact_cbor"])
     given = {name: row[name] for name in DERIVED} | {name: int(row[name]) for name in _EPOCHLESS}
     return AcceptedOp(fact=fact, attested=_attested(fact.attested), op_id=fact.op_id or b"", **given)

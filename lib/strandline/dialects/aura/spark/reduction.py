@@ -1,6 +1,6 @@
 """Reduction of authorities: every touched one from all of its operations, by their stored columns.
 
-Contexts have no state yet: their facts are verified, stored and waited for, but not reduced.
+The contexts that depend on them are reduced after them: `spark.contexts`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
         run_id=scope.run_id,
     )  # fmt: skip
     deletes = {table: _strays(table, rows[table], reduced, tables) for table in (OPERATIONS, LEAVES)}
-    return Reduction({table: rows[table] for table in REDUCED}, shaped, deletes)
+    return Reduction(rows, shaped, deletes)
 
 
 def _exploded(reduced: DataFrame, column: str) -> DataFrame:

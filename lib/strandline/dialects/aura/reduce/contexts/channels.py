@@ -8,6 +8,7 @@ from typing import Final
 from strandline.core.hashing import tagged
 from strandline.dialects.aura.reduce.contexts.bindings import Pair
 from strandline.dialects.aura.reduce.contexts.bodies import Body
+from strandline.dialects.aura.types import Fact
 
 DEFAULT_WINDOW: Final = 1024
 REASONS: Final = ("Routine", "SuspiciousActivity", "ConfirmedCompromise")
@@ -40,7 +41,7 @@ class Channel:
     - `checkpoint`: the one in force, whose generation is `last`; None without any. `is_checkpoint_disputed`: another
       met one at the same epoch and generation commits to something else;
     - `window_source`: `checkpoint`, `policy` or `default`;
-    - `forks`: by parent epoch, two or more bump ids whose commits are proven: one step of the epoch all the same;
+    - `forks`: by parent epoch, two or more bump ids with the least fact that commits each; one step all the same;
     - `dormant` commits are proven but lie beyond a gap, `unproven` ones are met but not proven.
     """
 
@@ -51,7 +52,7 @@ class Channel:
     window_source: str
     pending: PendingBump | None
     is_checkpoint_disputed: bool
-    forks: Mapping[int, Mapping[bytes, Body]]
+    forks: Mapping[int, Mapping[bytes, Fact]]
     dormant: int
     unproven: int
 
@@ -75,12 +76,13 @@ def channels_of(
 def _channel(
     context: bytes, channel: bytes, by_variant: Mapping[str, list[Body]], proven: AbstractSet[Pair]
 ) -> Channel:
-    commits: dict[int, dict[bytes, Body]] = {}
+    commits: dict[int, dict[bytes, Fact]] = {}
     committed = []
     for body in by_variant.get(_COMMITTED, ()):
         parent, bump_id = body.content["parent_epoch"], body.content["chosen_bump_id"]
         if (body.content["consensus_id"], bump_hash(context, channel, parent, bump_id)) in proven:
-            commits.setdefault(parent, {}).setdefault(bump_id, body)
+            least = commits.setdefault(parent, {}).setdefault(bump_id, body.fact)
+            commits[parent][bump_id] = min(least, body.fact, key=lambda fact: fact.fact_id)
             committed.append(parent)
     epoch = 0
     while epoch in commits:

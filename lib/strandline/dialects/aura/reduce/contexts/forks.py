@@ -82,7 +82,7 @@ def commit_forks(state: RelationalState) -> Iterator[Equivocation]:
         for parent, bumps in channel.forks.items():
             yield equivocation(
                 state.namespace.text, DIALECT, COMMIT_FORK, channel.channel.hex(), str(parent),
-                records={body.fact.fact_id: body.fact.cbor for body in bumps.values()}, attributable=False,
+                records={fact.fact_id: fact.cbor for fact in bumps.values()}, attributable=False,
             )  # fmt: skip
 
 

@@ -1,0 +1,61 @@
+"""Contexts in Spark: their rows are those of the plain functions, whatever is reduced again."""
+
+import random
+
+import pytest
+
+from strandline.dialects.aura.author import generate_contexts
+from support import aura_reference
+from support.aura_corpus import line
+from support.lakes import write_files
+
+TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
+
+
+def files(*given):
+    return {"facts.jsonl": b"".join(line(fact) + b"\n" for fact in given)}
+
+
+class Delivered:
+    """A lake and its reference, which get the same facts."""
+
+    def __init__(self, lake, root):
+        self.lake, self.root, self.reference, self.runs = lake, root, aura_reference.ReferenceAura(), 0
+
+    def deliver(self, given):
+        self.runs += 1
+        content = files(*given)
+        self.reference.ingest(content)
+        self.lake.ingest(write_files(self.root / f"in{self.runs}", content))
+        report = self.lake.reduce()
+        aura_reference.assert_reduced_equal(self.lake, self.reference)
+        return report
+
+
+def world(contexts, members, count, seed=41):
+    return list(
+        generate_contexts(
+            seed, contexts=contexts, members=members, facts=count, fork_rate=0.3, unmet_rate=0.2, bad_rate=0.05,
+            duplicate_rate=0.2,
+        )
+    )  # fmt: skip
+
+
+@pytest.fixture
+def delivered(new_lake, tmp_path):
+    return Delivered(new_lake("contexts", dialect="aura"), tmp_path)
+
+
+def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
+    chance = random.Random(5)
+    given = world(300, 3, 24)
+    chance.shuffle(given)
+    late = [fact for fact in given if fact.variant in ("RotateEpoch", "Consensus") and chance.random() < 0.5]
+    delivered.deliver([fact for fact in given if fact not in late])
+    for table in TABLES:
+        assert len(delivered.lake.rows(table)) > 100, table
+    kinds = {kind for [kind] in delivered.lake.rows("equivocation", "kind")}
+    assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK"}
+    report = delivered.deliver(late)
+    assert report.counts["reduced"] > 100
+    assert delivered.lake.reduce(full=True).members["differences"] == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -30,7 +31,7 @@ def flow_budgets(facts: DataFrame) -> DataFrame:
     together = each.select(*_KEY, "cost", "nonce", "body_id").unionByName(
         limits.select(*_KEY, "limit"), allowMissingColumns=True
     )
-    most = F.lit(MOST).cast("decimal(20,0)")
+    most = F.lit(Decimal(MOST))
     spent = F.least(F.coalesce(F.sum(F.col("cost").cast("decimal(20,0)")), F.lit(0)), most)
     tip = F.max(F.when(F.col("nonce").isNotNull(), F.struct("nonce", "body_id")))
     found = together.groupBy(*_KEY).agg(

@@ -47,13 +47,15 @@ def reduce(
     if changes is not None and not is_full:
         named = changes.where(F.startswith("namespace", F.lit(_PREFIX))).select(*_HOME)
         touched = jobs.checkpoint(named.unionByName(members.bereft()).distinct(), "contexts")
-        facts = _of(facts, touched, jobs)
+        buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+        if not buckets:
+            return _together(authorities, Reduction({}, _as_states(members.refreshed(touched), scope)))
+        facts = facts.where(F.col("bucket").isin(*buckets)).join(touched, list(_HOME), "left_semi")
     return _together(authorities, _reduced(facts, touched, members, tables, jobs, scope))
 
 
-def _of(facts: DataFrame, touched: DataFrame, jobs: Jobs) -> DataFrame:
-    buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-    return facts.where(F.col("bucket").isin(*buckets)).join(touched, list(_HOME), "left_semi")
+def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
+    return as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
 
 
 def _reduced(
@@ -86,7 +88,6 @@ def _reduced(
     states = hashed.join(depends_on(of_contexts, members.tips()), "namespace", "left")
     if touched is not None:
         states = states.unionByName(members.refreshed(touched))
-    shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
     contradictions = forks.contradictions(facts, committed)
     found = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
     deletes = {table: _strays(table, rows[table], counts, tables) for table in CONTEXT_REDUCED}
@@ -94,7 +95,7 @@ def _reduced(
     deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, contradictions, counts)
     if found is not None:
         rows[EQUIVOCATIONS] = found
-    return Reduction(rows, shaped, deletes)
+    return Reduction(rows, _as_states(states, scope), deletes)
 
 
 def _strays(table: str, rows: DataFrame, contexts: DataFrame, tables: Tables) -> DataFrame:

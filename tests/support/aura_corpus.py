@@ -54,7 +54,14 @@ def corpus(seed, authorities, operations):
         seed, authorities=authorities, operations=operations, fork_rate=0.3, bad_rate=0.1, duplicate_rate=0.2
     )
     every += generate_contexts(
-        seed, contexts=8, members=3, facts=30, fork_rate=0.3, unmet_rate=0.2, bad_rate=0.05, duplicate_rate=0.2
+        seed,
+        contexts=8,
+        members=3,
+        facts=30,
+        fork_rate=0.3,
+        unmet_rate=0.2,
+        bad_rate=0.05,
+        duplicate_rate=0.2,
     )
     runs = [[], []]
     for fact in every:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from strandline.core.errors import NamespaceMismatch
+from strandline.core.errors import NamespaceMismatch, UsageError
+from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update
 from strandline.dialects.aura.author.charges import (
     ROUNDS,
     BudgetExceeded,
@@ -82,6 +83,26 @@ def test_a_charge_gives_up_when_others_win_every_round():
     with pytest.raises(ConcurrentUpdate) as refused:
         list(charging(writer, SPACE, 1))
     assert (refused.value.code, writer.signed) == ("CONCURRENT_UPDATE", ROUNDS)
+
+
+def test_a_budget_is_joined_with_the_wanted_one():
+    now = FlowBudget(100, 10, 3)
+    assert budget_update(now, FlowBudget(100, 10, 3)) == BudgetUpdate(None, ())
+    assert budget_update(now, FlowBudget(200, 13, 3)) == BudgetUpdate(None, (3,))
+    most = 2**32 - 1
+    assert budget_update(now, FlowBudget(50, 10 + 2 * most + 1, 3)) == BudgetUpdate(50, (most, most, 1))
+    assert len(budget_update(now, FlowBudget(100, 10 + 1000 * most, 3)).costs) == 1000
+    with pytest.raises(ValueError, match="1000 charges"):
+        budget_update(now, FlowBudget(100, 11 + 1000 * most, 3))
+    for wanted, code in (
+        ((100, 9, 3), "SPENT_DECREASE"),
+        ((100, 10, 2), "STALE_EPOCH"),
+        ((0, 0, 4), "UNKNOWN_EPOCH"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            budget_update(now, FlowBudget(*wanted))
+        assert refused.value.code == code
+        assert "nothing was written" in refused.value.message
 
 
 def test_a_merge_takes_what_is_admitted_and_names_the_rest():

@@ -59,3 +59,35 @@ def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
     report = delivered.deliver(late)
     assert report.counts["reduced"] > 100
     assert delivered.lake.reduce(full=True).members["differences"] == {}
+
+
+def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
+    named, pruned = named_facts(), pruning_context()
+    without_copy = [fact for name, fact in named.items() if name != "b3'"]
+    delivered.deliver([*without_copy, *pruned.values()])
+    delivered.deliver([other_authority(), *facts().values()])
+    lake, hashes = delivered.lake, {each["facts"]: each["state_hash"] for each in context_vectors()["states"]}
+    second, other = named["g"].namespace.text, pruned["g"].namespace.text
+    found = {name: value.hex() for name, value in lake.rows("namespace_state", "namespace", "state_hash")}
+    assert (found[second], found[other]) == (hashes["all"], context_vectors()["pruning"]["state_hash"])
+    u, v = U.text.removeprefix("authority:"), other_authority().namespace.text.removeprefix("authority:")
+    health = lake.asked(
+        "SELECT namespace, members, met, unmet, dormant, unproven, pending, overdrawn, rotated_out, waiting, waits_for, "
+        "state_hash FROM context_health ORDER BY namespace"
+    )
+    assert health == [
+        (second, (v, u), 24, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),
+        (other, (v, u), 27, 0, 0, 0, 0, 0, (), 0, (), context_vectors()["pruning"]["state_hash"]),
+    ]
+    budgets = lake.asked(
+        "SELECT namespace, spent, own_limit, effective_limit, headroom, overdrawn FROM flow_headroom ORDER BY namespace"
+    )
+    assert budgets == [(second, 17, 15, 15, 0, True), (other, 55, None, 1024, 969, False)]
+    assert lake.asked("SELECT receiver, referenced_fact_id, referenced_variant FROM rendezvous_receipt") == [
+        (v, pruned["f2"].fact_id.hex(), "FlowCharge")
+    ]
+    assert lake.asked("SELECT channel, chan_epoch, current_gen, pending_reason, unproven_commits FROM channel") == [
+        ("cc" * 32, 1, 1024, "SuspiciousActivity", 1), ("dd" * 32, 1, 40, None, 0),
+    ]  # fmt: skip
+    delivered.deliver([named["b3'"]])
+    assert lake.rows("namespace_state", "state_hash").count((bytes.fromhex(hashes["all + b3'"]),)) == 1

@@ -6,7 +6,9 @@ import pytest
 
 from strandline.dialects.aura.author import generate_contexts
 from support import aura_reference
+from support.aura_cases import U, facts, other_authority
 from support.aura_corpus import line
+from support.context_cases import context_vectors, named_facts, pruning_context
 from support.lakes import write_files
 
 TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
@@ -72,8 +74,8 @@ def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
     assert (found[second], found[other]) == (hashes["all"], context_vectors()["pruning"]["state_hash"])
     u, v = U.text.removeprefix("authority:"), other_authority().namespace.text.removeprefix("authority:")
     health = lake.asked(
-        "SELECT namespace, members, met, unmet, dormant, unproven, pending, overdrawn, rotated_out, waiting, waits_for, "
-        "state_hash FROM context_health ORDER BY namespace"
+        "SELECT namespace, members, met, unmet, dormant, unproven, pending, overdrawn, rotated_out, waiting, "
+        "waits_for, state_hash FROM context_health ORDER BY namespace"
     )
     assert health == [
         (second, (v, u), 24, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),

@@ -6,9 +6,9 @@ import pytest
 
 from strandline.dialects.aura.author import generate_contexts
 from support import aura_reference
-from support.aura_cases import U, facts, other_authority
+from support.aura_cases import V_ID, U, facts, other_authority
 from support.aura_corpus import line
-from support.context_cases import context_vectors, named_facts, pruning_context
+from support.context_cases import LOST, context_vectors, named_facts, of_context, pruning_context
 from support.lakes import write_files
 
 TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
@@ -93,3 +93,22 @@ def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
     ]  # fmt: skip
     delivered.deliver([named["b3'"]])
     assert lake.rows("namespace_state", "state_hash").count((bytes.fromhex(hashes["all + b3'"]),)) == 1
+
+
+def test_a_context_whose_member_lost_a_state_is_reduced_again_and_one_whose_member_grew_is_not(delivered):
+    lake, context = delivered.lake, named_facts()["g"].namespace.text
+    charge = of_context(
+        "FlowCharge", 0x70, ["u*"], src=U.id, dst=V_ID, epoch=0, cost=5, nonce=0, prev=bytes(32)
+    )
+    binding = named_facts()["n3"]
+    delivered.deliver([facts()[name] for name in LOST])
+    delivered.deliver([named_facts()["g"], other_authority(), binding, charge])
+    assert lake.rows("relational_binding", "namespace", "generic_type") == [(context, "note")]
+    before = lake.rows("flow_budget")
+    assert delivered.deliver([facts()["P"]]).counts["reduced"] == 2
+    assert (lake.rows("relational_binding"), lake.rows("flow_budget")) == ([], before)
+    versions = lake.versions()
+    assert delivered.deliver([facts()["Rp"]]).counts["reduced"] == 2
+    changed = {table for table, version in lake.versions().items() if version != versions[table]}
+    assert changed == {"aura_fact", "attested_op", "authority_state", "namespace_state", "run"}
+    assert lake.reduce(full=True).members["differences"] == {}

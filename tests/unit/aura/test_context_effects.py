@@ -60,8 +60,9 @@ def test_a_full_chain_takes_no_charge():
             return BudgetReading(KEY, FlowBudget(10, 0, 1), (2**64 - 1, b32(1)), never, never)
 
     model = Model(10)
-    with pytest.raises(ChainFull):
+    with pytest.raises(ChainFull) as refused:
         list(charging(Full(model, 0), SPACE, 1))
+    assert refused.value.code == "CHAIN_FULL"
     assert model.rows == []
 
 
@@ -133,8 +134,9 @@ def test_refinements_must_count_and_leave_something():
         with pytest.raises(PermissionDenied) as refused:
             refined(empty)
         assert refused.value.code == "CAPS_EMPTY"
-    with pytest.raises(NotARefinement):
+    with pytest.raises(NotARefinement) as refused:
         refined(charge(0x16, 1))
+    assert refused.value.code == "NOT_A_REFINEMENT"
     with pytest.raises(NamespaceMismatch):
         refine_caps(target, Journal(U, []), chains())
     assert len(target) == 2

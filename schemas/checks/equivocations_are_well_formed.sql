@@ -24,7 +24,7 @@ WHERE equivocation_id <> unhex(
       AND get(members, 1) <=> unhex(sha2(concat(CAST('strandline/aura/fact/1' AS BINARY), X'00', bytes_b), 256))
     )
   )
-  OR (dialect = 'aura' AND attributable <> (key <> ''))
+  OR (dialect = 'aura' AND attributable <> (key <> '' AND kind <> 'AURA_COMMIT_FORK'))
   OR (dialect = 'sdmp' AND attributable)
   OR (dialect IN ('ipfslog', 'devicelog') AND NOT attributable)
   OR (

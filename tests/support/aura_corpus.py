@@ -4,7 +4,7 @@ import json
 import random
 
 from strandline.core.encoding.strict_json import NumberToken
-from strandline.dialects.aura.author import generate
+from strandline.dialects.aura.author import generate, generate_contexts
 from strandline.dialects.aura.codec import to_json
 from support.aura_attacks import FOLLOWING, RULES, by_stranger, receipt, snapshot
 from support.aura_cases import U, facts, first_context, other_authority, second_context
@@ -52,6 +52,16 @@ def corpus(seed, authorities, operations):
     every = [*vectors, *attacks()]
     every += generate(
         seed, authorities=authorities, operations=operations, fork_rate=0.3, bad_rate=0.1, duplicate_rate=0.2
+    )
+    every += generate_contexts(
+        seed,
+        contexts=8,
+        members=3,
+        facts=30,
+        fork_rate=0.3,
+        unmet_rate=0.2,
+        bad_rate=0.05,
+        duplicate_rate=0.2,
     )
     runs = [[], []]
     for fact in every:

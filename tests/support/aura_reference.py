@@ -7,16 +7,16 @@ from uuid import UUID
 
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
-from strandline.core.ids import bucket_of
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.aura.codec import content_json, read_documents, timestamp_json
 from strandline.dialects.aura.kernels.reduced_rows import fork_rows, leaf_rows, operation_row, state_columns
 from strandline.dialects.aura.reduce import REDUCER, reduce_authority
 from strandline.dialects.aura.types import DIALECT
 from strandline.dialects.aura.verify import AcceptedFacts, Counts, judge
+from support.context_reference import contexts_rows
 from support.lakes import counted
+from support.places import place
 
-BUCKETS = 16
 NAMES = [field.name for field in fields(Counts)]
 QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "record_id", "waits_for", "evidence")
 FORMATS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "cbor": "cbor"}
@@ -39,11 +39,6 @@ class Row:
     record_id: bytes | None
     waits_for: tuple[str, ...]
     evidence: str
-
-
-def place(namespace, buckets=BUCKETS):
-    """The first two columns of every table."""
-    return {"namespace": namespace.text, "bucket": bucket_of(namespace.text, buckets)}
 
 
 def fact_row(fact, op=None):
@@ -146,6 +141,8 @@ class ReferenceAura:
             if namespace.kind == "authority":
                 for table, rows in reduced_rows(namespace, facts).items():
                     found.setdefault(table, []).extend(rows)
+        for table, rows in contexts_rows(by_namespace, self.operations.values()).items():
+            found.setdefault(table, []).extend(rows)
         return found
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of, bucket_of_digest
-from strandline.dialects.aura.author import generate
+from strandline.dialects.aura.author import generate, generate_contexts
 from strandline.dialects.aura.verify import admit
 from strandline.dialects.devicelog.author import synthetic as synthetic_devices
 from strandline.dialects.devicelog.codec import read_line, write_entry
@@ -28,6 +28,7 @@ from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
 from support.aura_reference import fact_row, reduced_rows
+from support.context_reference import contexts_rows
 from support.devicelog_cases import Log, compact, ssb_value
 from support.devicelog_reference import entry_row as device_row
 from support.devicelog_reference import fork_row
@@ -290,6 +291,30 @@ def _attributes(value: object) -> dict:
 def _filled(table: str, row: dict) -> dict:
     """A row with all columns of its table, absent ones null."""
     return {name: row.get(name) for name in contract(table).names}
+
+
+def context(number: int) -> Rows:
+    """A context of three authorities: their facts, and everything that they reduce to."""
+    made = list(
+        generate_contexts(60_000 + number, contexts=1, members=3, facts=60, fork_rate=0.4, unmet_rate=0.2)
+    )
+    admission = admit(made)
+    by_namespace: dict = {}
+    for fact in {fact.fact_id: fact for fact in made}.values():
+        if admission.verdicts[fact.fact_id].status == "accepted":
+            by_namespace.setdefault(fact.namespace, []).append(fact)
+    rows = contexts_rows(by_namespace, admission.operations.values())
+    for namespace, facts in by_namespace.items():
+        if namespace.kind == "authority":
+            for table, more in reduced_rows(namespace, facts).items():
+                rows.setdefault(table, []).extend(more)
+    rows["namespace_state"] = [row | REDUCED for row in rows["namespace_state"]]
+    rows["aura_fact"] = [
+        fact_row(fact, admission.operations.get(fact.fact_id)) | {"run_id": "test"}
+        for facts in by_namespace.values()
+        for fact in facts
+    ]
+    return {table: [_listed(row) for row in each] for table, each in rows.items()}
 
 
 def _listed(row: dict) -> dict:

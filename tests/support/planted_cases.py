@@ -1,5 +1,6 @@
 """Every check has a case here that it must find: rows of `support.planted` with one thing made wrong."""
 
+from decimal import Decimal
 from hashlib import sha256
 
 from strandline.core.hashing import equivocation_id, quarantine_id
@@ -11,6 +12,7 @@ from support.planted import (
     CASES,
     Rows,
     authority,
+    context,
     devices,
     forked_journal,
     identities,
@@ -45,6 +47,7 @@ for make in (
     runs,
     own_node,
     authority,
+    context,
 ):
     planted(make)(sound)
 
@@ -557,6 +560,50 @@ def a_stored_commitment_that_somebody_changed(rows):
 def a_group_key_that_somebody_changed(rows):
     first = next(row for row in rows["aura_fact"] if row["op_id"])
     first["group_key"] = OTHER
+
+
+# Contexts.
+
+CONTEXTS_AGREE = "contexts_agree_with_facts"
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_context_without_a_state(rows):
+    rows["namespace_state"] = [row for row in rows["namespace_state"] if row["namespace"].startswith("a")]
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_binding_whose_hash_is_not_that_of_its_row(rows):
+    [first, *_] = [row for row in rows["relational_binding"] if row["account_id"] is not None]
+    first["row_hash"] = OTHER
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_binding_of_a_body_that_nobody_sent(rows):
+    rows["relational_binding"][0]["body_id"] = OTHER
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_checkpoint_that_nobody_sent(rows):
+    [first, *_] = [row for row in rows["channel_epoch"] if row["checkpoint_body"] is not None]
+    first["checkpoint_body"] = OTHER
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_budget_that_lost_a_charge(rows):
+    [first, *_] = [row for row in rows["flow_budget"] if row["charges"] > 1]
+    first["charges"] -= 1
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_budget_that_nobody_charged(rows):
+    [first, *_] = [row for row in rows["flow_budget"] if row["charges"]]
+    rows["flow_budget"].append(first | {"epoch": Decimal(77)})
+
+
+@planted(context, CONTEXTS_AGREE)
+def a_capability_of_refinements_that_nobody_sent(rows):
+    rows["capability"][0]["refinements"] = 1_000
 
 
 @planted(authority, "equivocations_are_well_formed")

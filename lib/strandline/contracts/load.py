@@ -21,6 +21,7 @@ TABLES: Final = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document",
     "attested_op", "authority_state", "authority_leaf",
     "device_log_view", "device_log_screw", "device_log_tip", "device_log_member",
+    "relational_binding", "flow_budget", "channel_epoch", "capability",
     "equivocation",
     "peer_status", "wanted_resource",
     "quarantine",

@@ -93,7 +93,9 @@ def replace_merge_sql(
     ranges = _ranges(contract, bounds)
     fixed = {*contract.key, *contract.partition}
     changing = [name for name in contract.compared if name not in fixed]
-    same = "\n    AND ".join(f"t.{name} <=> s.{name}" for name in changing)
+    same = "\n    AND ".join(
+        f"{contract.comparable(name, 't')} <=> {contract.comparable(name, 's')}" for name in changing
+    )
     updates = {name: f"s.{name}" for name in contract.names if name not in fixed}
     deletes = f"WHEN MATCHED AND s.{DELETED} THEN DELETE\n" if deleting else ""
     changes = f"WHEN MATCHED AND NOT (\n    {same}\n) THEN {_update(updates)}\n" if changing else ""

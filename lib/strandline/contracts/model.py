@@ -71,6 +71,11 @@ class Contract:
         """The columns that decide whether two rows are equal: all but provenance."""
         return tuple(column.name for column in self.columns if not column.provenance)
 
+    def comparable(self, name: str, side: str) -> str:
+        """Return SQL for a column of one side of a comparison: SQL does not compare maps, but their entries."""
+        is_map = any(each.name == name and each.physical_type.startswith("MAP") for each in self.columns)
+        return f"map_entries({side}.{name})" if is_map else f"{side}.{name}"
+
     @property
     def is_bucketed(self) -> bool:
         """True if the table has the column `bucket`, and so the number of buckets among its properties."""

@@ -55,7 +55,8 @@ def _differing(
     stored = _stored(store, dialect, table).where(~F.col("namespace").isin(kept)).select(*described.compared)
     given = stored.limit(0) if rows is None else rows.select(*described.compared)
     unequal: list[Column] = [
-        ~F.col(f"s.{name}").eqNullSafe(F.col(f"g.{name}")) for name in described.compared
+        ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))
+        for name in described.compared
     ]
     nullable = {column.name for column in described.columns if not column.required}
     keys = [

@@ -87,6 +87,13 @@ def test_a_replacing_merge_that_deletes_does_so_by_a_mark_and_never_inserts_what
     assert unmarked == plain
 
 
+def test_a_replacing_merge_compares_the_entries_of_maps():
+    text = merge.replace_merge_sql(load.contract("capability"), target=TARGET, source="news", buckets=[0])
+    assert "    AND map_entries(t.limits) <=> map_entries(s.limits)\n" in text
+    assert "    t.actions <=> s.actions\n" in text
+    assert "  limits = s.limits,\n" in text
+
+
 def test_the_layout_column_bounds_a_replacing_merge_too():
     bounded = merge.replace_merge_sql(
         load.contract("ipfs_log_view"), target=TARGET, source="news", buckets=[3], bounds={"position": (7, 9)}

@@ -172,6 +172,10 @@ PRODUCED = [
     "SSB_SIGNATURE_FORM",
     "SSB_TOO_LARGE",
     "SSB_KEY_MISMATCH",
+    "AURA_CONSENSUS_FORK",
+    "AURA_CHECKPOINT_FORK",
+    "AURA_COMMIT_FORK",
+    "AURA_SNAPSHOT_FORK",
 ]
 
 
@@ -238,7 +242,8 @@ def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     alarms = {code for code, reason in EVERY.items() if reason.severity == "alarm"}
     forks = {code for code, reason in EVERY.items() if "fork" in reason.outcomes}
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
-    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK", "DEVICELOG_FORK"}
+    of_contexts = {f"AURA_{each}_FORK" for each in ("CONSENSUS", "CHECKPOINT", "COMMIT", "SNAPSHOT")}
+    assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK", "DEVICELOG_FORK"} | of_contexts
     own = {code for code in EVERY if code.startswith("OWN_")}
     assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
 

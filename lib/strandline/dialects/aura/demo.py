@@ -4,6 +4,7 @@ INSECURE DEMO: the keys are known.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Final
 
 from strandline.core.ed25519 import Ed25519Key
@@ -30,7 +31,10 @@ QUERY: Final = (
     "SELECT right(namespace, 12) AS authority, height, op_kind, outcome, siblings FROM attested_op "
     "ORDER BY authority, height, op_kind, outcome"
 )
-NEXT_QUERY: Final = "SELECT namespace, op_kind, is_winner, signed_twice FROM authority_fork"
+NEXT_QUERY: Final = (
+    "SELECT right(h.namespace, 12) AS context, h.met, h.unmet, h.pending, f.spent, f.effective_limit, f.overdrawn "
+    "FROM context_health AS h JOIN flow_headroom AS f ON f.namespace = h.namespace"
+)
 _FIRST, _NEXT, _STRANGER = (Ed25519Key(bytes([number]) * 32) for number in (1, 2, 3))
 
 
@@ -76,16 +80,40 @@ def _forked() -> tuple[_Authority, State]:
 
 
 def _bound(account: _Authority, tip: State, guardian: _Authority) -> list[Fact]:
-    """Return a context of two authorities, and a binding that both attest."""
-    genesis = author.context_genesis([account.namespace.id, guardian.namespace.id], bytes(16))
-    members = {
-        "account_id": account.namespace.id, "guardian_id": guardian.namespace.id, "binding_hash": _token(7)
+    """Return a context of two authorities.
+
+    Both attest a binding. Two devices of the account charge 8 each of a budget of 10, without knowing of each other.
+    The guardian proposes a new epoch of a channel, and attests a binding that the account does not.
+    """
+    ours, theirs = account.namespace.id, guardian.namespace.id
+    genesis = author.context_genesis([ours, theirs], bytes(16))
+    context = genesis.namespace.id
+    parties = {"account_id": ours, "guardian_id": theirs}
+    flow = {"context": context, "src": ours, "dst": theirs, "epoch": tip.epoch}
+    charge = {**flow, "cost": 8, "nonce": 0, "prev": bytes(32)}
+    bump = {
+        "context": context, "channel": _token(0xCC), "parent_epoch": 0, "new_epoch": 1, "bump_id": _token(0xB0),
+        "reason": "SuspiciousActivity",
     }  # fmt: skip
-    binding = author.relational(
-        genesis.namespace, "GuardianBinding", members, order=_token(9), timestamp={"OrderClock": _token(9)}
-    )
-    binding = author.attest(binding, account.namespace.id, tip.commitment, _NEXT)
-    return [genesis, author.attest(binding, guardian.namespace.id, guardian.first.commitment, _FIRST)]
+
+    def fact(number: int, variant: str, members: Mapping[str, object], by: str) -> Fact:
+        token = _token(number)
+        made = author.relational(
+            genesis.namespace, variant, members, order=token, timestamp={"OrderClock": token}
+        )
+        if "account" in by:
+            made = author.attest(made, ours, tip.commitment, _NEXT)
+        return author.attest(made, theirs, guardian.first.commitment, _FIRST) if "guardian" in by else made
+
+    return [
+        genesis,
+        fact(9, "GuardianBinding", {**parties, "binding_hash": _token(7)}, "account guardian"),
+        fact(10, "FlowLimit", {**flow, "limit": 10}, "guardian"),
+        fact(11, "FlowCharge", charge, "account"),
+        fact(12, "FlowCharge", charge, "account"),
+        fact(13, "AmpProposedChannelEpochBump", bump, "guardian"),
+        fact(14, "GuardianBinding", {**parties, "binding_hash": _token(8)}, "guardian"),
+    ]
 
 
 def demo() -> Demo:
@@ -108,7 +136,7 @@ def demo() -> Demo:
                 json.dumps(journal, indent=1).encode(),
             ),
             DemoFile(
-                "facts.cbor", "synthetic, another authority, and a binding that both attest",
+                "facts.cbor", "synthetic, another authority, and a context of both with an overdrawn budget",
                 len(genuine) + len(context), sequence,
             ),
             DemoFile(

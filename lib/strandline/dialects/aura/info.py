@@ -12,7 +12,10 @@ INFO: Final = DialectInfo(
     load="strandline.dialects.aura.spark.dialect:AURA",
     kinds=("authority", "context"),
     record_table="aura_fact",
-    reduced_tables=("attested_op", "authority_state", "authority_leaf", "equivocation"),
+    reduced_tables=(
+        "attested_op", "authority_state", "authority_leaf", "relational_binding", "flow_budget", "channel_epoch",
+        "capability", "equivocation",
+    ),
     formats={"lines": (".jsonl", ".ndjson"), "json": (".json",), "cbor": (".cbor", ".cborseq")},
     export_format="lines",
     export_formats=("json", "cbor"),

@@ -47,18 +47,28 @@ def generate(
     """
     for number in range(authorities):
         chance = Random(f"{seed}/{number}")
-        yield from _History(seed, number, chance).facts(operations, fork_rate, bad_rate, duplicate_rate)
+        yield from History(seed, number, chance).facts(operations, fork_rate, bad_rate, duplicate_rate)
 
 
-class _History:
-    """One authority: its states, and the keys that sign for them."""
+class History:
+    """One authority: its states, and the keys that sign for them; `children` of a state by commitment and op id."""
 
     def __init__(self, seed: int, number: int, chance: Random) -> None:
         self.name = f"{seed}/{number}"
         self.chance = chance
         self.keys: dict[bytes, Ed25519Key] = {}
         self.states: list[State] = []
+        self.children: dict[bytes, dict[bytes, State]] = {}
         self.count = 0
+        self.id = b""
+
+    def signer_at(self, state: State) -> Ed25519Key:
+        """Return the key that signs for a state.
+
+        Raises:
+            KeyError: the state has no key, or one of another history.
+        """
+        return self.keys[b"" if state.key is None else state.key.group_key]
 
     def _digest(self, use: str) -> bytes:
         self.count += 1
@@ -77,6 +87,7 @@ class _History:
             self._key(), min_signers=1, max_signers=3, policy=ANY, salt=self._digest("salt")[:16], order=order,
             timestamp={"OrderClock": order}, signer_count=1,
         )  # fmt: skip
+        self.id = first.namespace.id
         self._apply(first, EMPTY)
         yield first
         for _ in range(operations):
@@ -93,6 +104,16 @@ class _History:
 
     def _apply(self, fact: Fact, parent: State) -> None:
         self.states.append(state_after(parent, fact))
+        if fact.op_id is not None:
+            self.children.setdefault(parent.commitment, {})[fact.op_id] = self.states[-1]
+
+    @property
+    def tip(self) -> State:
+        """The state that the history reduces to: of concurrent operations the greatest id wins."""
+        state = EMPTY
+        while children := self.children.get(state.commitment):
+            state = children[max(children)]
+        return state
 
     def _signed(self, first: Fact, parent: State, operation: Operation) -> Fact:
         order = self._digest("order")

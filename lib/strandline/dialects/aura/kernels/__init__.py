@@ -9,6 +9,14 @@ from strandline.dialects.aura.kernels.admission import (
     admitted,
     attested,
 )
+from strandline.dialects.aura.kernels.contexts import (
+    FORK_COLUMNS,
+    FORK_SCHEMA,
+    STATE_INPUT_COLUMNS,
+    STATE_INPUT_SCHEMA,
+    fork_rows,
+    state_inputs,
+)
 from strandline.dialects.aura.kernels.documents import read_content
 from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, judge
 from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
@@ -21,6 +29,8 @@ __all__ = [
     "DERIVED_FIELDS",
     "FACT_FIELDS",
     "FILE_SCHEMA",
+    "FORK_COLUMNS",
+    "FORK_SCHEMA",
     "GROUP_COLUMNS",
     "JUDGED",
     "KNOWN_STATE",
@@ -28,12 +38,16 @@ __all__ = [
     "REDUCTION_COLUMNS",
     "SEPARATORS",
     "STATE_FIELDS",
+    "STATE_INPUT_COLUMNS",
+    "STATE_INPUT_SCHEMA",
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
+    "fork_rows",
     "judge",
     "packed",
     "read_content",
     "reduced",
     "replay",
+    "state_inputs",
 ]

@@ -64,6 +64,21 @@ _OPERATIONS: Final = {
     **{field.name: field.type for field in DERIVED_FIELDS if field.name != "anchor"},
 }
 
+FORK_FIELDS: Final = (
+    pa.field("equivocation_id", pa.binary()),
+    pa.field("dialect", pa.string()),
+    pa.field("kind", pa.string()),
+    pa.field("key", pa.string()),
+    pa.field("position", pa.string()),
+    pa.field("members", pa.list_(pa.binary())),
+    pa.field("member_count", pa.int64()),
+    pa.field("bytes_a", pa.binary()),
+    pa.field("bytes_b", pa.binary()),
+    pa.field("attributable", pa.bool_()),
+    pa.field("evidence", pa.string()),
+)
+"""Columns of `equivocation` beside namespace and bucket."""
+
 REDUCED_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
@@ -78,14 +93,7 @@ REDUCED_SCHEMA: Final = pa.schema(
             ),
         ),
         pa.field("operations", _rows(**_OPERATIONS)),
-        pa.field(
-            "forks",
-            _rows(
-                equivocation_id=pa.binary(), dialect=pa.string(), kind=pa.string(), key=pa.string(),
-                position=pa.string(), members=pa.list_(pa.binary()), member_count=pa.int64(), bytes_a=pa.binary(),
-                bytes_b=pa.binary(), attributable=pa.bool_(), evidence=pa.string(),
-            ),
-        ),
+        pa.field("forks", pa.list_(pa.struct(FORK_FIELDS))),
     ]
 )  # fmt: skip
 

@@ -49,7 +49,7 @@ def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.Rec
 
 
 def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
-    ops = [_stored(row) for row in group if not row["is_base"]]
+    ops = [stored_operation(row) for row in group if not row["is_base"]]
     bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in group if row["is_base"]]
     namespace = stored_fact(group[0]["fact_cbor"]).namespace
     found = None if full else _by_columns(namespace, ops, bases)
@@ -93,7 +93,8 @@ def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:
     return any(getattr(op, name) != getattr(row.op, name) for name in DERIVED if name != "anchor")
 
 
-def _stored(row: Mapping[str, Any]) -> AcceptedOp:
+def stored_operation(row: Mapping[str, Any]) -> AcceptedOp:
+    """Return an accepted operation from its stored columns: `fact_cbor` and DERIVED."""
     fact = stored_fact(row["fact_cbor"])
     given = {name: row[name] for name in DERIVED} | {name: int(row[name]) for name in _EPOCHLESS}
     return AcceptedOp(fact=fact, attested=attested_of(fact), op_id=fact.op_id or b"", **given)

@@ -17,6 +17,7 @@ from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
 from strandline.dialects.aura.spark import reduction
 from strandline.dialects.aura.spark.admission import FactAdmission
+from strandline.dialects.aura.spark.contexts import reduction as contexts
 from strandline.dialects.aura.verify.pins import Pins, parse_pins
 
 
@@ -41,8 +42,9 @@ class Aura(FactAdmission):
         return sum(1 for _ in read_documents(content, name))
 
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-        """Reduce the authorities that `changes` touch, or all."""
-        return reduction.reduce(changes, tables, jobs, scope)
+        """Reduce the authorities that `changes` touch, then the contexts that it or they touch, or all."""
+        authorities = reduction.reduce(changes, tables, jobs, scope)
+        return contexts.reduce(changes, authorities, tables, jobs, scope)
 
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
         """Write facts as lines of JSON."""

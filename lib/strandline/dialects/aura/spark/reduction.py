@@ -1,6 +1,6 @@
 """Reduction of authorities: every touched one from all of its operations, by stored columns or by the facts alone.
 
-Contexts have no state yet: their facts are verified, stored and waited for, but not reduced.
+The contexts that depend on them are reduced after them: `spark.contexts`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
     )  # fmt: skip
     deletes = {table: _strays(table, rows[table], reduced, tables) for table in (OPERATIONS, LEAVES)}
     damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
-    return Reduction({table: rows[table] for table in REDUCED}, shaped, deletes, damaged=damaged)
+    return Reduction(rows, shaped, deletes, damaged=damaged)
 
 
 def _grouped(facts: DataFrame, tables: Tables) -> DataFrame:

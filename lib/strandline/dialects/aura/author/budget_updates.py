@@ -1,0 +1,74 @@
+"""Setting a flow budget to wanted values, as facts: what is spent only grows, and a limit only shrinks."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from strandline.core.errors import UsageError
+from strandline.dialects.aura.author.charges import FlowBudget
+
+MAX_CHARGES: Final = 1_000
+"""Charges that one update writes at most."""
+
+_MAX_COST: Final = 2**32 - 1
+
+
+class SpentDecrease(UsageError):  # noqa: N818 - the book's own word
+    """An update would lower what is spent."""
+
+    def __init__(self, spent: int, wanted: int) -> None:
+        super().__init__(
+            "SPENT_DECREASE",
+            f"{spent} are spent and cannot become {wanted}, so nothing was written.",
+            "Read the budget again: a replica charged it meanwhile.",
+        )
+
+
+class StaleEpoch(UsageError):  # noqa: N818 - the book's own word
+    """An update names an epoch that the sender has left."""
+
+    def __init__(self, epoch: int, wanted: int) -> None:
+        super().__init__(
+            "STALE_EPOCH",
+            f"The sender is in epoch {epoch}, the budget is of epoch {wanted}, so nothing was written.",
+            "Read the budget again: each epoch of the sender has its own.",
+        )
+
+
+class UnknownEpoch(UsageError):  # noqa: N818 - the book's own word
+    """An update names an epoch that the sender has not reached in this lake."""
+
+    def __init__(self, epoch: int, wanted: int) -> None:
+        super().__init__(
+            "UNKNOWN_EPOCH",
+            f"The sender is in epoch {epoch} here, the budget is of epoch {wanted}, so nothing was written.",
+            "Ingest the journal of the sender up to its newest epoch first.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUpdate:
+    """What to write: a limit or None, and the costs of charges, one after the other."""
+
+    limit: int | None
+    costs: tuple[int, ...]
+
+
+def budget_update(current: FlowBudget, wanted: FlowBudget) -> BudgetUpdate:
+    """Return what joins a budget with the wanted one. A higher limit has no effect: limits meet.
+
+    Raises:
+        StaleEpoch, UnknownEpoch: the wanted epoch is not that of the sender's tip.
+        SpentDecrease: less is wanted than is spent.
+        ValueError: more than 1,000 charges would be needed.
+    """
+    if wanted.epoch < current.epoch:
+        raise StaleEpoch(current.epoch, wanted.epoch)
+    if wanted.epoch > current.epoch:
+        raise UnknownEpoch(current.epoch, wanted.epoch)
+    if wanted.spent < current.spent:
+        raise SpentDecrease(current.spent, wanted.spent)
+    whole, rest = divmod(wanted.spent - current.spent, _MAX_COST)
+    if whole + bool(rest) > MAX_CHARGES:
+        raise ValueError(f"an update writes at most {MAX_CHARGES} charges of at most {_MAX_COST}")
+    costs = (_MAX_COST,) * whole + ((rest,) if rest else ())
+    return BudgetUpdate(wanted.limit if wanted.limit < current.limit else None, costs)

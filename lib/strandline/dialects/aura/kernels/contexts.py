@@ -1,0 +1,60 @@
+"""Evidence of forks of contexts, from batches: what states hash, and rows of `equivocation`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+import pyarrow as pa
+
+from strandline.core.equivocation import Context, equivocation
+from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
+from strandline.dialects.aura.kernels.reduced_rows import FORK_FIELDS
+from strandline.dialects.aura.kernels.reduction import DERIVED, stored_operation
+from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
+from strandline.dialects.aura.reduce.contexts.forks import state_inputs as inputs_of
+from strandline.dialects.aura.types import DIALECT
+
+STATE_INPUT_COLUMNS: Final = ("namespace", "fact_cbor", *DERIVED)
+STATE_INPUT_SCHEMA: Final = pa.schema(
+    {"authority": pa.string(), "commitment": pa.binary(), "input": pa.binary()}
+)
+FORK_COLUMNS: Final = (
+    "namespace", "bucket", "kind", "key", "position", "members", "member_count", "id_a", "bytes_a", "id_b", "bytes_b",
+    "states",
+)  # fmt: skip
+FORK_SCHEMA: Final = pa.schema(
+    [pa.field("namespace", pa.string()), pa.field("bucket", pa.int32()), *FORK_FIELDS]
+)
+_BATCH: Final = 16
+
+
+def state_inputs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what the commitment of each state of each authority hashes.
+
+    Reads: STATE_INPUT_COLUMNS of all accepted operations, the rows of a namespace together.
+    Gives: STATE_INPUT_SCHEMA, one row per state; memory is that of the operations of one authority.
+    """
+    rows = (
+        {"authority": namespace.removeprefix("authority:"), "commitment": commitment, "input": data}
+        for namespace, group in by_namespace(batches)
+        for commitment, data in inputs_of(map(stored_operation, group)).items()
+    )
+    return in_batches(rows, STATE_INPUT_SCHEMA, 1024)
+
+
+def fork_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield contradictions as rows of `equivocation`.  Reads: FORK_COLUMNS.  Gives: FORK_SCHEMA, one row per row."""
+    rows = (_fork(row) for batch in batches for row in batch.to_pylist())
+    return in_batches(rows, FORK_SCHEMA, _BATCH)
+
+
+def _fork(row: dict[str, Any]) -> dict[str, Any]:
+    stated = sorted({(each["commitment"], each["input"]) for each in row["states"] or ()})
+    found = equivocation(
+        row["namespace"], DIALECT, row["kind"], row["key"], row["position"],
+        records={row["id_a"]: row["bytes_a"], row["id_b"]: row["bytes_b"]}, attributable=row["kind"] != COMMIT_FORK,
+        context=[Context("state", commitment, data) for commitment, data in stated], count=row["member_count"],
+    )  # fmt: skip
+    return asdict(found) | {"bucket": row["bucket"], "members": row["members"]}

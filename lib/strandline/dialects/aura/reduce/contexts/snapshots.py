@@ -1,0 +1,234 @@
+"""Snapshots as facts: which of them are sound, and which one is in force.
+
+A snapshot states what its namespace reduces to over the facts that it supersedes. A status is a function of facts and
+states, whatever came or was judged first, and false snapshots cost a bounded number of reductions.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from strandline.dialects.aura.reduce.authority import AuthorityState, reduce_authority
+from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
+from strandline.dialects.aura.reduce.contexts.state import RelationalState, reduce_context
+from strandline.dialects.aura.types import ZERO, Fact, Namespace
+from strandline.dialects.aura.verify import State
+
+SnapshotStatus: TypeAlias = Literal["unjudged", "waiting", "unsound", "older", "in_force"]
+
+MAX_JUDGED: Final = 64
+"""Snapshots that one walk judges; those that they supersede do not count."""
+
+
+@dataclass(slots=True)
+class SnapshotVerdicts:
+    """The statuses by fact id, and the snapshot in force, if any.
+
+    `covered` counts the facts that a judged snapshot covers. `base` is, of an authority, the state that the snapshot in
+    force proves. `branches` are the sound ones that the walk of an authority found, by their tips: two or more fork.
+    """
+
+    statuses: dict[bytes, SnapshotStatus] = field(default_factory=dict)
+    covered: dict[bytes, int] = field(default_factory=dict)
+    in_force: Fact | None = None
+    base: State | None = None
+    branches: dict[bytes, Fact] = field(default_factory=dict)
+
+
+def judge_snapshots(
+    namespace: Namespace, facts: Iterable[Fact], chains: Mapping[bytes, AuthorityChain] | None = None
+) -> SnapshotVerdicts:
+    """Return what the Snapshot facts of a namespace are worth, from its accepted facts; `chains` for a context.
+
+    The first of these that applies is the status:
+    - `unjudged`: too many come before it, or it could not be in force;
+    - `waiting`: a Snapshot that it supersedes is waiting, or a pair names no fact with that order;
+    - `unsound`: a Snapshot that it supersedes is not sound, or its sequence is not smaller; or the state hash is not
+      that of the covered facts, based on the one in force among those that it supersedes; or it is not attested at
+      their tip (authority), not met (context);
+    - `older`: the tip of another sound one properly descends from its tip;
+    - `in_force`: of the sound ones left that with the greatest (sequence, fact id); the others are `older`.
+
+    Judged are those of a context in descending (sequence, fact id) down to the first sound one; those of an authority
+    in descending (height of the attested state, sequence, fact id), without those that attest the tip of a sound one of
+    this walk or a state before it. What these supersede is judged, too.
+    """
+    return _Judge(namespace, {fact.fact_id: fact for fact in facts}, chains or {}).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A judged snapshot: whether it waits or is sound, and of an authority the state that it proves."""
+
+    is_waiting: bool
+    is_sound: bool
+    state: State | None = None
+
+
+class _Judge:
+    def __init__(
+        self, namespace: Namespace, facts: Mapping[bytes, Fact], chains: Mapping[bytes, AuthorityChain]
+    ) -> None:
+        self.namespace = namespace
+        self.facts = facts
+        self.chains = chains
+        self.snapshots = {id_: fact for id_, fact in facts.items() if fact.kind == "Snapshot"}
+        self.judged: dict[bytes, _Judged] = {}
+        self.found = SnapshotVerdicts()
+        is_authority = namespace.kind == "authority"
+        self.all: AuthorityState | None = (
+            reduce_authority(namespace, facts.values()) if is_authority and self.snapshots else None
+        )
+        rows = self.all.chain.rows.values() if self.all else ()
+        self.parents = {row.op.new_commitment: row.op.attested.op.parent_commitment for row in rows}
+        self.heights = {row.op.new_commitment: row.op.height for row in rows}
+        self.genesis = [fact for fact in facts.values() if fact.variant == "ContextGenesis"]
+
+    def run(self) -> SnapshotVerdicts:
+        """Judge, then rank the sound ones."""
+        sound_of_walk = self._walk_authority() if self.namespace.kind == "authority" else self._walk_context()
+        for id_ in self.snapshots:
+            judged = self.judged.get(id_)
+            if judged is None:
+                self.found.statuses[id_] = "unjudged"
+            else:
+                status: SnapshotStatus = (
+                    "waiting" if judged.is_waiting else "older" if judged.is_sound else "unsound"
+                )
+                self.found.statuses[id_] = status
+        best = self._best(id_ for id_, each in self.judged.items() if each.is_sound)
+        if best is not None:
+            self.found.statuses[best] = "in_force"
+            self.found.in_force = self.snapshots[best]
+            self.found.base = self.judged[best].state
+        for id_ in sound_of_walk:
+            self.found.branches[self._attested(self.snapshots[id_])] = self.snapshots[id_]
+        return self.found
+
+    def _walk_context(self) -> list[bytes]:
+        order = sorted(self.snapshots, key=self._rank, reverse=True)
+        for id_ in order[:MAX_JUDGED]:
+            if self._judge(id_).is_sound:
+                break
+        return []
+
+    def _walk_authority(self) -> list[bytes]:
+        order = sorted(
+            self.snapshots,
+            key=lambda id_: (self.heights.get(self._attested(self.snapshots[id_]), 0), *self._rank(id_)),
+            reverse=True,
+        )
+        passed: set[bytes] = set()
+        sound: list[bytes] = []
+        left = MAX_JUDGED
+        for id_ in order:
+            commitment = self._attested(self.snapshots[id_])
+            if commitment in passed:
+                continue
+            if not left:
+                break
+            left -= 1
+            if self._judge(id_).is_sound:
+                sound.append(id_)
+                passed.update(self._ancestors(commitment, passed))
+        return sound
+
+    def _rank(self, id_: bytes) -> tuple[int, bytes]:
+        return self.snapshots[id_].content["sequence"], id_
+
+    def _attested(self, snapshot: Fact) -> bytes:
+        """Return the state that a snapshot of an authority attests: nobody else may attest it."""
+        return snapshot.attest[0].commitment
+
+    def _ancestors(self, commitment: bytes, known: set[bytes]) -> Iterator[bytes]:
+        """Yield a state and those before it, down to one that is known."""
+        while commitment != ZERO and commitment not in known:
+            yield commitment
+            commitment = self.parents.get(commitment, ZERO)
+
+    def _judge(self, first: bytes) -> _Judged:
+        """Judge a snapshot, after all that it supersedes: ids are hashes, so no circle is possible."""
+        waiting = [first]
+        while waiting:
+            id_ = waiting[-1]
+            inner = [each for each in self._inner(id_) if each not in self.judged]
+            if inner:
+                waiting += inner
+            else:
+                waiting.pop()
+                if id_ not in self.judged:
+                    self.judged[id_] = self._judge_one(self.snapshots[id_])
+        return self.judged[first]
+
+    def _inner(self, id_: bytes) -> list[bytes]:
+        pairs = self.snapshots[id_].content["superseded_facts"]
+        return [fact_id for _, fact_id in pairs if fact_id in self.snapshots]
+
+    def _judge_one(self, snapshot: Fact) -> _Judged:
+        inner = self._inner(snapshot.fact_id)
+        covered = self._covered(snapshot)
+        self.found.covered[snapshot.fact_id] = len(covered)
+        pairs = snapshot.content["superseded_facts"]
+        is_missing = any(id_ not in self.facts or self.facts[id_].order != order for order, id_ in pairs)
+        if is_missing or any(self.judged[each].is_waiting for each in inner):
+            return _Judged(is_waiting=True, is_sound=False)
+        sequence = snapshot.content["sequence"]
+        is_built_on_sound = all(
+            self.judged[each].is_sound and self.snapshots[each].content["sequence"] < sequence
+            for each in inner
+        )
+        if not is_built_on_sound:
+            return _Judged(is_waiting=False, is_sound=False)
+        base = self._best(inner)
+        return self._compared(snapshot, covered, None if base is None else self.judged[base].state)
+
+    def _compared(self, snapshot: Fact, covered: Mapping[bytes, Fact], base: State | None) -> _Judged:
+        """Compare the state hash and the attestation of a snapshot with what the covered facts reduce to."""
+        stated = snapshot.content["state_hash"]
+        if self.namespace.kind == "authority":
+            authority = reduce_authority(self.namespace, covered.values(), base)
+            is_sound = authority.state_hash == stated and authority.state.commitment == self._attested(
+                snapshot
+            )
+            return _Judged(is_waiting=False, is_sound=is_sound, state=authority.state)
+        if not self._is_met(snapshot):
+            return _Judged(is_waiting=False, is_sound=False)
+        context: RelationalState = reduce_context(
+            self.namespace, [*self.genesis, *covered.values()], self.chains
+        )
+        return _Judged(is_waiting=False, is_sound=context.state_hash == stated)
+
+    def _is_met(self, snapshot: Fact) -> bool:
+        copies = [fact for fact in self.snapshots.values() if fact.body_id == snapshot.body_id]
+        return any(
+            each.authority in self.chains and each.commitment in self.chains[each.authority].states
+            for fact in copies
+            for each in fact.attest
+        )
+
+    def _covered(self, snapshot: Fact) -> dict[bytes, Fact]:
+        """Return the facts that a snapshot covers, through all that it supersedes; no snapshot is one of them."""
+        found: dict[bytes, Fact] = {}
+        seen, waiting = {snapshot.fact_id}, [snapshot]
+        while waiting:
+            for _, id_ in waiting.pop().content["superseded_facts"]:
+                fact = self.facts.get(id_)
+                if fact is None or id_ in seen:
+                    continue
+                if fact.kind == "Snapshot":
+                    seen.add(id_)
+                    waiting.append(fact)
+                else:
+                    found[id_] = fact
+        return found
+
+    def _best(self, sound: Iterable[bytes]) -> bytes | None:
+        """Return which of sound snapshots is in force: none whose tip lies before another's, then by rank."""
+        ids = list(sound)
+        if self.namespace.kind == "authority":
+            before: set[bytes] = set()
+            for id_ in ids:
+                parent = self.parents.get(self._attested(self.snapshots[id_]), ZERO)
+                before.update(self._ancestors(parent, before))
+            ids = [id_ for id_ in ids if self._attested(self.snapshots[id_]) not in before]
+        return max(ids, key=self._rank, default=None)

@@ -1,0 +1,1 @@
+"""Contexts in Spark: joins and aggregates over accepted facts, without Python in the reduction of states."""

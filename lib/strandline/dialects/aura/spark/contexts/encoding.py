@@ -1,0 +1,103 @@
+"""Bytes of canonical rows in SQL: little-endian numbers, ids, texts, tagged hashes, and the hash of a set of rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.core.hashing import bucket_hash
+
+_EMPTY_BUCKET: Final = bucket_hash([]).hex().upper()
+_CONTEXT: Final = b"\x01"
+_ID_AT: Final = len("context:") + 1
+
+
+def u64(number: Column) -> Column:
+    """Return the 8 bytes of a number, little-endian."""
+    return F.unhex(_little_endian(number, 8))
+
+
+def u32(number: Column) -> Column:
+    """Return the 4 bytes of a number, little-endian."""
+    return F.unhex(_little_endian(number, 4))
+
+
+def _little_endian(number: Column, width: int) -> Column:
+    digits = F.lpad(F.conv(number.cast("string"), 10, 16), 2 * width, "0")
+    return F.concat(*(F.substring(digits, at, 2) for at in range(2 * width - 1, 0, -2)))
+
+
+def id_bytes(uuid: Column) -> Column:
+    """Return the 16 bytes of a uuid."""
+    return F.unhex(F.replace(uuid, F.lit("-"), F.lit("")))
+
+
+def context_id(namespace: Column) -> Column:
+    """Return the 16 bytes of the id of a context."""
+    return id_bytes(F.substring(namespace, _ID_AT, 36))
+
+
+def sized(data: Column) -> Column:
+    """Return the length of bytes or of a text in 4 bytes, then the bytes."""
+    return F.concat(u32(F.octet_length(data)), data.cast("binary"))
+
+
+def optional(number: Column) -> Column:
+    """Return 00 for null, else 01 and 8 bytes."""
+    return F.when(number.isNull(), F.lit(b"\x00")).otherwise(F.concat(F.lit(b"\x01"), u64(number)))
+
+
+def texts(values: Column) -> Column:
+    """Return the number of texts of an array in 4 bytes, then each with its length."""
+    return F.concat(u32(F.size(values)), F.unhex(F.array_join(F.transform(values, _sized_hex), "")))
+
+
+def numbers_by_name(entries: Column) -> Column:
+    """Return the number of structs (name, limit) of an array in 4 bytes, then each name with its length and 8 bytes."""
+    each = F.transform(
+        entries, lambda entry: F.concat(_sized_hex(entry["name"]), _little_endian(entry["limit"], 8))
+    )
+    return F.concat(u32(F.size(entries)), F.unhex(F.array_join(each, "")))
+
+
+def _sized_hex(text: Column) -> Column:
+    return F.concat(_little_endian(F.octet_length(text), 4), F.hex(F.encode(text, "UTF-8")))
+
+
+def tagged(tag: str, *data: Column) -> Column:
+    """Return SHA-256 over the tag, 00 and the data, 32 bytes."""
+    return F.unhex(F.sha2(F.concat(F.lit(tag.encode() + b"\x00"), *data), 256))
+
+
+def row_hash(row: Column) -> Column:
+    """Return the hash of a canonical row."""
+    return tagged("strandline/aura/state-row/1", row)
+
+
+def state_hashes(contexts: DataFrame, hashes: DataFrame) -> DataFrame:
+    """Return the state hash of each context, of those without rows too.
+
+    Reads:  contexts: namespace; hashes: namespace, row_hash (each once in its namespace).
+    Gives:  the columns of `contexts`, state_hash.
+    Rows:   one per context. A task sorts the hashes of one namespace with one first byte.
+    """
+    ordered = F.array_join(F.sort_array(F.collect_list(F.hex("row_hash"))), "")
+    buckets = hashes.groupBy("namespace", F.substring(F.hex("row_hash"), 1, 2).alias("first")).agg(
+        F.count(F.lit(1)).alias("size"),
+        F.hex(tagged("strandline/set-bucket/1", F.unhex(ordered))).alias("digest"),
+    )
+    sets = buckets.groupBy("namespace").agg(
+        F.sum("size").alias("size"),
+        F.map_from_entries(F.collect_list(F.struct("first", "digest"))).alias("found"),
+    )
+    placed = F.transform(
+        F.sequence(F.lit(0), F.lit(255)),
+        lambda at: F.coalesce(F.element_at("found", F.lpad(F.hex(at), 2, "0")), F.lit(_EMPTY_BUCKET)),
+    )
+    joined = contexts.join(sets, "namespace", "left")
+    size = F.coalesce("size", F.lit(0).cast("bigint"))
+    digest = tagged("strandline/set/1", u64(size), F.unhex(F.array_join(placed, "")))
+    state = tagged("strandline/aura/context-state/1", F.lit(_CONTEXT), context_id(F.col("namespace")), digest)
+    return joined.select(*contexts.columns, state.alias("state_hash"))

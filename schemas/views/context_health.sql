@@ -1,0 +1,128 @@
+-- The health of each context: its members, bodies whose attestors suffice and those that wait for more, commits that wait
+-- for one before them or for a proof, overdrawn budgets, facts that wait and what for, and members whose attestation under a
+-- group key that was rotated out still counts in a body.
+-- Example: SELECT namespace, met, unmet, overdrawn, waits_for FROM context_health WHERE unmet > 0 OR overdrawn > 0
+WITH genesis AS (
+  SELECT
+    namespace,
+    from_json(content_json, 'Relational STRUCT<ContextGenesis: STRUCT<members: ARRAY<STRING>>>').Relational.ContextGenesis.members
+      AS members
+  FROM aura_fact
+  WHERE variant = 'ContextGenesis'
+),
+made AS (
+  SELECT
+    o.namespace,
+    o.new_commitment AS commitment,
+    o.outcome = 'applied' AS on_chain,
+    o.new_group_key <> a.group_key AS rotated_out
+  FROM attested_op AS o
+  JOIN authority_state AS a ON a.namespace = o.namespace
+),
+attested AS (
+  SELECT
+    e.namespace,
+    e.body_id,
+    e.by.authority AS authority,
+    coalesce(bool_or(m.on_chain), false) AS on_chain,
+    coalesce(bool_or(m.rotated_out), false) AS rotated_out
+  FROM (SELECT namespace, body_id, explode(attest) AS by FROM aura_fact WHERE namespace LIKE 'context:%') AS e
+  LEFT JOIN made AS m ON m.namespace = concat('authority:', e.by.authority) AND m.commitment = e.by.commitment
+  GROUP BY e.namespace, e.body_id, e.by.authority
+),
+attestors AS (
+  SELECT
+    namespace,
+    body_id,
+    collect_set(authority) AS known,
+    collect_set(CASE WHEN on_chain THEN authority END) AS on_chain,
+    collect_set(CASE WHEN rotated_out THEN authority END) AS rotated_out
+  FROM attested
+  GROUP BY namespace, body_id
+),
+body AS (
+  SELECT
+    f.namespace,
+    f.body_id,
+    first(f.variant) AS variant,
+    from_json(
+      first(f.content_json),
+      'Relational STRUCT<
+        GuardianBinding: STRUCT<account_id: STRING, guardian_id: STRING>, RecoveryGrant: STRUCT<guardian_id: STRING>,
+        FlowCharge: STRUCT<src: STRING>, FlowLimit: STRUCT<src: STRING, dst: STRING>, Capability: STRUCT<subject: STRING>>'
+    ).Relational AS content
+  FROM aura_fact AS f
+  WHERE f.namespace LIKE 'context:%'
+  GROUP BY f.namespace, f.body_id
+),
+judged AS (
+  SELECT
+    b.namespace,
+    b.variant,
+    CASE
+      WHEN b.variant IN ('ContextGenesis', 'RendezvousReceipt') THEN true
+      WHEN b.variant = 'GuardianBinding'
+        THEN array_contains(a.on_chain, b.content.GuardianBinding.account_id)
+          AND array_contains(a.on_chain, b.content.GuardianBinding.guardian_id)
+      WHEN b.variant = 'RecoveryGrant' THEN array_contains(a.on_chain, b.content.RecoveryGrant.guardian_id)
+      WHEN b.variant = 'FlowCharge' THEN array_contains(a.known, b.content.FlowCharge.src)
+      WHEN b.variant = 'FlowLimit'
+        THEN array_contains(a.known, b.content.FlowLimit.src) OR array_contains(a.known, b.content.FlowLimit.dst)
+      WHEN b.variant = 'Capability'
+        THEN array_contains(a.known, b.content.Capability.subject)
+          OR size(a.known) >= floor(2 * size(g.members) / 3) + 1
+      ELSE size(a.on_chain) > 0
+    END AS is_met,
+    a.rotated_out
+  FROM body AS b
+  JOIN genesis AS g ON g.namespace = b.namespace
+  LEFT JOIN attestors AS a ON a.namespace = b.namespace AND a.body_id = b.body_id
+),
+counted AS (
+  SELECT
+    namespace,
+    count_if(is_met) AS met,
+    count_if(NOT coalesce(is_met, false)) AS unmet,
+    array_sort(array_distinct(flatten(collect_list(rotated_out)))) AS rotated_out
+  FROM judged
+  GROUP BY namespace
+),
+stepped AS (
+  SELECT
+    namespace,
+    CAST(sum(dormant_commits) AS BIGINT) AS dormant,
+    CAST(sum(unproven_commits) AS BIGINT) AS unproven,
+    count_if(pending_bump_id IS NOT NULL) AS pending
+  FROM channel_epoch
+  GROUP BY namespace
+),
+spent AS (
+  SELECT namespace, count_if(overdrawn) AS overdrawn
+  FROM flow_budget
+  GROUP BY namespace
+),
+waiting AS (
+  SELECT namespace, count(*) AS waiting, array_sort(array_distinct(flatten(collect_list(waits_for)))) AS waits_for
+  FROM quarantine
+  WHERE status = 'deferred' AND dialect = 'aura'
+  GROUP BY namespace
+)
+SELECT
+  s.namespace,
+  g.members,
+  c.met,
+  c.unmet,
+  coalesce(t.dormant, 0) AS dormant,
+  coalesce(t.unproven, 0) AS unproven,
+  coalesce(t.pending, 0) AS pending,
+  coalesce(p.overdrawn, 0) AS overdrawn,
+  c.rotated_out,
+  coalesce(w.waiting, 0) AS waiting,
+  slice(coalesce(w.waits_for, array()), 1, 16) AS waits_for,
+  lower(hex(s.state_hash)) AS state_hash
+FROM namespace_state AS s
+JOIN genesis AS g ON g.namespace = s.namespace
+JOIN counted AS c ON c.namespace = s.namespace
+LEFT JOIN stepped AS t ON t.namespace = s.namespace
+LEFT JOIN spent AS p ON p.namespace = s.namespace
+LEFT JOIN waiting AS w ON w.namespace = s.namespace

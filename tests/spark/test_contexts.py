@@ -1,0 +1,114 @@
+"""Contexts in Spark: their rows are those of the plain functions, whatever is reduced again."""
+
+import random
+
+import pytest
+
+from strandline.dialects.aura.author import generate_contexts
+from support import aura_reference
+from support.aura_cases import V_ID, U, facts, other_authority
+from support.aura_corpus import line
+from support.context_cases import LOST, context_vectors, named_facts, of_context, pruning_context
+from support.lakes import write_files
+
+TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
+
+
+def files(*given):
+    return {"facts.jsonl": b"".join(line(fact) + b"\n" for fact in given)}
+
+
+class Delivered:
+    """A lake and its reference, which get the same facts."""
+
+    def __init__(self, lake, root):
+        self.lake, self.root, self.reference, self.runs = lake, root, aura_reference.ReferenceAura(), 0
+
+    def deliver(self, given):
+        self.runs += 1
+        content = files(*given)
+        self.reference.ingest(content)
+        self.lake.ingest(write_files(self.root / f"in{self.runs}", content))
+        report = self.lake.reduce()
+        aura_reference.assert_reduced_equal(self.lake, self.reference)
+        return report
+
+
+def world(contexts, members, count, seed=41):
+    return list(
+        generate_contexts(
+            seed, contexts=contexts, members=members, facts=count, fork_rate=0.3, unmet_rate=0.2, bad_rate=0.05,
+            duplicate_rate=0.2,
+        )
+    )  # fmt: skip
+
+
+@pytest.fixture
+def delivered(new_lake, tmp_path):
+    return Delivered(new_lake("contexts", dialect="aura"), tmp_path)
+
+
+def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
+    chance = random.Random(5)
+    given = world(300, 3, 24)
+    chance.shuffle(given)
+    late = [fact for fact in given if fact.variant in ("RotateEpoch", "Consensus") and chance.random() < 0.5]
+    delivered.deliver([fact for fact in given if fact not in late])
+    for table in TABLES:
+        assert len(delivered.lake.rows(table)) > 100, table
+    kinds = {kind for [kind] in delivered.lake.rows("equivocation", "kind")}
+    assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK"}
+    report = delivered.deliver(late)
+    assert report.counts["reduced"] > 100
+    assert delivered.lake.reduce(full=True).members["differences"] == {}
+
+
+def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
+    named, pruned = named_facts(), pruning_context()
+    without_copy = [fact for name, fact in named.items() if name != "b3'"]
+    delivered.deliver([*without_copy, *pruned.values()])
+    delivered.deliver([other_authority(), *facts().values()])
+    lake, hashes = delivered.lake, {each["facts"]: each["state_hash"] for each in context_vectors()["states"]}
+    second, other = named["g"].namespace.text, pruned["g"].namespace.text
+    found = {name: value.hex() for name, value in lake.rows("namespace_state", "namespace", "state_hash")}
+    assert (found[second], found[other]) == (hashes["all"], context_vectors()["pruning"]["state_hash"])
+    u, v = U.text.removeprefix("authority:"), other_authority().namespace.text.removeprefix("authority:")
+    health = lake.asked(
+        "SELECT namespace, members, met, unmet, dormant, unproven, pending, overdrawn, rotated_out, waiting, "
+        "waits_for, state_hash FROM context_health ORDER BY namespace"
+    )
+    assert health == [
+        (second, (v, u), 24, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),
+        (other, (v, u), 27, 0, 0, 0, 0, 0, (), 0, (), context_vectors()["pruning"]["state_hash"]),
+    ]
+    budgets = lake.asked(
+        "SELECT namespace, spent, own_limit, effective_limit, headroom, overdrawn FROM flow_headroom ORDER BY namespace"
+    )
+    assert budgets == [(second, 17, 15, 15, 0, True), (other, 55, None, 1024, 969, False)]
+    assert lake.asked("SELECT receiver, referenced_fact_id, referenced_variant FROM rendezvous_receipt") == [
+        (v, pruned["f2"].fact_id.hex(), "FlowCharge")
+    ]
+    assert lake.asked("SELECT channel, chan_epoch, current_gen, pending_reason, unproven_commits FROM channel") == [
+        ("cc" * 32, 1, 1024, "SuspiciousActivity", 1), ("dd" * 32, 1, 40, None, 0),
+    ]  # fmt: skip
+    delivered.deliver([named["b3'"]])
+    assert lake.rows("namespace_state", "state_hash").count((bytes.fromhex(hashes["all + b3'"]),)) == 1
+
+
+def test_a_context_whose_member_lost_a_state_is_reduced_again_and_one_whose_member_grew_is_not(delivered):
+    lake, context = delivered.lake, named_facts()["g"].namespace.text
+    charge = of_context(
+        "FlowCharge", 0x70, ["u*"], src=U.id, dst=V_ID, epoch=0, cost=5, nonce=0, prev=bytes(32)
+    )
+    binding = named_facts()["n3"]
+    delivered.deliver([facts()[name] for name in LOST])
+    delivered.deliver([named_facts()["g"], other_authority(), binding, charge])
+    assert lake.rows("relational_binding", "namespace", "generic_type") == [(context, "note")]
+    before = lake.rows("flow_budget")
+    assert delivered.deliver([facts()["P"]]).counts["reduced"] == 2
+    assert (lake.rows("relational_binding"), lake.rows("flow_budget")) == ([], before)
+    versions = lake.versions()
+    assert delivered.deliver([facts()["Rp"]]).counts["reduced"] == 2
+    changed = {table for table, version in lake.versions().items() if version != versions[table]}
+    assert changed == {"aura_fact", "attested_op", "authority_state", "namespace_state", "run"}
+    assert lake.reduce(full=True).members["differences"] == {}

@@ -1,0 +1,142 @@
+"""Charges and refinements as calls: the typed errors, the slot, and journals that stay as they were."""
+
+import pytest
+
+from strandline.core.errors import NamespaceMismatch, UsageError
+from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update
+from strandline.dialects.aura.author.charges import (
+    ROUNDS,
+    BudgetExceeded,
+    BudgetReading,
+    ChainFull,
+    ConcurrentUpdate,
+    FlowBudget,
+    WriteConflict,
+    charge_slot,
+    charging,
+)
+from strandline.dialects.aura.author.journals import (
+    NotARefinement,
+    PermissionDenied,
+    merge_facts,
+    refine_caps,
+)
+from strandline.dialects.aura.reduce import Journal
+from strandline.dialects.aura.reduce.contexts import FlowKey
+from support.aura_cases import V_ID, U, b32, facts, other_authority, second_context
+from support.charge_model import KEY, SPACE, Model, Writer, finished
+from support.context_cases import NAMESPACE, chains, context_vectors
+from unit.aura.test_contexts import G, charge, refinement
+
+KNOWN = [*facts().values(), other_authority()]
+
+
+def test_the_slot_of_the_next_charge():
+    tip = second_context()["f1'"].body_id
+    slot = charge_slot(NAMESPACE, FlowKey(U.id, V_ID, 1), 2, tip, 0)
+    assert slot.hex() == context_vectors()["slot"]
+
+
+@pytest.mark.parametrize("cost", [-1, 2**32])
+def test_a_cost_is_a_number_of_32_bits(cost):
+    with pytest.raises(ValueError, match=str(cost)):
+        next(charging(Writer(Model(10), 0), SPACE, cost))
+
+
+def test_a_charge_above_the_limit_writes_nothing():
+    model = Model(10)
+    assert finished(charging(Writer(model, 0), SPACE, 10)) == FlowBudget(10, 10, 1)
+    with pytest.raises(BudgetExceeded) as refused:
+        list(charging(Writer(model, 0), SPACE, 1))
+    assert refused.value.code == "BUDGET_EXCEEDED"
+    assert len(model.rows) == 1
+    assert finished(charging(Writer(model, 0), SPACE, 0)).spent == 10
+
+
+def test_a_full_chain_takes_no_charge():
+    class Full(Writer):
+        def read(self):
+            never = frozenset().__contains__
+            return BudgetReading(KEY, FlowBudget(10, 0, 1), (2**64 - 1, b32(1)), never, never)
+
+    model = Model(10)
+    with pytest.raises(ChainFull) as refused:
+        list(charging(Full(model, 0), SPACE, 1))
+    assert refused.value.code == "CHAIN_FULL"
+    assert model.rows == []
+
+
+def test_a_slot_that_another_fact_holds_is_passed_by():
+    model = Model(10)
+    model.foreign = {charge_slot(SPACE, KEY, 0, bytes(32), attempt) for attempt in (0, 1)}
+    finished(charging(Writer(model, 0), SPACE, 1))
+    assert model.rows[0][0].slot == charge_slot(SPACE, KEY, 0, bytes(32), 2)
+
+
+def test_a_charge_gives_up_when_others_win_every_round():
+    class Unlucky(Writer):
+        def commit(self, prepared):
+            if self.signed % 2:
+                raise WriteConflict
+            return False
+
+    writer = Unlucky(Model(10), 0)
+    with pytest.raises(ConcurrentUpdate) as refused:
+        list(charging(writer, SPACE, 1))
+    assert (refused.value.code, writer.signed) == ("CONCURRENT_UPDATE", ROUNDS)
+
+
+def test_a_budget_is_joined_with_the_wanted_one():
+    now = FlowBudget(100, 10, 3)
+    assert budget_update(now, FlowBudget(100, 10, 3)) == BudgetUpdate(None, ())
+    assert budget_update(now, FlowBudget(200, 13, 3)) == BudgetUpdate(None, (3,))
+    most = 2**32 - 1
+    assert budget_update(now, FlowBudget(50, 10 + 2 * most + 1, 3)) == BudgetUpdate(50, (most, most, 1))
+    assert len(budget_update(now, FlowBudget(100, 10 + 1000 * most, 3)).costs) == 1000
+    with pytest.raises(ValueError, match="1000 charges"):
+        budget_update(now, FlowBudget(100, 11 + 1000 * most, 3))
+    for wanted, code in (
+        ((100, 9, 3), "SPENT_DECREASE"),
+        ((100, 10, 2), "STALE_EPOCH"),
+        ((0, 0, 4), "UNKNOWN_EPOCH"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            budget_update(now, FlowBudget(*wanted))
+        assert refused.value.code == code
+        assert "nothing was written" in refused.value.message
+
+
+def test_a_merge_takes_what_is_admitted_and_names_the_rest():
+    known = [*KNOWN, G]
+    good, waiting, bad = charge(0x10, 1), charge(0x11, 1, by="v"), charge(0x12, 1, epoch=9)
+    target = Journal(NAMESPACE, [G])
+    merged = merge_facts(target, Journal(NAMESPACE, [good, bad, waiting]), KNOWN)
+    assert set(merged.journal.facts) == {G, good, waiting}
+    assert [each.reasons for each in merged.rejected.values()] == [("CHARGE_EPOCH",)]
+    alone = merge_facts(target, Journal(NAMESPACE, [good]))
+    assert (set(alone.deferred), alone.journal) == ({good.fact_id}, target)
+    with pytest.raises(NamespaceMismatch):
+        merge_facts(target, Journal(U, facts().values()), known)
+
+
+def test_refinements_must_count_and_leave_something():
+    target = Journal(NAMESPACE, [G, refinement(0x10, "v", actions=["a", "b"])])
+
+    def refined(*given):
+        return refine_caps(target, Journal(NAMESPACE, given), chains())
+
+    first, second = refinement(0x11, "v", actions=["a"]), refinement(0x12, "uv", epoch_max=3)
+    assert len(refined(first, second)) == 4
+    with pytest.raises(PermissionDenied) as refused:
+        refined(refinement(0x13, "u", actions=["a"]))
+    assert refused.value.code == "ATTEST_INSUFFICIENT"
+    for empty in (refinement(0x14, "v", actions=["c"]), refinement(0x15, "v", epoch_min=4, epoch_max=3)):
+        with pytest.raises(PermissionDenied) as refused:
+            refined(empty)
+        assert refused.value.code == "CAPS_EMPTY"
+    with pytest.raises(NotARefinement) as refused:
+        refined(charge(0x16, 1))
+    assert refused.value.code == "NOT_A_REFINEMENT"
+    with pytest.raises(NamespaceMismatch):
+        refine_caps(target, Journal(U, []), chains())
+    assert len(target) == 2

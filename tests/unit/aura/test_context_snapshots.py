@@ -1,0 +1,202 @@
+"""Snapshots as facts: which are sound, which is in force, and what false ones cost."""
+
+import pytest
+
+from strandline.dialects.aura import author
+from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.reduce.contexts import snapshots as judging
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+from strandline.dialects.aura.types import RemoveLeaf
+from support.aura_cases import (
+    K1,
+    K2,
+    U,
+    after,
+    at,
+    attested,
+    b32,
+    facts,
+    other_authority,
+    signed,
+    states,
+    vectors,
+)
+from support.context_cases import NAMESPACE, chains, context_vectors, named_facts, reduced
+
+MOST = 2**64 - 1
+FACTS = facts()
+PREFIXES = {
+    "A1": ("G", "A0", "A1"), "P": ("G", "A0", "A1", "P"), "Rp": ("G", "A0", "A1", "P", "Rp"),
+    "Kp": ("G", "A0", "A1", "P", "Rp", "Kp"), "X": ("G", "A0", "A1", "X"), "Rx": ("G", "A0", "A1", "X", "Rx"),
+}  # fmt: skip
+
+
+def snapshot(number, tip, *, sequence=1, over=(), covers=None, state_hash=None, names=None):
+    """A snapshot of u at one of its states: of the facts that lead there, or of `names`, and of other snapshots."""
+    given = [FACTS[name] for name in (PREFIXES[tip] if names is None else names)]
+    state = reduce_authority(
+        U, [FACTS[name] for name in PREFIXES[tip]] if covers is None else covers
+    ).state_hash
+    fact = author.snapshot(
+        U, sequence=sequence, state_hash=state_hash or state, supersedes=[*given, *over], **at(number)
+    )
+    key = K2 if tip in ("Rp", "Kp", "Rx") else K1
+    return author.attest(fact, U.id, states()[tip].commitment, key)
+
+
+def statuses(*given):
+    """The statuses of snapshots of u, in the order of the arguments."""
+    every = [*FACTS.values(), *given]
+    found = judge_snapshots(U, every)
+    assert judge_snapshots(U, reversed(every)).statuses == found.statuses
+    return [found.statuses[fact.fact_id] for fact in given if fact.kind == "Snapshot"]
+
+
+def test_the_snapshots_of_the_vectors():
+    su = snapshot(0x32, "Kp", names=list(FACTS), covers=FACTS.values())
+    assert su.fact_id.hex() == vectors()["su"]
+    found = judge_snapshots(U, [*FACTS.values(), su])
+    assert (found.statuses, found.in_force, found.base.commitment) == (
+        {su.fact_id: "in_force"}, su, states()["Kp"].commitment
+    )  # fmt: skip
+    assert found.covered == {su.fact_id: 9}
+    genesis = other_authority()
+    whole = author.snapshot(
+        genesis.namespace, sequence=1, state_hash=reduce_authority(genesis.namespace, [genesis]).state_hash,
+        supersedes=[genesis], **at(0x41),
+    )  # fmt: skip
+    sv = attested(whole, "v")
+    assert sv.fact_id.hex() == vectors()["sv"]
+    assert judge_snapshots(genesis.namespace, [genesis, sv]).statuses == {sv.fact_id: "in_force"}
+
+
+@pytest.mark.parametrize("name", ["hash of the full state", "hash of nothing", "attested at another state"])
+def test_a_false_snapshot_is_unsound(name):
+    full = reduce_authority(U, FACTS.values()).state_hash
+    false = {
+        "hash of the full state": snapshot(0x31, "Kp", names=("G", "A0"), state_hash=full),
+        "hash of nothing": snapshot(0x31, "Kp", state_hash=bytes(32)),
+        "attested at another state": snapshot(0x31, "Rp", names=PREFIXES["Kp"], state_hash=full),
+    }[name]
+    assert statuses(false) == ["unsound"]
+
+
+def test_a_snapshot_waits_for_the_facts_that_it_names():
+    absent = author.append(U, states()["Kp"], RemoveLeaf(1, 0), signer=K2, **at(0x09))
+    waiting = snapshot(0x31, "Kp", over=[absent])
+    assert statuses(waiting) == ["waiting"]
+    assert statuses(waiting, snapshot(0x32, "Kp", sequence=2, over=[waiting])) == ["waiting", "waiting"]
+    moved = author.attest(
+        author.snapshot(U, sequence=1, state_hash=bytes(32), supersedes=[], **at(0x33)), U.id,
+        states()["Kp"].commitment, K2,
+    )  # fmt: skip
+    pairs = {**moved.value["content"]["Snapshot"], "superseded_facts": [[b32(9), FACTS["G"].fact_id]]}
+    other_order = author.facts.encode({**moved.value, "content": {"Snapshot": pairs}})
+    assert statuses(other_order) == ["waiting"]
+
+
+def test_a_chain_of_snapshots_ends_in_the_one_in_force():
+    first = snapshot(0x31, "A1")
+    second = snapshot(0x32, "Rp", sequence=2, over=[first], names=("P", "Rp"))
+    third = snapshot(0x33, "Kp", sequence=3, over=[second], names=("Kp",))
+    assert statuses(first, second, third) == ["older", "older", "in_force"]
+    assert statuses(first, second) == ["older", "in_force"]
+    same = snapshot(0x34, "Kp", sequence=3, over=[first], names=("P", "Rp", "Kp"))
+    rank = [third.fact_id > same.fact_id, same.fact_id > third.fact_id]
+    left_out = {True: "in_force", False: "unjudged"}
+    assert statuses(third, same, first, second)[:2] == [left_out[rank[0]], left_out[rank[1]]]
+
+
+def test_a_snapshot_on_an_unsound_one_or_without_a_greater_sequence_is_unsound():
+    false = snapshot(0x31, "A1", state_hash=bytes(32))
+    assert statuses(false, snapshot(0x32, "Kp", sequence=2, over=[false])) == ["unsound", "unsound"]
+    first = snapshot(0x31, "A1", sequence=2)
+    assert statuses(first, snapshot(0x32, "Kp", sequence=2, over=[first])) == ["in_force", "unsound"]
+
+
+def test_a_late_sibling_below_the_base_does_not_unseat_later_snapshots():
+    names = ("G", "A0", "A1", "P")
+    base = snapshot(0x31, "P", names=names)
+    later = snapshot(0x32, "Kp", sequence=2, over=[base], names=("Rp", "Kp"))
+    sibling = max(
+        (signed("A1", RemoveLeaf(0, number), 0x50 + number) for number in range(40)),
+        key=lambda fact: fact.op_id,
+    )
+    assert sibling.op_id > FACTS["P"].op_id
+    whole = [*FACTS.values(), sibling]
+    with_sibling = reduce_authority(U, whole, after(states()["A1"], FACTS["P"]))
+    supersedes = [base, FACTS["Rp"], FACTS["Kp"], sibling]
+    covering = author.snapshot(
+        U, sequence=3, state_hash=with_sibling.state_hash, supersedes=supersedes, **at(0x33)
+    )  # fmt: skip
+    covering = attested(covering, "u")
+    found = judge_snapshots(U, [*whole, base, covering])
+    assert found.statuses == {base.fact_id: "older", covering.fact_id: "in_force"}
+    assert judge_snapshots(U, [*whole, base, later]).in_force == later
+    assert reduce_authority(U, whole).state.commitment != states()["Kp"].commitment
+
+
+def test_an_old_state_with_the_greatest_sequence_hides_nothing():
+    good = snapshot(0x31, "Kp")
+    old = snapshot(0x32, "A1", sequence=MOST)
+    assert statuses(good, old) == ["in_force", "unjudged"]
+    many = [
+        snapshot(0x40 + number, "A1", sequence=MOST - number, state_hash=b32(number)) for number in range(70)
+    ]
+    assert statuses(good, *many) == ["in_force", *["unjudged"] * 70]
+
+
+def test_sound_snapshots_on_two_branches_are_a_fork():
+    left, right = snapshot(0x31, "Rp"), snapshot(0x32, "X", sequence=MOST)
+    found = judge_snapshots(U, [*FACTS.values(), left, right])
+    assert found.statuses == {left.fact_id: "older", right.fact_id: "in_force"}
+    assert set(found.branches) == {states()["Rp"].commitment, states()["X"].commitment}
+    assert judge_snapshots(U, [*FACTS.values(), left]).branches == {states()["Rp"].commitment: left}
+
+
+def test_only_64_false_snapshots_are_judged(monkeypatch):
+    calls = []
+
+    def counted(*given):
+        calls.append(1)
+        return reduce_authority(*given)
+
+    monkeypatch.setattr(judging, "reduce_authority", counted)
+    many = [
+        snapshot(0x40 + number, "Kp", sequence=100 + number, state_hash=b32(number)) for number in range(100)
+    ]
+    found = judge_snapshots(U, [*FACTS.values(), *many, snapshot(0x31, "Kp")]).statuses
+    assert sorted(found.values()) == ["unjudged"] * 37 + ["unsound"] * 64
+    assert len(calls) == 1 + 64
+
+
+def of_context(number, sequence, state_hash, supersedes, by="u"):
+    fact = author.snapshot(
+        NAMESPACE, sequence=sequence, state_hash=state_hash, supersedes=supersedes, **at(number)
+    )
+    for each in by:
+        fact = attested(fact, each)
+    return fact
+
+
+def test_snapshots_of_a_context():
+    every = [fact for name, fact in named_facts().items() if name != "b3'"]
+    right = bytes.fromhex(context_vectors()["states"][3]["state_hash"])
+    good = of_context(0x70, 5, right, every[1:])
+    assert reduced(every).state_hash == right
+
+    def judged(*given, **more):
+        found = judge_snapshots(NAMESPACE, [*every, *given], chains(**more))
+        return [found.statuses[each.fact_id] for each in given]
+
+    false = of_context(0x71, MOST, bytes(32), every)
+    unmet = of_context(0x72, MOST, right, every, by=["u*"])
+    below = of_context(0x73, 4, right, every)
+    assert judged(good) == ["in_force"]
+    assert judged(good, false, unmet, below) == ["in_force", "unsound", "unsound", "unjudged"]
+    assert judged(good, is_lost=True) == ["unsound"]
+    poisoned = of_context(0x74, MOST, right, [*every, false])
+    built = of_context(0x75, MOST - 1, right, [good])
+    assert judged(good, poisoned, false, built) == ["older", "unsound", "unsound", "in_force"]
+    junk = [of_context(0x80 + number, 10 + number, bytes(32), []) for number in range(70)]
+    assert judged(good, *junk).count("unsound") == 64

@@ -252,7 +252,7 @@ def _line(node: str, raw: bytes, n: int, id_: bytes) -> dict:
 
 def authority(number: int) -> Rows:
     """An authority whose history forks, with an operation that waits; and one that a context's fact attests."""
-    made = list(generate(50_000 + number, authorities=1, operations=12, fork_rate=0.5))
+    made = list(generate(50_000 + number, authorities=1, operations=24, fork_rate=0.5))
     found = admit(made)
     ops, namespace = found.operations, made[0].namespace
     reduced = reduced_rows(namespace, [op.fact for op in ops.values()])

@@ -130,6 +130,7 @@ def test_a_header_ends_at_a_bare_comment_line():
 
 
 def test_position_means_one_thing_in_all_views():
+    """The place of a record in the order of its namespace; in a history, in the order that one device displayed."""
     shown = {
         (name, column.table, column.column)
         for name, view in VIEWS.items()
@@ -137,9 +138,14 @@ def test_position_means_one_thing_in_all_views():
         if column.name == "position"
     }
     assert {name for name, _, _ in shown} == {
-        "ipfs_log_dag", "ipfs_log_eventlog", "ipfs_log_feed", "ipfs_log_node", "ipfs_log_values",
+        "ipfs_log_dag", "ipfs_log_eventlog", "ipfs_log_feed", "ipfs_log_node", "ipfs_log_values", "device_log",
+        "device_log_history",
     }  # fmt: skip
-    assert {(table, column) for _, table, column in shown} == {("ipfs_log_view", "position")}
+    computed = {name for name, table, _ in shown if table is None}
+    assert computed == {"device_log_history"}
+    assert {(table, column) for name, table, column in shown if name not in computed} == {
+        ("ipfs_log_view", "position"), ("device_log_view", "position"),
+    }  # fmt: skip
 
 
 def test_what_a_column_of_a_view_shows_is_read_from_its_select():

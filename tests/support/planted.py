@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
+from itertools import count
 
 from strandline.contracts.load import contract
 from strandline.core.hashing import quarantine_id
@@ -251,11 +252,14 @@ def _line(node: str, raw: bytes, n: int, id_: bytes) -> dict:
 
 
 def authority(number: int) -> Rows:
-    """An authority whose history forks, with an operation that waits; and one that a context's fact attests."""
-    made = list(generate(50_000 + number, authorities=1, operations=24, fork_rate=0.5))
-    found = admit(made)
-    ops, namespace = found.operations, made[0].namespace
-    reduced = reduced_rows(namespace, [op.fact for op in ops.values()])
+    """An authority with leaves whose history forks, with an operation that waits."""
+    reduced: Rows = {"authority_leaf": []}
+    for seed in count(50_000 + 100 * number):
+        if reduced["authority_leaf"]:
+            break
+        made = list(generate(seed, authorities=1, operations=12, fork_rate=0.5))
+        ops, namespace = admit(made).operations, made[0].namespace
+        reduced = reduced_rows(namespace, [op.fact for op in ops.values()])
     rows = {table: [_listed(row) for row in each] for table, each in reduced.items()}
     rows["namespace_state"] = [row | REDUCED for row in rows["namespace_state"]]
     lost = made[0].fact_id + number.to_bytes(4, "big")

@@ -146,6 +146,13 @@ def test_an_old_state_with_the_greatest_sequence_hides_nothing():
     assert statuses(good, *many) == ["in_force", *["unjudged"] * 70]
 
 
+def test_an_old_state_inside_a_false_snapshot_of_another_branch_hides_nothing():
+    good = snapshot(0x31, "Kp")
+    old = snapshot(0x32, "A1", sequence=MOST - 1)
+    false = snapshot(0x33, "X", sequence=MOST, over=[old], state_hash=bytes(32))
+    assert statuses(good, old, false) == ["in_force", "older", "unsound"]
+
+
 def test_sound_snapshots_on_two_branches_are_a_fork():
     left, right = snapshot(0x31, "Rp"), snapshot(0x32, "X", sequence=MOST)
     found = judge_snapshots(U, [*FACTS.values(), left, right])

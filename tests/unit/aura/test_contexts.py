@@ -312,6 +312,14 @@ def test_the_effective_limit_is_the_least_that_anybody_gave():
     assert effective_limit(Flow(FlowKey(U.id, V_ID, 3)), None) == 1024
 
 
+def test_a_meet_has_the_narrowest_epochs_and_the_least_limits():
+    a = Cap(frozenset("ab"), {"x": 3, "y": 1}, 2, 9)
+    assert meet(a, Cap(frozenset("bc"), {"x": 2, "z": 7}, 3, 8)) == Cap(
+        frozenset("b"), {"x": 2, "y": 1, "z": 7}, 3, 8
+    )
+    assert meet(a, Cap(epoch_min=1, epoch_max=10)) == a
+
+
 names = st.sampled_from(["a", "b", "flow"])
 small = st.sampled_from([0, 1, 2, MOST])
 caps = st.builds(

@@ -5,8 +5,9 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
+from strandline.core.ed25519 import Ed25519Key
 from strandline.core.ids import bucket_of
-from strandline.dialects.devicelog.author import DeviceLog, public_key, synthetic
+from strandline.dialects.devicelog.author import DeviceLog, public_key, sign_entry, synthetic
 from strandline.dialects.devicelog.codec import write_body
 from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT, by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
@@ -14,6 +15,7 @@ from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
 from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce
 from strandline.dialects.devicelog.reduce.screws import judged_screws
+from strandline.dialects.devicelog.types import KeyStatement
 from support.device_groups import group
 from support.random_devices import random_history
 
@@ -73,15 +75,21 @@ def test_the_policy_of_the_lake_decides_the_state(groups):
         assert [row["state"]["record_count"] for row in found] == list(map(len, groups))
 
 
+def start_of(seed, grant):
+    return sign_entry(
+        Ed25519Key(seed), "key", KeyStatement("x"), group=grant.group, seq=0, lamport=grant.lamport + 1, utc=0,
+        prev=None, deps=[grant.record_id],
+    )  # fmt: skip
+
+
 def test_a_past_of_too_many_branches_is_null():
     seeds = [number.to_bytes(32, "big") for number in range(1, MAX_BOUNDS + 2)]
     first = DeviceLog.found(seeds[0], "0", [public_key(seed) for seed in seeds[1:-1]])
-    start = first.entries()
-    others = [DeviceLog.join(seed, "x", start, first.group, 0) for seed in seeds[1:-1]]
     grant = first.add_log(public_key(seeds[-1]), 0)
-    last = DeviceLog.join(seeds[-1], "last", first.entries(), grant.record_id, 0)
-    for joins, is_null in ((others, False), ([last], True)):
-        first.merge([entry for log in joins for entry in log.entries()])
+    founder = first.entries()[0]
+    others = [start_of(seed, founder) for seed in seeds[1:-1]]
+    for joins, is_null in ((others, False), ([start_of(seeds[-1], grant)], True)):
+        first.merge(joins)
         first.ack(2)
         rows = rows_of(reduced(batches([first.entries()], 10_000), policy="keep-both"))
         [tip] = [row["tip"] for row in rows if row["part"] == "tip" and row["tip"]["log"] == first.key]

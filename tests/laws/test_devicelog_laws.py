@@ -1,6 +1,8 @@
 """Laws of device logs on random groups, with removals, restored backups, leavers and false claims."""
 
+import dataclasses
 import random
+from bisect import bisect_left
 from functools import cache
 from math import ceil, log
 
@@ -10,10 +12,12 @@ from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.reduce import (
     check_screw,
     history,
+    key_of,
     missing,
     reduce,
     sync_point,
 )
+from strandline.dialects.devicelog.reduce.increment import Tail, Tip, increment, needed_above
 from support.device_groups import changed
 from support.device_rules import Reference
 from support.laws import IS_QUICK
@@ -190,3 +194,76 @@ def test_the_common_point_is_found_in_few_messages(length):
             k, messages = sync_point(one, other)
             assert k == expected
             assert messages <= (3 if length <= 64 else 3 + ceil(log(length / 64, 8)))
+
+
+def stored(state):
+    """What the reduced tables hold of a group without forks: tips by log, and the whole view."""
+    graph, tips = state.graph, {}
+    name = {number: branch.log for number, branch in enumerate(graph.branches)}
+    for key, numbers in graph.logs.items():
+        [tip] = graph.tips(key)
+        header = graph.entries[tip]
+        past = {name[number]: seq for number, seq in graph.past(tip).items()}
+        kept = min(state.membership.kept.get(numbers[0], -1), 2**53)
+        rewinds = [
+            graph.entries[screw.index].statement.rewind
+            for screw in state.screws
+            if graph.entries[screw.index].log == key
+        ]
+        seen = sum(
+            graph.entries[graph.index[each]].seq <= past.get(graph.entries[graph.index[each]].log, -1)
+            for each in state.view
+        )
+        tips[key] = Tip(
+            header.record_id, header.seq, header.lamport, past, len(state.view) - seen,
+            state.statuses[key] == "active", key in state.waited, kept, rewinds[-1] if rewinds else None,
+        )  # fmt: skip
+    headers = [graph.entries[graph.index[each]] for each in state.view]
+    return tips, Tail(
+        0, [key_of(each) for each in headers], [(each.log, each.seq) for each in headers], state.hashes
+    )
+
+
+def test_an_increment_gives_what_a_full_reduction_gives():
+    done = 0
+    for seed in SEEDS:
+        found, _ = gossiped(seed)
+        entries = sorted(found.entries(), key=lambda entry: (entry.lamport, entry.seq, entry.record_id))
+        for cut in range(1, len(entries)):
+            old, new = entries[:cut], entries[cut : cut + 1 + cut % 4]
+            if not is_closed(old) or not is_closed(old + new):
+                continue
+            before = reduce(old)
+            tips, tail = stored(before)
+            bounds = needed_above(tips, new)
+            window = [entry for entry in old if entry.seq > bounds.get(entry.log, -1)]
+            places = [key_of(each) for each in [*window, *new] if each.kind == "msg"]
+            start = min([bisect_left(tail.keys, min(places, default=(2**53, 0, b""))), before.final_length])
+            short = Tail(start, tail.keys[start:], tail.places[start:], tail.hashes[start:])
+            grown = increment(tips, short, before.final_length, window, new)
+            if grown is None:
+                continue
+            done += 1
+            after = reduce(old + new)
+            expected, whole = stored(after)
+            first = grown.tail.start
+            assert list(grown.tail.keys) == list(whole.keys[first:]), seed
+            assert list(grown.tail.hashes) == list(whole.hashes[first:]), seed
+            assert list(whole.keys[:first]) == list(tail.keys[:first]), seed
+            assert grown.final_length == after.final_length, seed
+            assert {
+                log: dataclasses.replace(tip, is_new=False) for log, tip in grown.tips.items()
+            } == expected, seed
+            for judged in grown.screws:
+                assert judged.verdict == after.verdicts[judged.screw.record_id], seed
+    assert done > 2 * len(SEEDS)
+
+
+def is_closed(entries):
+    held = {entry.record_id for entry in entries}
+    return all(
+        each in held
+        for entry in entries
+        for each in (*entry.deps, entry.prev, getattr(entry.statement, "last_id", None))
+        if each is not None
+    )

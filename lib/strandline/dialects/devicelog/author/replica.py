@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from strandline.dialects.devicelog.reduce import Graph, Membership, View, key_of, settle
+from strandline.dialects.devicelog.reduce import (
+    Graph,
+    Membership,
+    View,
+    empty_view_hash,
+    key_of,
+    settle,
+)
 from strandline.dialects.devicelog.types import MAX_DEPS, Entry, RemoveStatement
 
 
@@ -27,7 +34,7 @@ class Replica:
         self._waiting: dict[bytes, Entry] = {}
         self._settled = 0
         self._membership = Membership()
-        self.view = View(self._graph, group)
+        self.view = View(self._graph.branches, empty_view_hash(group))
 
     def acceptable(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return the new entries whose references are accepted or among them, parents first; the others wait.

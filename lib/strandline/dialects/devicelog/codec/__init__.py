@@ -15,6 +15,7 @@ from strandline.dialects.devicelog.codec.documents import (
     read_line,
 )
 from strandline.dialects.devicelog.codec.entries import ENTRY_TAG, MEMBERS, entry_id, read_entry, write_entry
+from strandline.dialects.devicelog.codec.messages import read_message, write_message
 from strandline.dialects.devicelog.codec.netstrings import (
     netstring,
     netstrings,
@@ -25,14 +26,12 @@ from strandline.dialects.devicelog.codec.ssb import (
     author_name,
     message_name,
     parse_hmac_key,
-    read_message,
     read_value,
     signature_name,
     signed_bytes,
     ssb_id,
     ssb_text,
     with_network_key,
-    write_message,
 )
 
 __all__ = [

@@ -10,7 +10,8 @@ from strandline.core.encoding.json_slices import stripped
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused
 from strandline.core.verdict import Finding
 from strandline.dialects.devicelog.codec.entries import read_entry, write_entry
-from strandline.dialects.devicelog.codec.ssb import read_message, read_value
+from strandline.dialects.devicelog.codec.messages import read_message
+from strandline.dialects.devicelog.codec.ssb import read_value
 from strandline.dialects.devicelog.types import MAX_LINE_BYTES, Entry, Refused
 
 DocumentFormat: TypeAlias = Literal["lines", "json"]

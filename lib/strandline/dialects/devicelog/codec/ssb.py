@@ -1,53 +1,23 @@
-"""Messages of Scuttlebutt feeds: the profile `ssb`. What is signed is text as JavaScript writes it.
+"""Texts, ids and names of Scuttlebutt messages: the profile `ssb`. What is signed is text as JavaScript writes it.
 
-Sources: ssb-validate 4.1, ssb-keys 8, Scuttlebutt Protocol Guide, ECMA-262 2019 (`JSON.parse`, `JSON.stringify`).
+Sources: ssb-keys 8, Scuttlebutt Protocol Guide, ECMA-262 2019 (`JSON.parse`, `JSON.stringify`).
 """
 
 import base64
 import hashlib
 import hmac
-import math
-import re
-from dataclasses import dataclass
 from typing import Any, Final
 
-from strandline.core.encoding.js_json import stringified, utf16_units
+from strandline.core.encoding.js_json import stringified
 from strandline.core.encoding.strict_json import strict_json
-from strandline.core.verdict import Finding, JsonValue, shown
 from strandline.dialects.devicelog.codec.scalars import parse_padded_base64
-from strandline.dialects.devicelog.types import (
-    ID_BYTES,
-    MAX_UTC,
-    SIGNATURE_BYTES,
-    Entry,
-    Refused,
-    group_namespace,
-)
+from strandline.dialects.devicelog.types import ID_BYTES, SIGNATURE_BYTES
 
 NESTING: Final = 128
-MAX_SEQUENCE: Final = 2**31 - 1
-MAX_MESSAGE_UNITS: Final = 8192
-TYPE_UNITS: Final = (3, 52)
 HMAC_KEY_BYTES: Final = 32
-HASH: Final = "sha256"
-
-_FIELDS: Final = (
-    ("previous", "author", "sequence", "timestamp", "hash", "content", "signature"),
-    ("previous", "sequence", "author", "timestamp", "hash", "content", "signature"),
-)
+_SIGNED_BYTES: Final = 32
 _SIGNATURE: Final = ',\n  "signature": '
-_BOX: Final = re.compile(r"([A-Za-z0-9+/=]*)\.box[^\n\r\u2028\u2029]*")
 _ID_SUFFIX, _KEY_SUFFIX, _SIG_SUFFIX = ".sha256", ".ed25519", ".sig.ed25519"
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """The decoded members of a message; None where one does not have its form, and then `findings` says so."""
-
-    author: bytes | None
-    prev: bytes | None
-    sig: bytes | None
-    findings: tuple[Finding, ...]
 
 
 def read_value(raw: bytes) -> Any:
@@ -97,7 +67,7 @@ def with_network_key(message: bytes, hmac_key: bytes | None) -> bytes:
     """Return what is signed in place of a message where there is a network key, else the message."""
     if hmac_key is None:
         return message
-    return hmac.digest(hmac_key, message, "sha512")[:32]
+    return hmac.digest(hmac_key, message, "sha512")[:_SIGNED_BYTES]
 
 
 def parse_hmac_key(text: str) -> bytes | None:
@@ -106,94 +76,22 @@ def parse_hmac_key(text: str) -> bytes | None:
     return key if key is not None and len(key) == HMAC_KEY_BYTES else None
 
 
-def read_message(value: object, key: object = None, *, has_key: bool = False) -> Entry | Refused:
-    """Return the entry of a message, as `read_value` gives it; its signature is not verified here.
-
-    `key` is the id that stood beside the message if `has_key`. The first two end the reading, of the others all are
-    collected. These hold:
-    - the value is an object (SSB_NOT_OBJECT);
-    - it has the members previous, author and sequence in either order, timestamp, hash, content, signature, in this
-      order and no others (SSB_FIELD_ORDER);
-    - previous is null if sequence is 1, else the name of a message (SSB_PREVIOUS); author is a key (SSB_AUTHOR);
-    - sequence is an integral number of 1..2147483647 (SSB_SEQUENCE), timestamp a finite number (SSB_TIMESTAMP), hash
-      the text `sha256` (SSB_HASH);
-    - content is an object with a text `type` of 3..52 UTF-16 units (SSB_CONTENT, SSB_TYPE), or a text: base64 and
-      `.box` (SSB_BOX);
-    - signature has its form (SSB_SIGNATURE_FORM); T has at most 8,192 UTF-16 units (SSB_TOO_LARGE);
-    - the key, if given, is the id (SSB_KEY_MISMATCH).
-    """
-    if type(value) is not dict:
-        return Refused((Finding("SSB_NOT_OBJECT", {"expected": "object", "actual": _type_name(value)}),))
-    if tuple(value) not in _FIELDS:
-        names = shown(",".join(list(value)[: len(_FIELDS[0]) + 1]))
-        return Refused((Finding("SSB_FIELD_ORDER", {"expected": ",".join(_FIELDS[0]), "actual": names}),))
-    checked = _checked(value)
-    findings = list(checked.findings)
-    text = ssb_text(value)
-    units = utf16_units(text)
-    if units > MAX_MESSAGE_UNITS:
-        findings.append(Finding("SSB_TOO_LARGE", {"expected": MAX_MESSAGE_UNITS, "actual": units}))
-    record_id = ssb_id(text)
-    if has_key and key != message_name(record_id):
-        actual = shown(key) if isinstance(key, str) else _type_name(key)
-        findings.append(Finding("SSB_KEY_MISMATCH", {"expected": message_name(record_id), "actual": actual}))
-    author, sig = checked.author, checked.sig
-    if findings or author is None or sig is None:
-        return Refused(tuple(findings), None if author is None else group_namespace(author))
-    body = stringified(value["content"]).encode("utf-8")
-    return Entry(
-        record_id=record_id, profile="ssb", group=author, log=author, seq=value["sequence"], kind="msg",
-        lamport=value["sequence"] - 1, utc=min(max(math.floor(value["timestamp"]), 0), MAX_UTC), prev=checked.prev,
-        deps=(), statement=None, body=body, body_size=len(body), body_hash=hashlib.sha256(body).digest(), sig=sig,
-        raw=text.encode("utf-8"),
-    )  # fmt: skip
+def parse_message_name(text: object) -> bytes | None:
+    """Return the id that a name of a message spells, or None."""
+    return _parse_name(text, "%", _ID_SUFFIX, ID_BYTES)
 
 
-def write_message(entry: Entry) -> bytes:
-    """Return the line of an `ssb` entry, without LF: `{"key":..,"value":..}`, compact.
-
-    Raises:
-        ValueError: the entry is not of that profile.
-    """
-    if entry.raw is None:
-        raise ValueError("an entry of the profile native is not a message")
-    value = stringified(read_value(entry.raw))
-    return f'{{"key":"{message_name(entry.record_id)}","value":{value}}}'.encode()
+def parse_author_name(text: object) -> bytes | None:
+    """Return the key that a name of an author spells, or None."""
+    return _parse_name(text, "@", _KEY_SUFFIX, ID_BYTES)
 
 
-def _checked(value: dict[str, Any]) -> _Checked:
-    sequence, content, timestamp = value["sequence"], value["content"], value["timestamp"]
-    author = _named(value["author"], "@", _KEY_SUFFIX, ID_BYTES)
-    is_first = type(sequence) is int and sequence == 1
-    prev = None if is_first else _named(value["previous"], "%", _ID_SUFFIX, ID_BYTES)
-    sig = _named(value["signature"], "", _SIG_SUFFIX, SIGNATURE_BYTES)
-    faults: dict[str, tuple[bool, JsonValue]] = {
-        "SSB_PREVIOUS": (value["previous"] is not None if is_first else prev is None, value["previous"]),
-        "SSB_AUTHOR": (author is None, value["author"]),
-        "SSB_SEQUENCE": (type(sequence) is not int or not 1 <= sequence <= MAX_SEQUENCE, sequence),
-        "SSB_TIMESTAMP": (type(timestamp) not in (int, float) or not math.isfinite(timestamp), timestamp),
-        "SSB_HASH": (value["hash"] != HASH, value["hash"]),
-        "SSB_CONTENT": (type(content) not in (dict, str), content),
-        "SSB_TYPE": (type(content) is dict and not _is_type(content.get("type")), content),
-        "SSB_BOX": (type(content) is str and not _is_box(content), content),
-        "SSB_SIGNATURE_FORM": (sig is None, value["signature"]),
-    }
-    findings = (
-        Finding(code, {"field": _FIELD_OF[code], "actual": _shown(actual)})
-        for code, (is_wrong, actual) in faults.items()
-        if is_wrong
-    )
-    return _Checked(author, prev, sig, tuple(findings))
+def parse_signature_name(text: object) -> bytes | None:
+    """Return the bytes of a signature, or None."""
+    return _parse_name(text, "", _SIG_SUFFIX, SIGNATURE_BYTES)
 
 
-_FIELD_OF: Final = {
-    "SSB_PREVIOUS": "previous", "SSB_AUTHOR": "author", "SSB_SEQUENCE": "sequence", "SSB_TIMESTAMP": "timestamp",
-    "SSB_HASH": "hash", "SSB_CONTENT": "content", "SSB_TYPE": "content.type", "SSB_BOX": "content",
-    "SSB_SIGNATURE_FORM": "signature",
-}  # fmt: skip
-
-
-def _named(text: object, sigil: str, suffix: str, size: int) -> bytes | None:
+def _parse_name(text: object, sigil: str, suffix: str, size: int) -> bytes | None:
     """Return the bytes of a name: sigil, padded canonical base64 of `size` bytes, suffix; or None."""
     if not (isinstance(text, str) and text.startswith(sigil) and text.endswith(suffix)):
         return None
@@ -201,30 +99,6 @@ def _named(text: object, sigil: str, suffix: str, size: int) -> bytes | None:
     # Its length is known before it is decoded.
     data = parse_padded_base64(digits) if len(digits) == 4 * -(-size // 3) else None
     return data if data is not None and len(data) == size else None
-
-
-def _is_type(text: object) -> bool:
-    low, high = TYPE_UNITS
-    return isinstance(text, str) and low <= utf16_units(text) <= high
-
-
-def _is_box(content: str) -> bool:
-    match = _BOX.fullmatch(content)
-    return match is not None and parse_padded_base64(match.group(1)) is not None
-
-
-def _shown(value: JsonValue) -> JsonValue:
-    """Return a value as evidence: short texts and safe numbers as they are, of others only the type."""
-    if isinstance(value, str):
-        return shown(value)
-    return value if value is None or type(value) in (bool, int) else _type_name(value)
-
-
-def _type_name(value: object) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "boolean", int: "number", float: "number", str: "text", dict: "object", list: "array"}
-    return names[type(value)]
 
 
 def _base64(data: bytes) -> str:

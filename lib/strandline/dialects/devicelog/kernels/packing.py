@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from strandline.core.encoding.strict_json import JsonRefused
 from strandline.dialects.devicelog.codec import parse_statement, write_entry, write_message
 from strandline.dialects.devicelog.types import Entry
 from strandline.kernels.batches import as_batch
@@ -27,7 +28,8 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
     Reads: STORED_COLUMNS.
     Gives: FILE_SCHEMA; `records` is the number of lines of a row.
-    An entry without its body has no line: it becomes an empty object, which is refused where it is read.
+    An entry without its body has no line, and a text of another lake may be none of JSON: these become an empty object,
+    which is refused where it is read.
     """
     for batch in batches:
         lines: list[bytes] = []
@@ -45,7 +47,10 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _line(entry: Entry) -> bytes:
     if entry.raw is not None:
-        return write_message(entry)
+        try:
+            return write_message(entry)
+        except JsonRefused:
+            return b"{}"
     return b"{}" if entry.body is None else write_entry(entry)
 
 

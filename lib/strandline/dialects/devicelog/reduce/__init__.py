@@ -15,7 +15,7 @@ from strandline.dialects.devicelog.reduce.sync import (
     parse_message,
     sync_point,
 )
-from strandline.dialects.devicelog.reduce.view import View, prefix_hashes
+from strandline.dialects.devicelog.reduce.view import View, empty_view_hash, prefix_hashes
 
 __all__ = [
     "Fork",
@@ -32,6 +32,7 @@ __all__ = [
     "View",
     "check_screw",
     "common_length",
+    "empty_view_hash",
     "forks",
     "history",
     "key_of",

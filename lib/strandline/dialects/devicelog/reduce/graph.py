@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from strandline.dialects.devicelog.types import Header, RemoveStatement
+from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStatement
 
 Key: TypeAlias = tuple[int, int, bytes]
 """The place of an entry in a view: lamport, utc, id."""
@@ -41,6 +41,7 @@ class Branch:
     message_seqs: list[int] = field(default_factory=list)
     message_keys: list[Key] = field(default_factory=list)
     membership_seqs: list[int] = field(default_factory=list)
+    membership: list[int] = field(default_factory=list)
 
 
 class Graph:
@@ -58,6 +59,7 @@ class Graph:
         self.logs: dict[bytes, list[int]] = {}
         self.membership: list[int] = []
         self.cuts_seen: set[int] = set()
+        self.places: dict[tuple[int, bytes], int] = {}
         self.forks: dict[int, set[int]] = {}
         self.gaps: dict[bytes, int] = {}
         self._bases: list[dict[int, int] | None] = []
@@ -90,7 +92,10 @@ class Graph:
             branch.message_keys.append(key_of(header))
         elif header.kind in _MEMBERSHIP:
             branch.membership_seqs.append(header.seq)
+            branch.membership.append(index)
             self.membership.append(index)
+            if isinstance(header.statement, KeyStatement):
+                self.places |= {(index, log): place for place, log in enumerate(header.statement.initial)}
             if isinstance(header.statement, RemoveStatement) and self._cuts_seen(index, header.statement):
                 self.cuts_seen.add(index)
         return index

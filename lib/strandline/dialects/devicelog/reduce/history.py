@@ -9,7 +9,7 @@ from strandline.dialects.devicelog.reduce.forks import forked_logs
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Memberships
 from strandline.dialects.devicelog.reduce.screws import TRUE, Screw, judged_screws, statement_of
-from strandline.dialects.devicelog.reduce.view import View
+from strandline.dialects.devicelog.reduce.view import View, empty_view_hash
 from strandline.dialects.devicelog.reduce.whole import Whole, whole_of
 from strandline.dialects.devicelog.types import Header
 
@@ -45,11 +45,11 @@ def history(log: bytes, entries: Iterable[Header]) -> list[Row]:
     memberships = Memberships(graph)
     group = graph.entries[0].group
     own = tuple(facts for facts in whole.screws if graph.entries[facts.index].log == log)
-    judged = judged_screws(Whole(graph, own), memberships, View(graph, group))
+    judged = judged_screws(Whole(graph, own), memberships, View(graph.branches, empty_view_hash(group)))
     screws = [screw for screw in judged if screw.verdict == TRUE]
     past = graph.past(tips[0])
     bounds = [screw.before or {} for screw in screws] + [memberships.of(past).within(past)]
-    view = View(graph, group)
+    view = View(graph.branches, empty_view_hash(group))
     rows: list[Row] = []
     kept_by_later = _least_rewinds(graph, screws)
     for i, each in enumerate(bounds):

@@ -97,7 +97,7 @@ def _held(seqs: list[int], bound: int) -> int:
 
 
 def settle(graph: Graph, bounds: Mapping[int, int] | None = None) -> Membership:
-    """Return the membership of all entries, or in the reduction of those within bounds.
+    """Return the membership of all entries, or in the reduction of those within bounds, without absent logs.
 
     Logs are settled in ascending rank, so that all that can cut a log is settled before it: one walk over the grants of
     key entries. A grant that is settled later has no effect on the log.
@@ -105,6 +105,13 @@ def settle(graph: Graph, bounds: Mapping[int, int] | None = None) -> Membership:
     if graph.entries and graph.entries[0].profile == "ssb":
         return _feed(graph)
     return _Walk(graph, bounds).run()
+
+
+def _membership(graph: Graph, bounds: Mapping[int, int]) -> Iterable[int]:
+    """Yield the membership entries within bounds."""
+    for number, bound in bounds.items():
+        branch = graph.branches[number]
+        yield from branch.membership[: bisect_right(branch.membership_seqs, bound)]
 
 
 def _feed(graph: Graph) -> Membership:
@@ -120,30 +127,35 @@ class _Walk:
         self._found = Membership()
         self._starts: dict[bytes, list[int]] = {}
         self._grants: dict[bytes, list[tuple[Rank, int]]] = {}
-        self._granted: dict[tuple[int, bytes], Rank] = {}
         self._removals: dict[bytes, list[int]] = {}
-        for index in graph.membership:
-            if bounds is None or graph.holds(bounds, index):
-                self._sort_in(index)
+        self._branches: Mapping[bytes, list[int]] = graph.logs
+        self._is_whole = bounds is None
+        if bounds is not None:
+            within: dict[bytes, list[int]] = {}
+            for number in bounds:
+                within.setdefault(graph.branches[number].log, []).append(number)
+            self._branches = within
+        for index in graph.membership if bounds is None else _membership(graph, bounds):
+            self._sort_in(index)
 
     def _sort_in(self, index: int) -> None:
         header = self._graph.entries[index]
         match header.statement:
             case KeyStatement(_, initial):
                 self._starts.setdefault(header.log, []).append(index)
-                for place, log in enumerate(initial):
-                    self._add_grant(log, index, place)
+                if self._is_whole:
+                    for log in initial:
+                        self._grants.setdefault(log, []).append((self._rank(index, log), index))
             case AddStatement(log):
-                self._add_grant(log, index, 0)
+                self._grants.setdefault(log, []).append((self._rank(index, log), index))
             case RemoveStatement(log):
                 self._removals.setdefault(log, []).append(index)
             case _:
                 pass
 
-    def _add_grant(self, log: bytes, index: int, place: int) -> None:
-        rank: Rank = (*key_of(self._graph.entries[index]), place)
-        self._grants.setdefault(log, []).append((rank, index))
-        self._granted[index, log] = rank
+    def _rank(self, grant: int, log: bytes) -> Rank:
+        """Return the rank of a log by one of its grants."""
+        return *key_of(self._graph.entries[grant]), self._graph.places.get((grant, log), 0)
 
     def run(self) -> Membership:
         """Settle every log."""
@@ -155,6 +167,12 @@ class _Walk:
             self._found.statuses[log] = "void"
             self._judge_removals(log)
             self._judge_own_removals(log, {})
+        if self._is_whole:
+            self._settle_grants()
+        return self._found
+
+    def _settle_grants(self) -> None:
+        """Judge what concerns logs that have no entries: nothing else depends on it."""
         self._found.grants = {
             log: effective
             for log, grants in self._grants.items()
@@ -162,14 +180,13 @@ class _Walk:
         }
         for log in (self._removals.keys() | self._found.grants.keys()) - self._starts.keys():
             self._settle_absent(log)
-        return self._found
 
     def _candidates(self) -> Iterable[tuple[Rank, bytes, int]]:
         """Yield the grants of all key entries, by which a log may be settled; NONE is the founder's right."""
         for log, starts in self._starts.items():
             for start in starts:
                 grant = self._grant(start)
-                yield FOUNDER if grant == NONE else self._granted[grant, log], log, grant
+                yield FOUNDER if grant == NONE else self._rank(grant, log), log, grant
 
     def _grant(self, start: int) -> int:
         header = self._graph.entries[start]
@@ -186,7 +203,7 @@ class _Walk:
             for start in self._starts[log]
             if (grant := self._grant(start)) == NONE or self._is_effective(grant)
         }
-        begun = [branch for branch in graph.logs[log] if graph.branches[branch].root in roots]
+        begun = [branch for branch in self._branches[log] if graph.branches[branch].root in roots]
         found.begun.update(begun)
         kept = dict.fromkeys(begun, MAX_NUMBER)
         effective = self._judge_removals(log)

@@ -6,14 +6,14 @@ Anyone who has the entries can check one. A false one changes no view: it is sho
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from strandline.dialects.devicelog.reduce.graph import NONE, Graph
 from strandline.dialects.devicelog.reduce.membership import Memberships
 from strandline.dialects.devicelog.reduce.screw_facts import ScrewFacts, unpacked
-from strandline.dialects.devicelog.reduce.view import View
+from strandline.dialects.devicelog.reduce.view import View, empty_view_hash
 from strandline.dialects.devicelog.reduce.whole import Whole, whole_of
 from strandline.dialects.devicelog.types import Header, ScrewStatement
 
@@ -51,32 +51,39 @@ def judged_screws(whole: Whole, memberships: Memberships, view: View) -> Iterato
 def _judged(
     facts: ScrewFacts, screw: ScrewStatement, view: View, memberships: Memberships, *, past_earlier: bool
 ) -> Screw:
-    """Return the verdict on one screw: the first that applies, else `true`.
-
-    - SCREW_FROM: a head is not in its past, or not exactly one of them is prev (of a prev that is a remove-log: it, or
-      the entry before it);
-    - SCREW_BEFORE: (n, v_n) is not that of the view of the heads' pasts;
-    - SCREW_AFTER: (n', v_n') is not that of the view of its own past;
-    - SCREW_REWIND: r is greater than the LCP of the two, or v_r is not its hash;
-    - SCREW_NEEDLESS: the view before is a prefix of the view after.
-    """
     if facts.before is None:
         return Screw(facts.index, "SCREW_FROM", None, None, past_earlier)
     past, own = unpacked(facts.before), unpacked(facts.after)
     before, after = memberships.of(past).within(past), memberships.of(own).within(own)
+    return Screw(facts.index, verdict_on(screw, view, before, after), before, after, past_earlier)
+
+
+def verdict_on(
+    screw: ScrewStatement, view: View, before: Mapping[int, int], after: Mapping[int, int], start: int = 0
+) -> str:
+    """Return the verdict on a screw whose heads fit: the first that applies, else `true`.
+
+    - SCREW_FROM: a head is not in its past, or not exactly one of them is prev (of a prev that is a remove-log: it, or
+      the entry before it); see `screw_facts`;
+    - SCREW_BEFORE: (n, v_n) is not that of the view of the heads' pasts;
+    - SCREW_AFTER: (n', v_n') is not that of the view of its own past;
+    - SCREW_REWIND: r is greater than the LCP of the two, or v_r is not its hash;
+    - SCREW_NEEDLESS: the view before is a prefix of the view after.
+
+    `before` and `after` are the effective bounds. `view` may leave out the first `start` rows, if both have them and
+    the screw rewinds to none of them.
+    """
     view.move(before)
-    n_before = len(view.keys)
+    n_before = start + len(view.keys)
     is_before = (screw.n_before, screw.v_before) == (n_before, view.hashes[-1])
-    common = view.move(after)
+    common = start + view.move(after)
     if not is_before:
-        verdict = "SCREW_BEFORE"
-    elif (screw.n_after, screw.v_after) != (len(view.keys), view.hashes[-1]):
-        verdict = "SCREW_AFTER"
-    elif screw.rewind > common or screw.v_rewind != view.hashes[screw.rewind]:
-        verdict = "SCREW_REWIND"
-    else:
-        verdict = "SCREW_NEEDLESS" if common == n_before else TRUE
-    return Screw(facts.index, verdict, before, after, past_earlier)
+        return "SCREW_BEFORE"
+    if (screw.n_after, screw.v_after) != (start + len(view.keys), view.hashes[-1]):
+        return "SCREW_AFTER"
+    if screw.rewind > common or screw.v_rewind != view.hashes[screw.rewind - start]:
+        return "SCREW_REWIND"
+    return "SCREW_NEEDLESS" if common == n_before else TRUE
 
 
 def check_screw(entry: Header, entries: Iterable[Header]) -> str:
@@ -89,7 +96,7 @@ def check_screw(entry: Header, entries: Iterable[Header]) -> str:
     whole = whole_of([*entries, entry])
     index = whole.graph.index[entry.record_id]
     facts = next(each for each in whole.screws if each.index == index)
-    view, memberships = View(whole.graph, entry.group), Memberships(whole.graph)
+    view, memberships = View(whole.graph.branches, empty_view_hash(entry.group)), Memberships(whole.graph)
     return _judged(facts, statement_of(entry), view, memberships, past_earlier=False).verdict
 
 

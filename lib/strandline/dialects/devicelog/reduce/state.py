@@ -70,7 +70,7 @@ class State:
 
     def judged_screws(self) -> Iterator[Screw]:
         """Yield the screws, each with its verdict, log by log."""
-        return judged_screws(self.whole, self.memberships, View(self.graph, self.group))
+        return judged_screws(self.whole, self.memberships, View(self.graph.branches, self.hashes[0]))
 
     @cached_property
     def screws(self) -> tuple[Screw, ...]:

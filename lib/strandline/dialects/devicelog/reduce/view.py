@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from strandline.dialects.devicelog.codec import netstrings, tagged_hash
-from strandline.dialects.devicelog.reduce.graph import NONE, Branch, Graph, Key
+from strandline.dialects.devicelog.reduce.graph import NONE, Branch, Key
 
 VIEW_TAG: Final = "strandline/devicelog/view/1"
 STEP_TAG: Final = "strandline/devicelog/view-step/1"
@@ -37,18 +37,18 @@ def prefix_hashes(group: bytes, ids: Iterable[bytes]) -> list[bytes]:
 
 
 class View:
-    """The messages of a graph within bounds, in order, with the hashes of all prefixes. It moves from bounds to bounds.
+    """The messages of branches within bounds, in order, with the hashes of all prefixes; it moves to other bounds.
 
     A move costs the rows that it takes away, and those that it hashes: from the first row that differs.
-    `steps` counts the hashes.
+    `steps` counts the hashes. `first_hash` is the hash of what is before the messages: `empty_view_hash` of a group.
     """
 
-    def __init__(self, graph: Graph, group: bytes) -> None:
+    def __init__(self, branches: Sequence[Branch], first_hash: bytes) -> None:
         self.keys: list[Key] = []
-        self.hashes = [empty_view_hash(group)]
+        self.hashes = [first_hash]
         self.bounds: dict[int, int] = {}
         self.steps = 0
-        self._branches = graph.branches
+        self._branches = branches
 
     @property
     def ids(self) -> list[bytes]:

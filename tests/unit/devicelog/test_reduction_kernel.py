@@ -1,0 +1,113 @@
+"""Device logs: the kernel that reduces rows, wherever batches are cut, and what checking screws costs."""
+
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+
+from strandline.core.ed25519 import Ed25519Key
+from strandline.core.ids import bucket_of
+from strandline.dialects.devicelog.author import DeviceLog, public_key, sign_entry, synthetic
+from strandline.dialects.devicelog.codec import write_body
+from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT, by_namespace
+from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
+from strandline.dialects.devicelog.kernels.reduction import reduced
+from strandline.dialects.devicelog.kernels.schemas import PARTS
+from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce
+from strandline.dialects.devicelog.reduce.screws import judged_screws
+from strandline.dialects.devicelog.types import KeyStatement
+from support.device_groups import group
+from support.random_devices import random_history
+
+TYPES = {
+    "bucket": pa.int32(), "seq": pa.int64(), "lamport": pa.int64(), "utc": pa.int64(), "namespace": pa.string(),
+    "profile": pa.string(), "kind": pa.string(), "deps": pa.list_(pa.binary()),
+}  # fmt: skip
+
+
+def row_of(entry):
+    values = {name: getattr(entry, name, None) for name in HEADER_COLUMNS}
+    values |= {"bucket": bucket_of(entry.namespace, 16), "deps": list(entry.deps)}
+    return values | {"body": None if entry.kind in NO_STATEMENT else write_body(entry.statement)}
+
+
+def batches(groups, size):
+    rows = [row_of(entry) for entries in groups for entry in entries]
+    schema = pa.schema([(name, TYPES.get(name, pa.binary())) for name in HEADER_COLUMNS])
+    for at in range(0, len(rows), size):
+        yield pa.RecordBatch.from_pylist(rows[at : at + size], schema=schema)
+
+
+@pytest.fixture(scope="module")
+def groups():
+    made = [random_history(seed).entries() for seed in range(12)]
+    return [*made, group("example").entries()]
+
+
+def rows_of(found):
+    return [row for batch in found for row in batch.to_pylist()]
+
+
+def test_headers_are_those_of_the_entries(groups):
+    for found, entries in zip(by_namespace(batches(groups, 7)), groups, strict=True):
+        assert found.namespace == entries[0].namespace
+        for header, entry in zip(found.headers, entries, strict=True):
+            assert all(getattr(header, name) == getattr(entry, name) for name in header.__slots__)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_batch_may_end_anywhere(groups, size):
+    whole = rows_of(reduced(batches(groups, 10_000), policy="keep-both"))
+    assert rows_of(reduced(batches(groups, size), policy="keep-both")) == whole
+    assert {row["namespace"] for row in whole} == {entries[0].namespace for entries in groups}
+    for row in whole:
+        assert [part for part in PARTS if row[part] is not None] == [row["part"]]
+
+
+def test_the_policy_of_the_lake_decides_the_state(groups):
+    for policy in ("keep-both", "freeze"):
+        found = [
+            row for row in rows_of(reduced(batches(groups, 50), policy=policy)) if row["part"] == "state"
+        ]
+        assert [row["state"]["state_hash"] for row in found] == [
+            reduce(each, policy).state_hash for each in groups
+        ]
+        assert [row["state"]["record_count"] for row in found] == list(map(len, groups))
+
+
+def start_of(seed, grant):
+    return sign_entry(
+        Ed25519Key(seed), "key", KeyStatement("x"), group=grant.group, seq=0, lamport=grant.lamport + 1, utc=0,
+        prev=None, deps=[grant.record_id],
+    )  # fmt: skip
+
+
+def test_a_past_of_too_many_branches_is_null():
+    seeds = [number.to_bytes(32, "big") for number in range(1, MAX_BOUNDS + 2)]
+    first = DeviceLog.found(seeds[0], "0", [public_key(seed) for seed in seeds[1:-1]])
+    grant = first.add_log(public_key(seeds[-1]), 0)
+    founder = first.entries()[0]
+    others = [start_of(seed, founder) for seed in seeds[1:-1]]
+    for joins, is_null in ((others, False), ([start_of(seeds[-1], grant)], True)):
+        first.merge(joins)
+        first.ack(2)
+        rows = rows_of(reduced(batches([first.entries()], 10_000), policy="keep-both"))
+        [tip] = [row["tip"] for row in rows if row["part"] == "tip" and row["tip"]["log"] == first.key]
+        assert (tip["past"] is None, tip["bounds"] is None) == (is_null, is_null)
+
+
+def test_checking_the_screws_of_a_log_costs_what_it_replayed():
+    devices = synthetic(0, 2, 400, 10)
+    state = reduce([entry for log in devices for entry in log.entries()])
+    whole = state.whole
+    for log in state.statuses:
+        own = [facts for facts in whole.screws if state.graph.entries[facts.index].log == log]
+        view = View(state.graph.branches, empty_view_hash(state.group))
+        part = type(whole)(state.graph, tuple(own))
+        screws = list(judged_screws(part, Memberships(state.graph), view))
+        stated = [state.graph.entries[screw.index].statement for screw in screws]
+        assert len(stated) > 10
+        assert {screw.verdict for screw in screws} == {"true"}
+        replayed = sum(each.n_after - each.rewind for each in stated)
+        added = sum(after.n_before - before.n_after for before, after in pairwise(stated))
+        assert view.steps <= stated[0].n_before + replayed + added

@@ -18,7 +18,7 @@ LONGEST = (
     "conformance", "ipfslog_reduction", "readme", "kills", "stream", "own_journals", "jobs", "forged_lakes", "topics",
     "reduction", "toy_dialect", "schema", "golden", "ipfslog_pruned", "wheel", "faults", "lake_sync",
     "ipfslog_admission", "tampering", "damaged_streams", "export", "bad_input", "writers", "union_merge", "flows",
-    "ipfslog_scale", "query_check", "maintain", "notebooks", "bundle", "run_id",
+    "ipfslog_scale", "query_check", "maintain", "notebooks", "connect_sql", "bundle", "run_id",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 

@@ -6,13 +6,9 @@ import shlex
 import shutil
 
 from strandline.cli import main
-from strandline.contracts.views import view_names
 from support.packaged import ROOT
 from support.typed_pages import BLOCKS, TEXT
 
-PYTHON = re.findall(
-    r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 # A block of json is the content of the file that is named last before it.
 FILES = {
@@ -97,20 +93,3 @@ def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)
-
-    # Every view has shown something of these lakes.
-    counts = " UNION ALL ".join(
-        f"SELECT '{name}' AS name, count(*) AS rows FROM {name}" for name in view_names()
-    )
-    shown = set()
-    for lake in ("demo-lake", "stores-lake", "own-lake"):
-        code, out, err = run(f'strandline sql "{counts}" --lake {lake} --json')
-        assert code == 0, err
-        shown |= {name for name, rows in json.loads(out)["rows"] if rows}
-    assert sorted(set(view_names()) - shown) == ["ipfs_log_denied", "ipfs_log_missing"]
-
-    # The page of the Python API, in the same folder.
-    notebook: dict[str, object] = {}
-    for text in PYTHON:
-        exec(compile(text, "docs/python.md", "exec"), notebook)
-    assert notebook["report"].counts["known"] == 1238

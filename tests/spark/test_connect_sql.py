@@ -1,8 +1,7 @@
-"""`strandline.open(..).sql` and the notebooks over Spark Connect: a client without a JVM of its own."""
+"""`strandline.open(..).sql` over Spark Connect: a client without a JVM of its own."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.session.jars import cached_jars
 from support.connect_server import client_environ, connect_server
-from support.lakes import choose_buckets, write_files
+from support.lakes import write_files
 from support.packaged import ROOT
 
 QUERIES = (
@@ -33,16 +32,6 @@ frames = [lake.sql(query) for query in queries]
 assert type(frames[0]).__module__.startswith("pyspark.sql.connect."), type(frames[0])
 empty = other.sql(queries[0]).collect()
 print(json.dumps([[list(row) for row in frame.collect()] for frame in frames] + [len(empty)]))
-"""
-RUN = """
-import sys
-from pathlib import Path
-from pyspark.sql import SparkSession
-from support.notebooks import cells
-namespace = {"__name__": "__main__", "spark": SparkSession.builder.getOrCreate()}
-for kind, text in cells(Path(sys.argv[1])):
-    if kind == "code":
-        exec(text, namespace)
 """
 
 
@@ -82,15 +71,3 @@ def test_a_query_over_connect_has_the_rows_of_a_classic_one_and_keeps_its_lake(n
         client(ASK, str(lake.path), str(other.path), json.dumps(QUERIES)).splitlines()[-1]
     )
     assert over_connect == [*classic, 0]
-
-
-@pytest.mark.slow
-def test_the_notebooks_run_over_connect(client, empty_lakes, tmp_path):
-    for name, lakes in {"damaged_fleet": ("lake", "peer"), "replicas": ("london", "tokyo")}.items():
-        folder = tmp_path / name
-        for lake in lakes:
-            shutil.copytree(empty_lakes[False], folder / lake)
-            choose_buckets(folder / lake, 2)
-        notebook = str(ROOT / "notebooks" / f"{name}.py")
-        out = client(RUN, notebook, NOTEBOOK_FOLDER=str(folder), MPLBACKEND="Agg")
-        assert "+---" in out

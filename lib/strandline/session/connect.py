@@ -6,11 +6,16 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Final
+from weakref import WeakSet
 
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.session.private import make_private
 from strandline.session.ship import pack
+
+_HAVE_THE_PACKAGE: Final[WeakSet[SparkSession]] = WeakSet()
+"""Sessions to which the package was sent: a server refuses the same artifact with other bytes."""
 
 
 class ConnectEngine:
@@ -25,8 +30,11 @@ class ConnectEngine:
 
     def ship(self, package: ModuleType) -> None:
         """Send the package as an artifact of this session; the server puts it on the path of workers, before others."""
+        if self._spark in _HAVE_THE_PACKAGE:
+            return
         folder = make_private(Path(tempfile.gettempdir())).path
         self._spark.addArtifacts(str(pack(package, folder)), pyfile=True)
+        _HAVE_THE_PACKAGE.add(self._spark)
 
     def new_counter(self) -> None:
         """Return None: there are no accumulators."""

@@ -10,12 +10,24 @@ from support.aura_cases import V_ID, U, facts, other_authority
 from support.aura_corpus import line
 from support.context_cases import LOST, context_vectors, named_facts, of_context, pruning_context
 from support.lakes import write_files
+from unit.aura.test_contexts import G, commit, consensus
 
 TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
 
 
 def files(*given):
     return {"facts.jsonl": b"".join(line(fact) + b"\n" for fact in given)}
+
+
+def forked_commits():
+    """A context in which two bumps are proven for one epoch."""
+    return [
+        G,
+        consensus(0x10, 0, 0xB0),
+        commit(0x11, 0, 0xB0),
+        consensus(0x12, 0, 0xB1),
+        commit(0x13, 0, 0xB1),
+    ]
 
 
 class Delivered:
@@ -100,14 +112,14 @@ def test_a_context_whose_member_lost_a_state_is_reduced_again_and_one_whose_memb
 
 def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
     chance = random.Random(5)
-    given = world(300, 3, 24)
+    given = [*world(300, 3, 24), *forked_commits(), *facts().values(), other_authority()]
     chance.shuffle(given)
     late = [fact for fact in given if fact.variant in ("RotateEpoch", "Consensus") and chance.random() < 0.5]
     delivered.deliver([fact for fact in given if fact not in late])
     for table in TABLES:
         assert len(delivered.lake.rows(table)) > 100, table
-    kinds = {kind for [kind] in delivered.lake.rows("equivocation", "kind")}
-    assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK"}
     report = delivered.deliver(late)
     assert report.counts["reduced"] > 100
+    kinds = {kind for [kind] in delivered.lake.rows("equivocation", "kind")}
+    assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK"}
     assert delivered.lake.reduce(full=True).members["differences"] == {}

@@ -6,6 +6,8 @@ SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || 
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`damaged_source` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`gc_report` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_counter` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_dag` TO `' || :analysts || '`';
@@ -37,4 +39,6 @@ EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`quarantine_age` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`resource_spread` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`snapshot_status` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;

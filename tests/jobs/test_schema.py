@@ -61,7 +61,8 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     lake = Lake(spark, settings, Path(urlsplit(place).path))
     empty = {table for table, rows in undisturbed.tables.items() if not rows}
     of_logs = {table for table in undisturbed.tables if table.startswith("ipfs_log_")}
-    assert empty == {"node_resource", "peer_status", "wanted_resource", "snapshot", "pruned_record"} | of_logs
+    of_pruning = {"snapshot_member", "snapshot", "pruned_record", "gc_run"}
+    assert empty == {"node_resource", "peer_status", "wanted_resource"} | of_pruning | of_logs
     assert lake.tables() == undisturbed.tables
     assert told("check", "--schema", schema)["counts"]["broken"] == 0
     assert told("init", "--schema", schema)["created"] == []

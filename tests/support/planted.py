@@ -19,7 +19,7 @@ from strandline.dialects.sdmp.codec import batch, line_hash, render
 from support.aura_reference import fact_row, reduced_rows
 from support.ipfslog_cases import AUTHORS, entry, who
 from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
-from support.pruning import pruned_row, snapshot_row
+from support.pruning import gc_row, member_rows, pruned_row, snapshot_row
 from support.reference import ReferenceLake
 
 Rows = dict[str, list[dict]]
@@ -159,6 +159,9 @@ def pruned_log(number: int) -> Rows:
     rows["ipfs_log_entry"] = rows["ipfs_log_entry"][1:]
     rows["snapshot"] = [snapshot_row(log_namespace(log_id), told, reduce_log(made, told), made[:1])]
     rows["pruned_record"] = [pruned_row(made[0], 1)]
+    ids = [each.record_id for each in made]
+    rows["snapshot_member"] = member_rows(log_namespace(log_id), ids, made[:1])
+    rows["gc_run"] = [gc_row(log_namespace(log_id), made[:1])]
     return rows
 
 

@@ -90,7 +90,7 @@ def test_the_views_are_those_that_the_pages_name():
         "namespace_health", "node_journal_entry", "node_journal_health", "resource_spread", "quarantine_age",
         "ipfs_log_node", "ipfs_log_dag", "ipfs_log_values", "ipfs_log_missing", "ipfs_log_eventlog",
         "ipfs_log_feed", "ipfs_log_keyvalue", "ipfs_log_documents", "ipfs_log_counter", "ipfs_log_denied",
-        "ipfs_log_health", "damaged_source", "authority_fork",
+        "ipfs_log_health", "damaged_source", "authority_fork", "gc_report", "snapshot_status",
     }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from strandline.core.hashing import set_hash
 from strandline.core.pruning import snapshot_id
 from strandline.dialects.aura.reduce.contexts import holds, pruning, reduce_context, skeletons
 from strandline.dialects.aura.reduce.contexts.flows import MOST, Flow, FlowKey
-from support.aura_cases import U
-from support.context_cases import chains, context_vectors, pruning_context, reattested
+from support.aura_cases import U, b32
+from support.context_cases import chains, context_vectors, of_context, pruning_context, reattested
 from support.context_lakes import ALL_KINDS, CHANNELS, GENESIS, Chains, ContextLake, Facts
 from support.laws import IS_QUICK
 
@@ -80,6 +80,19 @@ def test_a_late_copy_of_a_pruned_charge_does_not_count_and_may_go():
     assert [each.record_id for each in again.prune] == [copy.fact_id]
     assert again.carry == plan.carry
     assert pruning.prove_context(SPACE, held, chains(), again, before).equal
+
+
+def test_the_only_checkpoint_of_a_later_epoch_ends_it_and_a_charge_without_its_sender_is_unmet():
+    amp = {"channel": b32(0xDD), "window": 4, "skip_window_override": 4}
+    alone = of_context(
+        "AmpChannelCheckpoint", 0x70, namespace=SPACE, chan_epoch=2, base_gen=8, ck_commitment=b32(8), **amp
+    )
+    unmet = reattested(FACTS["f4"], "v")
+    held = [*(fact for name, fact in FACTS.items() if name != "f4"), alone, unmet]
+    plan = pruning.plan_context(SPACE, held, chains(), chains(), skip_window=2)
+    holds = {each.record_id: each.hold for each in plan.members}
+    assert (holds[alone.fact_id], holds[unmet.fact_id]) == ("EPOCH_END", "UNMET")
+    assert pruning.prove_context(SPACE, held, chains(), plan).equal
 
 
 def test_a_context_without_its_genesis_lets_nothing_go():

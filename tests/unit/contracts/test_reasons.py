@@ -134,6 +134,26 @@ PRODUCED = [
     "AUTHORITY_STATE_MISSING",
     "CONTEXT_GENESIS_MISSING",
     "AURA_OP_FORK",
+    "KIND_KEPT",
+    "WINDOW",
+    "RECEIPT_REFERENCE",
+    "PENDING_CONSENSUS",
+    "UNMET",
+    "EPOCH_OPEN",
+    "EPOCH_END",
+    "EPOCH_START",
+    "NOT_FINAL",
+    "WALK_MODE",
+    "STORE_KEEPS_ALL",
+    "HEAD",
+    "TAIL",
+    "DOCUMENT_ROW",
+    "BASE_MOVED",
+    "CONTRACT_MOVED",
+    "HELD",
+    "NOTHING_TO_PRUNE",
+    "SNAPSHOT_DAMAGED",
+    "PROOF_FAILED",
 ]
 
 
@@ -194,7 +214,8 @@ def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     manifests = {code for code in EVERY if code.startswith("MANIFEST_")}
     assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK"}
     own = {code for code in EVERY if code.startswith("OWN_")}
-    assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
+    faults = {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT", "SNAPSHOT_DAMAGED", "PROOF_FAILED"}
+    assert alarms == forks | manifests | own | faults
 
 
 def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_us():

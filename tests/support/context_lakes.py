@@ -194,6 +194,9 @@ class ContextLake:
     def plan(self, chains, finals, skip_window=0):
         return pruning.plan_context(NAMESPACE, self.facts, chains, finals, self.before, skip_window)
 
+    def is_proved(self, plan, chains):
+        return pruning.prove_context(NAMESPACE, self.facts, chains, plan, self.before).equal
+
     @property
     def facts(self):
         """Records: what is held without what is pruned, as every reducer reads them."""

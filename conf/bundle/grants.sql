@@ -20,6 +20,8 @@ SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || 
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`fork` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`gc_report` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_counter` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ipfs_log_dag` TO `' || :analysts || '`';
@@ -55,6 +57,8 @@ EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`resource_spread` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`run_history` TO `' || :analysts || '`';
+EXECUTE IMMEDIATE statement;
+SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`snapshot_status` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;
 SET VAR statement = 'GRANT SELECT ON VIEW `' || :catalog || '`.`' || :schema || '`.`ssb_message` TO `' || :analysts || '`';
 EXECUTE IMMEDIATE statement;

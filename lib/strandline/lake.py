@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,40 @@ class Lake:
         """Copy the records of another lake that this one lacks; they are verified like any input."""
         there = source.location.describe() if isinstance(source, Lake) else os.fspath(source)
         return self._run("sync", source=there, dry_run=dry_run)
+
+    def snapshot(
+        self,
+        *,
+        namespace: Sequence[str] = (),
+        dialect: Sequence[str] = (),
+        skip_window: int | None = None,
+        run_id: str | None = None,
+    ) -> Report:
+        """Take a snapshot of each namespace that changed: its state, what it covers, what can be pruned."""
+        return self._run(
+            "snapshot",
+            namespace=list(namespace),
+            dialect=list(dialect),
+            skip_window=skip_window,
+            run_id=run_id,
+        )
+
+    def gc(
+        self,
+        *,
+        what_if: bool = False,
+        namespace: Sequence[str] = (),
+        dialect: Sequence[str] = (),
+        excluded: Sequence[str] = (),
+        skip_window: int | None = None,
+        min_prunable: int | None = None,
+        run_id: str | None = None,
+    ) -> Report:
+        """Remove records that decide nothing any more, after a proof; `what_if` only says what would go."""
+        return self._run(
+            "gc", what_if=what_if, namespace=list(namespace), dialect=list(dialect), excluded=list(excluded),
+            skip_window=skip_window, min_prunable=min_prunable, run_id=run_id,
+        )  # fmt: skip
 
     def maintain(
         self, *, dry_run: bool = False, keep_days: int | None = None, run_id: str | None = None

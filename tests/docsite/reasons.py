@@ -13,6 +13,7 @@ OUTCOMES = {
     "flag": "a mark on an accepted record",
     "fork": "a kind of conflict",
     "verdict": "the claim of an accepted record has no effect",
+    "gc": "why a record stays, or what a collection found",
     "refused_call": "a call, or a writer, that was refused",
 }
 

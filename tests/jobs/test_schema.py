@@ -61,7 +61,15 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     )
     lake = Lake(spark, settings, Path(urlsplit(place).path))
     empty = {table for table, rows in undisturbed.tables.items() if not rows}
-    unused = {"node_resource", "peer_status", "wanted_resource", "snapshot", "pruned_record"}
+    unused = {
+        "node_resource",
+        "peer_status",
+        "wanted_resource",
+        "snapshot",
+        "snapshot_member",
+        "pruned_record",
+        "gc_run",
+    }
     for name, info in infos().items():
         unused |= set() if name == "sdmp" else {info.record_table, *info.side_tables, *info.reduced_tables}
     assert empty == unused - {"equivocation", "namespace_state"}

@@ -87,6 +87,23 @@ class Lake:
         asked = reduce.ReduceRequest(options={self.dialect: options} if options else {}, **request)
         return reduce.run(store, every(), asked, self.context(store, "reduce", faults, clock))
 
+    def snapshot(self, *, faults: Faults | None = None, **request):
+        from strandline.dialects import every
+        from strandline.pipelines import snapshot
+        from strandline.pipelines.prune_plans import PruneRequest
+
+        store = self.store()
+        asked = PruneRequest(**({"skip_window": 0} | request))
+        return snapshot.run(store, every(), asked, self.context(store, "snapshot", faults))
+
+    def gc(self, *, faults: Faults | None = None, **request):
+        from strandline.dialects import every
+        from strandline.pipelines import gc
+
+        store = self.store()
+        asked = gc.GcRequest(**({"skip_window": 0} | request))
+        return gc.run(store, every(), asked, self.context(store, "gc", faults))
+
     def maintain(self, *, faults: Faults | None = None, **request):
         from strandline.dialects import every
         from strandline.pipelines import maintain

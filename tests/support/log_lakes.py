@@ -17,7 +17,7 @@ from strandline.dialects.ipfslog.reduce import (
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
 from support.ipfslog_cases import AUTHORS, who
-from support.pruning import carry, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
+from support.pruning import carry, member_rows, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
 
 REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
@@ -105,7 +105,7 @@ def prune(lake, reference, draw):
 
     Returns the ids of the logs.
     """
-    snapshots, rows, deleted = [], [], []
+    snapshots, members, rows, deleted = [], [], [], []
     for log_id, held in reference.entries.items():
         told = reference.configuration(log_id)
         gone = [each for each in prunable(held.values(), told) if draw.random() < 0.7]
@@ -114,8 +114,10 @@ def prune(lake, reference, draw):
             positions = {row.record_id: row.position for row in state.view}
             reference.prune(log_id, gone)
             snapshots.append(snapshot_row(log_namespace(log_id), told, state, gone))
+            members += member_rows(log_namespace(log_id), held, gone)
             rows += [pruned_row(each, positions[each.record_id]) for each in gone]
             deleted += [] if len(snapshots) % 4 == 0 else gone
+    union(lake, "snapshot_member", members)
     union(lake, "snapshot", snapshots)
     union(lake, "pruned_record", rows)
     if deleted:

@@ -35,7 +35,7 @@ from support.devicelog_reference import entry_row as device_row
 from support.devicelog_reference import fork_row
 from support.ipfslog_cases import AUTHORS, entry, who
 from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
-from support.pruning import pruned_row, snapshot_row
+from support.pruning import gc_row, member_rows, pruned_row, snapshot_row
 from support.reference import ReferenceLake
 
 Rows = dict[str, list[dict]]
@@ -198,6 +198,9 @@ def pruned_log(number: int) -> Rows:
     rows["ipfs_log_entry"] = rows["ipfs_log_entry"][1:]
     rows["snapshot"] = [snapshot_row(log_namespace(log_id), told, reduce_log(made, told), made[:1])]
     rows["pruned_record"] = [pruned_row(made[0], 1)]
+    ids = [each.record_id for each in made]
+    rows["snapshot_member"] = member_rows(log_namespace(log_id), ids, made[:1])
+    rows["gc_run"] = [gc_row(log_namespace(log_id), made[:1])]
     return rows
 
 

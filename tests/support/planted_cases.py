@@ -355,6 +355,21 @@ def a_pruned_entry_without_its_place(rows):
     del rows["ipfs_log_view"][0]
 
 
+@planted(pruned_log, "snapshots_list_what_can_go")
+def a_snapshot_that_does_not_list_what_can_go(rows):
+    rows["snapshot_member"] = [row for row in rows["snapshot_member"] if not row["prune"]]
+
+
+@planted(pruned_log, "collections_agree_with_pruned_records")
+def a_collection_that_pruned_more_than_is_listed(rows):
+    rows["gc_run"][0]["pruned"] += 1
+
+
+@planted(pruned_log, "constraints_hold")
+def a_collection_without_a_proof(rows):
+    rows["gc_run"][0]["after_hash"] = None
+
+
 # Runs.
 
 

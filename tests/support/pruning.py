@@ -62,6 +62,36 @@ def snapshot_row(namespace, told, state, gone, number=1):
     }
 
 
+def member_rows(namespace, ids, gone, number=1):
+    """The records that the snapshot covers, as rows of `snapshot_member`."""
+    place = {
+        "namespace": namespace,
+        "bucket": bucket_of(namespace, 16),
+        "snapshot_id": snapshot_id(namespace, number),
+    }
+    lost = {each.record_id for each in gone}
+    return [
+        place
+        | {
+            "record_id": each,
+            "prune": each in lost,
+            "hold": None if each in lost else "WINDOW",
+            "generation": None,
+        }
+        for each in sorted(ids)
+    ]
+
+
+def gc_row(namespace, gone, number=1):
+    """The finished collection of `gone`."""
+    return {
+        "namespace": namespace, "bucket": bucket_of(namespace, 16), "run_id": "test", "outcome": "DONE", "reason": None,
+        "snapshot_id": snapshot_id(namespace, number), "gc_number": number, "before_hash": bytes(32),
+        "after_hash": bytes(32), "before_rows": 1, "after_rows": 1, "holds": {}, "kinds": {"entry": len(gone)},
+        "pruned": len(gone), "bytes": 1, "delete_version": 1, "vacuumed_at": None,
+    }  # fmt: skip
+
+
 def pruned_row(entry, position, number=1):
     """A pruned entry as a row of `pruned_record`."""
     return {

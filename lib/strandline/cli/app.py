@@ -17,12 +17,14 @@ from strandline.cli.commands import (
     doctor,
     explain,
     export,
+    gc,
     ingest,
     init,
     maintain,
     quarantine,
     reduce,
     report,
+    snapshot,
     sql,
     status,
     stream,
@@ -44,8 +46,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (
-    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, maintain, status, report, sql, quarantine,
-    explain, export, check,
+    demo, doctor, init, config, ingest, reduce, stream, sync, unpack, snapshot, gc, maintain, status, report, sql,
+    quarantine, explain, export, check,
 ):  # fmt: skip
     module.add_to(app)
 

@@ -26,7 +26,7 @@ TABLES: Final = (
     "peer_status", "wanted_resource",
     "quarantine",
     "namespace_state",
-    "snapshot", "pruned_record",
+    "snapshot_member", "snapshot", "pruned_record", "gc_run",
     "run",
 )  # fmt: skip
 """All tables in the order in which runs write them: `namespace_state` after other reduced tables, `run` last."""

@@ -10,7 +10,7 @@ from strandline.contracts import resources
 
 FILE = "reasons.yaml"
 
-Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork", "verdict", "refused_call"]
+Outcome = Literal["rejected", "deferred", "manifest", "flag", "fork", "verdict", "refused_call", "gc"]
 Severity = Literal["error", "wait", "notice", "info", "alarm"]
 
 
@@ -21,7 +21,8 @@ class Reason:
     code: str
     outcomes: tuple[Outcome, ...]
     """Uses of the code: status of a quarantine row, a row of scope manifest, a flag of an accepted record, kind of an
-    equivocation, a verdict on the claim of an accepted record, a stopped writer."""
+    equivocation, a verdict on the claim of an accepted record, a stopped writer, a hold or a reason of a
+    collection."""
     severity: Severity
     dialects: tuple[str, ...]
     """The dialects that use it, or `all`."""

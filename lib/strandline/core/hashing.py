@@ -27,13 +27,16 @@ def set_hash(values: Iterable[bytes]) -> bytes:
         if len(value) != ID_BYTES:
             raise ValueError(f"a set hash is over values of {ID_BYTES} bytes, not {len(value)}")
         by_first_byte[value[0]].append(value)
-    hashes = [bucket_hash(sorted(bucket)) for bucket in by_first_byte]
+    hashes = [bucket_hash(sorted(bucket)) if bucket else _EMPTY_BUCKET for bucket in by_first_byte]
     return set_hash_of_buckets(len(distinct), hashes)
 
 
 def bucket_hash(ascending: Iterable[bytes]) -> bytes:
     """Return B_i of `set_hash`: the hash of the distinct values with one first byte, in ascending order."""
     return tagged("strandline/set-bucket/1", b"".join(ascending))
+
+
+_EMPTY_BUCKET = bucket_hash(())
 
 
 def set_hash_of_buckets(count: int, hashes: Sequence[bytes]) -> bytes:

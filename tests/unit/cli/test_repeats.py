@@ -87,4 +87,4 @@ def test_the_commands_that_take_an_id_are_those_that_write_one_row():
         for name in command_names()
         if any("--run-id" in parameter.opts for parameter in commands().commands[name].params)
     }
-    assert taking == {"init", "ingest", "reduce", "maintain"}
+    assert taking == {"init", "ingest", "reduce", "maintain", "snapshot", "gc"}

@@ -108,8 +108,10 @@ def test_provenance_is_what_tells_deliveries_apart():
             "source", "source_offset", "first_seen", "last_seen", "times_seen", "first_run", "last_run",
         ],
         "namespace_state": ["reduced_version", "reduced_at", "run_id"],
+        "snapshot_member": [],
         "snapshot": ["record_version", "pruned_version", "run_id"],
         "pruned_record": ["snapshot_id", "run_id", "gc_number"],
+        "gc_run": ["delete_version", "vacuumed_at"],
         "run": [],
     }  # fmt: skip
 
@@ -144,8 +146,10 @@ def test_merge_policies_and_keys():
         "equivocation": ("replace", ("namespace", "kind", "key", "position")),
         "quarantine": ("upsert", ("quarantine_id",)),
         "namespace_state": ("replace", ("namespace",)),
+        "snapshot_member": ("insert_only", ("namespace", "snapshot_id", "record_id")),
         "snapshot": ("insert_only", ("namespace", "snapshot_id")),
         "pruned_record": ("insert_only", ("namespace", "record_id")),
+        "gc_run": ("upsert", ("run_id", "namespace")),
         "run": ("append", ("run_id",)),
     }
 

@@ -176,6 +176,26 @@ PRODUCED = [
     "AURA_CHECKPOINT_FORK",
     "AURA_COMMIT_FORK",
     "AURA_SNAPSHOT_FORK",
+    "KIND_KEPT",
+    "WINDOW",
+    "RECEIPT_REFERENCE",
+    "PENDING_CONSENSUS",
+    "UNMET",
+    "EPOCH_OPEN",
+    "EPOCH_END",
+    "EPOCH_START",
+    "NOT_FINAL",
+    "WALK_MODE",
+    "STORE_KEEPS_ALL",
+    "HEAD",
+    "TAIL",
+    "DOCUMENT_ROW",
+    "BASE_MOVED",
+    "CONTRACT_MOVED",
+    "HELD",
+    "NOTHING_TO_PRUNE",
+    "SNAPSHOT_DAMAGED",
+    "PROOF_FAILED",
 ]
 
 
@@ -245,7 +265,8 @@ def test_alarms_are_forks_manifests_own_journals_in_danger_and_our_own_faults():
     of_contexts = {f"AURA_{each}_FORK" for each in ("CONSENSUS", "CHECKPOINT", "COMMIT", "SNAPSHOT")}
     assert forks == {"SDMP_FORK", "IPFSLOG_CLOCK_FORK", "AURA_OP_FORK", "DEVICELOG_FORK"} | of_contexts
     own = {code for code in EVERY if code.startswith("OWN_")}
-    assert alarms == forks | manifests | own | {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT"}
+    faults = {"INTERNAL_ERROR", "LIBRARY_DISAGREEMENT", "SNAPSHOT_DAMAGED", "PROOF_FAILED"}
+    assert alarms == forks | manifests | own | faults
 
 
 def test_later_rules_may_judge_again_what_was_our_limit_our_fault_or_unknown_to_us():

@@ -2,6 +2,7 @@
 
 from strandline.cli.show.check import check
 from strandline.cli.show.maintain import maintain
+from strandline.cli.show.pruning import gc, snapshot
 from strandline.cli.show.quarantine import quarantine
 from strandline.cli.show.reports import (
     demo,
@@ -28,6 +29,7 @@ __all__ = [
     "doctor",
     "explain",
     "export",
+    "gc",
     "ingest",
     "init",
     "maintain",
@@ -35,6 +37,7 @@ __all__ = [
     "reduce",
     "repeated",
     "report",
+    "snapshot",
     "sql",
     "status",
     "stream",

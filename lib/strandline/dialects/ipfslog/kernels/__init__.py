@@ -20,6 +20,14 @@ from strandline.dialects.ipfslog.kernels.identity_verdicts import (
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
 from strandline.dialects.ipfslog.kernels.packing import FILE_SCHEMA, packed
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
+from strandline.dialects.ipfslog.kernels.pruning import (
+    CARRY_COLUMNS,
+    CARRY_SCHEMA,
+    ENCODED_SCHEMA,
+    ENTRY_COLUMNS,
+    carries,
+    encoded_skeletons,
+)
 from strandline.dialects.ipfslog.kernels.replay import replay
 from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
 from strandline.dialects.ipfslog.kernels.signatures import verified
@@ -29,8 +37,12 @@ from strandline.dialects.ipfslog.kernels.walks import WALK_COLUMNS, WALK_SCHEMA,
 from strandline.dialects.ipfslog.kernels.whole_logs import LOG_COLUMNS, LOG_NODE, LOG_SCHEMA, whole_logs
 
 __all__ = [
+    "CARRY_COLUMNS",
+    "CARRY_SCHEMA",
     "CONFIGURATION_SCHEMA",
     "DOCUMENT_FIELDS",
+    "ENCODED_SCHEMA",
+    "ENTRY_COLUMNS",
     "ENTRY_FACTS",
     "FILE_SCHEMA",
     "IDENTITY",
@@ -56,8 +68,10 @@ __all__ = [
     "Iterate",
     "Traverse",
     "access_digests",
+    "carries",
     "configurations",
     "database_digests",
+    "encoded_skeletons",
     "entry_facts",
     "identities",
     "judge",

@@ -10,6 +10,7 @@ from strandline.dialects.ipfslog.reduce.configuration import (
 from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
 from strandline.dialects.ipfslog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.ipfslog.reduce.forks import forks
+from strandline.dialects.ipfslog.reduce.pruning import KIND, carry_of, plan_log, prove_log, whole_log_hold
 from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, entry_id, iterate, last, traverse
 from strandline.dialects.ipfslog.reduce.skeletons import (
     Carry,
@@ -45,6 +46,7 @@ from strandline.dialects.ipfslog.reduce.stores import (
 
 __all__ = [
     "FORK_KIND",
+    "KIND",
     "ORDER_BLOCK",
     "STORES",
     "STORES_WITH_ROWS",
@@ -64,6 +66,7 @@ __all__ = [
     "UnknownEntry",
     "ViewRow",
     "access_digest",
+    "carry_of",
     "configuration_of",
     "counter",
     "database_digest",
@@ -82,10 +85,13 @@ __all__ = [
     "order_key",
     "parse_log_config",
     "payload_json",
+    "plan_log",
+    "prove_log",
     "reduce_dag",
     "reduce_log",
     "state_hash",
     "traverse",
     "value_json",
     "walk",
+    "whole_log_hold",
 ]

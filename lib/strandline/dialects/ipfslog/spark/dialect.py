@@ -11,6 +11,7 @@ from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import DialectInfo, GivenOption
 from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog import demo as demo_files
 from strandline.dialects.ipfslog import kernels
@@ -18,13 +19,13 @@ from strandline.dialects.ipfslog.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, 
 from strandline.dialects.ipfslog.info import INFO, LOG_CONFIG
 from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
 from strandline.dialects.ipfslog.spark import export as export_files
-from strandline.dialects.ipfslog.spark import reduction
+from strandline.dialects.ipfslog.spark import pruning, reduction
 from strandline.dialects.ipfslog.spark.admission import LogAdmission
 from strandline.dialects.ipfslog.types import HeadClaim
 from strandline.dialects.ipfslog.verify import Foreign, read_element
 
 
-class Logs(LogAdmission):
+class Logs(LogAdmission, Prunes):
     """Logs of ipfs-log and OrbitDB."""
 
     info: ClassVar[DialectInfo] = INFO
@@ -54,6 +55,24 @@ class Logs(LogAdmission):
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         """Reduce the logs that `changes` touch or whose configuration changed, or all."""
         return reduction.reduce(changes, tables, jobs, scope)
+
+    def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+        """Say of each entry of stores with rows whether it decides anything; other logs keep all."""
+        return pruning.plan(tables, jobs, scope)
+
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+        """Return what keeps the place of chosen entries in the order."""
+        return pruning.skeletons(plan, chosen)
+
+    def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+        """Return store, write list and number of pruned entries of each log."""
+        return pruning.carries(plan, chosen)
+
+    def reduce_rest(
+        self, plan: PrunePlan, skeletons: DataFrame, carries: DataFrame, tables: Tables, jobs: Jobs, scope: PruneScope
+    ) -> ReducedTables:  # fmt: skip
+        """Reduce logs from the entries that stay and all skeletons."""
+        return pruning.reduce_rest(plan, skeletons, carries, tables, jobs, scope)
 
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
         """Write logs as a CAR, with the identities and manifests that they need."""

@@ -41,8 +41,8 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every log from all of its entries, as of one version of their table."""
     every = retained_entries(tables, jobs, scope.version)
     counted = every.counted().withColumn("is_known", F.lit(True))
-    configured = jobs.checkpoint(_configured(counted, every, tables, scope), "logs")
-    _check_pruned_logs(configured, every, jobs)
+    configured = jobs.checkpoint(with_configuration(counted, every, tables, scope), "logs")
+    check_pruned_logs(configured, every, jobs)
     found = jobs.row(configured.agg(F.coalesce(F.sum("record_count"), F.lit(0)).alias("entries")))
     rows = (
         from_few(every, configured, tables, jobs)
@@ -66,7 +66,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     every = retained_entries(tables, jobs, scope.version)
     changes = jobs.persist(changes.drop(*_UNREAD), "changes")
     touched = jobs.checkpoint(_touched(changes, every, tables, scope), "logs")
-    _check_pruned_logs(touched, every, jobs)
+    check_pruned_logs(touched, every, jobs)
     found = jobs.row(
         touched.agg(
             F.collect_set("bucket").alias("buckets"), F.count_if("whole").alias("whole"),
@@ -112,13 +112,19 @@ def _of_many(
     return parts
 
 
-def _configured(counted: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope) -> DataFrame:
+def with_configuration(
+    counted: DataFrame, every: RetainedEntries, tables: Tables, scope: ReduceScope
+) -> DataFrame:
+    """Add the configuration of each log, from its carry, the operator's file or its manifests.
+
+    Reads:  counted: namespace, ..  Gives: as `logs.configured`.  Rows: one per row.
+    """
     carries = None if every.pruned is None else every.pruned.carries
     manifests = tables.read_version(MANIFESTS, scope.side_versions[MANIFESTS])
     return logs.configured(counted, manifests, carries, scope.reducer_options)
 
 
-def _check_pruned_logs(configured: DataFrame, every: RetainedEntries, jobs: Jobs) -> None:
+def check_pruned_logs(configured: DataFrame, every: RetainedEntries, jobs: Jobs) -> None:
     """Check that the operator's file does not change the configuration of logs with pruned entries.
 
     Raises: UsageError LOG_CONFIG_PRUNED.
@@ -164,7 +170,7 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
         counted = counted.join(F.broadcast(names), "namespace", "left_anti").unionByName(
             retried, allowMissingColumns=True
         )
-    configured = _configured(counted, every, tables, scope)
+    configured = with_configuration(counted, every, tables, scope)
     differs = (
         F.col("is_retried") | F.col("old_count").isNull()
         | (F.col("old_configuration") != F.col("configuration"))

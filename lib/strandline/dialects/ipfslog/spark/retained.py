@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
@@ -57,9 +57,25 @@ class RetainedEntries:
 
     def within(self, buckets: tuple[int, ...]) -> RetainedEntries:
         """Return the entries of the logs in these buckets."""
-        is_within = F.col("bucket").isin(*buckets)
-        rest = None if self.pruned is None else Pruned(self.pruned.rows.where(is_within), self.pruned.carries)
-        return RetainedEntries(self.entries.where(is_within), rest)
+        return self.where(F.col("bucket").isin(*buckets))
+
+    def where(self, is_wanted: Column) -> RetainedEntries:
+        """Return the entries of the logs for which a condition on namespace and bucket is true."""
+        rest = None if self.pruned is None else Pruned(self.pruned.rows.where(is_wanted), self.pruned.carries)
+        return RetainedEntries(self.entries.where(is_wanted), rest)
+
+    def without(self, gone: Pruned) -> RetainedEntries:
+        """Return the entries when those of `gone` are pruned, too.
+
+        Reads:  gone: rows: kernels.SKELETON_COLUMNS; carries: namespace, carry, of all their logs.
+        """
+        columns = list(kernels.SKELETON_COLUMNS)
+        rows, carries = gone.rows.select(*columns), gone.carries
+        if self.pruned is not None:
+            older = self.pruned.carries.join(carries, "namespace", "left_anti")
+            rows, carries = rows.unionByName(self.pruned.rows.select(*columns)), carries.unionByName(older)
+        entries = self.entries.join(gone.rows.select(*KEY), list(KEY), "left_anti")
+        return RetainedEntries(entries, Pruned(rows, carries))
 
     def counted(self) -> DataFrame:
         """Count the records of each log, with pruned ones.

@@ -1,0 +1,77 @@
+"""The command `gc`."""
+
+from typing import Annotated
+
+import typer
+
+from strandline.cli import show
+from strandline.cli.command import Result, command
+from strandline.cli.commands.snapshot import Dialects, Namespaces, SkipWindow
+from strandline.cli.given import known_dialect
+from strandline.cli.invocation import Invocation
+from strandline.core.pruning import DEFAULT_SKIP_WINDOW
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    command(
+        app,
+        "gc",
+        panel="Load",
+        recorded=True,
+        examples=(
+            "strandline gc --what-if",
+            "strandline gc --except demo-shop --min-prunable 1000",
+            "strandline gc --skip-window 64 --schema main.strandline --json",
+        ),
+    )(_gc)
+
+
+def _gc(
+    call: Invocation,
+    what_if: Annotated[
+        bool, typer.Option("--what-if", help="Plan and prove, and say what would go; nothing is deleted.")
+    ] = False,
+    namespace: Namespaces = None,
+    dialect: Dialects = None,
+    excluded: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--except",
+            metavar="NAME",
+            help="A namespace that stays whole; can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    skip_window: SkipWindow = None,
+    min_prunable: Annotated[
+        int | None,
+        typer.Option(
+            "--min-prunable",
+            metavar="N",
+            min=1,
+            help="Leave namespaces with fewer such records alone.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Result:
+    """Remove records that decide nothing any more from the record tables.
+
+    Before anything is deleted, two full reductions, with and without these records, must give the same rows and state
+    hash. What was removed is remembered by id: a late copy is known and does not count again.
+    """
+    from strandline.dialects import every
+    from strandline.pipelines import gc
+
+    request = gc.GcRequest(
+        skip_window=DEFAULT_SKIP_WINDOW if skip_window is None else skip_window,
+        dialects=tuple(known_dialect(name, "gc") for name in dialect or ()),
+        namespaces=tuple(namespace or ()),
+        excluded=tuple(excluded or ()),
+        walk_entries=call.settings.limits.walk_entries,
+        min_prunable=1 if min_prunable is None else min_prunable,
+        what_if=what_if,
+    )
+    with call.progress() as progress:
+        report = gc.run(call.store(makes=False), every(), request, call.context(progress))
+    return Result(report, lambda console: show.gc(console, report))

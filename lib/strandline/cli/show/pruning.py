@@ -1,0 +1,53 @@
+"""The reports of `snapshot` and `gc`: what can go, what went, and what keeps the rest."""
+
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from strandline.cli.show.parts import counts, head, next_commands
+from strandline.cli.show.rows import table
+from strandline.cli.text import printable
+from strandline.pipelines.report import Report
+
+_COLUMNS: Final = ("namespace", "outcome", "reason", "pruned", "bytes", "stay")
+SHOWN: Final = 20
+
+
+def snapshot(console: Console, report: Report) -> None:
+    """Print how many snapshots were taken, and what they cover."""
+    head(console, report)
+    counts(console, report)
+    if report.counts["damaged"]:
+        console.print(Text("damaged snapshots were replaced: the new ones list all members", style="yellow"))
+    next_commands(console, ("strandline gc --what-if",), report)
+
+
+def gc(console: Console, report: Report) -> None:
+    """Print what went from each namespace, and by rule how many records stay, with what the rule says."""
+    from strandline.contracts.reasons import reasons
+
+    known = reasons()
+    head(console, report)
+    counts(console, report)
+    found = report.members["collections"]
+    rows = [
+        [
+            printable(row["namespace"]), row["outcome"], row["reason"] or "", row["pruned"], row["bytes"],
+            sum(row["holds"].values()),
+        ]
+        for row in found[:SHOWN]
+    ]  # fmt: skip
+    if rows:
+        table(console, _COLUMNS, rows)
+    if len(found) > SHOWN:
+        console.print(Text("more: strandline sql 'SELECT * FROM gc_report'"))
+    for dialect, holds in sorted(report.members["holds"].items()):
+        for code, count in sorted(holds.items(), key=lambda item: (-item[1], item[0])):
+            console.print(Text(f"{dialect}: {count:,} records stay, {code}: {known[code].meaning}"))
+    for place in report.members["differences"]:
+        console.print(Text(f"differs without the pruned records: {printable(place)}", style="bold red"))
+    if report.members["what_if"]:
+        console.print(Text("nothing was deleted: run without --what-if to prune"))
+    else:
+        next_commands(console, ("strandline check",), report)

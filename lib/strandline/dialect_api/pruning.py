@@ -1,0 +1,87 @@
+"""The interface of dialects whose records can be pruned: what may go, what stays of it, and the proof."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope
+
+ReducedTables: TypeAlias = Mapping[str, DataFrame]
+"""The rows of all reduced tables by table, with `namespace_state` reduced to what a state determines."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruneScope:
+    """The basis of a plan: the records as `reduction` reads them, and the window below which they may go.
+
+    `namespaces` are the only ones to plan, or None for all; those in `excluded` are left out.
+    """
+
+    reduction: ReduceScope
+    skip_window: int
+    namespaces: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrunePlan:
+    """What a full reduction of all records says of each record that is stored and not pruned.
+
+    - `members`: namespace, bucket, record_id, kind, alt_id, generation DECIMAL(20,0), hold (null if it may go), size
+      (stored bytes of the record);
+    - `states`: namespace, bucket, state_hash, reducer_version; one row per namespace;
+    - `reduced`: the rows of that reduction;
+    - `context` is the dialect's own.
+    """
+
+    members: DataFrame
+    states: DataFrame
+    reduced: ReducedTables
+    context: Any
+
+
+class Prunes(ABC):
+    """A dialect that lets records go: their rows are removed, and skeletons stay in `pruned_record`."""
+
+    @abstractmethod
+    def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+        """Reduce namespaces from nothing and say of each record what keeps it. Raises: UsageError."""
+
+    @abstractmethod
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+        """Return what stays of the chosen records.
+
+        Reads:  chosen: namespace, record_id: some of the plan that may go.
+        Gives:  namespace, record_id, skeleton (null where nothing needs to stay).
+        Rows:   one per chosen record.
+        """
+
+    @abstractmethod
+    def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+        """Return what all skeletons of a namespace add up to when the chosen records go.
+
+        Reads:  chosen: namespace, record_id.
+        Gives:  namespace, carry.
+        Rows:   one per namespace of the plan.
+        """
+
+    @abstractmethod
+    def reduce_rest(
+        self, plan: PrunePlan, skeletons: DataFrame, carries: DataFrame, tables: Tables, jobs: Jobs, scope: PruneScope
+    ) -> ReducedTables:  # fmt: skip
+        """Reduce the namespaces of the plan from nothing, without the records that have gone by then.
+
+        Reads:  skeletons: as `skeletons_of` gives them; carries: as `carries_of` gives them.
+        Gives:  the same tables and columns as `PrunePlan.reduced`.
+        """
+
+
+def pruner(dialect: object) -> Prunes | None:
+    """Return the dialect as one that lets records go, or None if it keeps all."""
+    return dialect if isinstance(dialect, Prunes) else None

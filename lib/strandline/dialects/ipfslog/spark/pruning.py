@@ -1,0 +1,135 @@
+"""Pruning of logs: the holds of `reduce.pruning` as joins on the rows of a full reduction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce as fold
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
+from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.reduce import KIND
+from strandline.dialects.ipfslog.spark import logs
+from strandline.dialects.ipfslog.spark.few_entries import are_few, from_few
+from strandline.dialects.ipfslog.spark.full_reduction import from_all
+from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows
+from strandline.dialects.ipfslog.spark.reduction import check_pruned_logs, with_configuration
+from strandline.dialects.ipfslog.spark.retained import Pruned, RetainedEntries, retained_entries
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, STATES, TAILS, VIEW
+from strandline.frames.known import KEY
+from strandline.frames.lift import map_batches
+from strandline.frames.pruning import GENERATION, boundary
+
+_STATE = ("namespace", "record_count", "state_hash", "order_blocks", "document_groups", "reducer_version")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLogs:
+    """The logs of a plan: their entries and skeletons, their configuration, and how many records they have together."""
+
+    retained: RetainedEntries
+    configured: DataFrame
+    records: int
+
+
+def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+    """Reduce logs from all of their entries, and say of each entry what keeps it."""
+    every = retained_entries(tables, jobs, scope.reduction.version).where(_is_asked(scope))
+    # No log is known: stored rows are not looked at.
+    counted = every.counted().withColumn("is_known", F.lit(False))
+    configured = jobs.checkpoint(with_configuration(counted, every, tables, scope.reduction), "logs to plan")
+    check_pruned_logs(configured, every, jobs)
+    found = jobs.row(configured.agg(F.coalesce(F.sum("record_count"), F.lit(0)).alias("records")))
+    planned = PlannedLogs(every, configured, found["records"])
+    reduced = _reduced(every, planned, tables, jobs, scope)
+    members = _members(every, reduced, scope.skip_window)
+    states = reduced.states.select("namespace", "bucket", "state_hash", "reducer_version")
+    return PrunePlan(jobs.persist(members, "what keeps entries"), states, _tables(reduced), planned)
+
+
+def skeletons(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+    """Encode the skeletons of chosen entries."""
+    planned: PlannedLogs = plan.context
+    entries = planned.retained.entries.select(*kernels.ENTRY_COLUMNS)
+    named = entries.join(chosen.select(*KEY), list(KEY), "left_semi")
+    return map_batches(named, kernels.encoded_skeletons, kernels.ENCODED_SCHEMA)
+
+
+def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+    """Encode the carry of each log of a plan."""
+    planned: PlannedLogs = plan.context
+    gone = chosen.select("namespace")
+    if planned.retained.pruned is not None:
+        gone = gone.unionByName(planned.retained.pruned.rows.select("namespace"))
+    counts = gone.groupBy("namespace").agg(F.count(F.lit(1)).alias("pruned"))
+    told = planned.configured.select("namespace", "store", "write").join(counts, "namespace", "left")
+    counted = told.withColumn("pruned", F.coalesce("pruned", F.lit(0).cast("bigint")))
+    return map_batches(counted.select(*kernels.CARRY_COLUMNS), kernels.carries, kernels.CARRY_SCHEMA)
+
+
+def reduce_rest(
+    plan: PrunePlan, gone: DataFrame, carries: DataFrame, tables: Tables, jobs: Jobs, scope: PruneScope
+) -> ReducedTables:
+    """Reduce the logs of a plan from the entries that stay and all skeletons."""
+    planned: PlannedLogs = plan.context
+    bones = gone.join(planned.configured.select("namespace", "bucket"), "namespace")
+    rest = planned.retained.without(Pruned(bones, carries.join(bones, "namespace", "left_semi")))
+    return _tables(_reduced(rest, planned, tables, jobs, scope))
+
+
+def _reduced(
+    retained: RetainedEntries, planned: PlannedLogs, tables: Tables, jobs: Jobs, scope: PruneScope
+) -> ReducedRows:
+    if are_few(retained, planned.configured, planned.records, jobs, scope.reduction):
+        return from_few(retained, planned.configured, tables, jobs)
+    return from_all(retained, planned.configured, tables, jobs, scope.reduction)
+
+
+def _tables(reduced: ReducedRows) -> ReducedTables:
+    return {**reduced.rows, STATES: reduced.states.select(*_STATE)}
+
+
+def _is_asked(scope: PruneScope) -> Column:
+    is_asked = ~F.col("namespace").isin(*scope.excluded)
+    return is_asked if scope.namespaces is None else is_asked & F.col("namespace").isin(*scope.namespaces)
+
+
+def _members(retained: RetainedEntries, reduced: ReducedRows, skip_window: int) -> DataFrame:
+    """Say of each stored entry what keeps it: the first of `reduce.plan_log`.
+
+    Gives:  as `PrunePlan.members`.
+    Rows:   one per entry of a log that was reduced.
+    """
+    logs_ = reduced.states.select("namespace", "store")
+    view = reduced.rows[VIEW].select("namespace", "record_id", "position", "mode")
+    sizes = view.groupBy("namespace").agg(F.max("position").alias("entries"), F.max("mode").alias("mode"))
+    entries = retained.entries.select(
+        "namespace", "bucket", "record_id", F.octet_length("block").alias("size")
+    )
+    placed = entries.join(F.broadcast(logs_), "namespace").join(F.broadcast(sizes), "namespace", "left")
+    found = placed.join(view.drop("mode"), list(KEY), "left")
+    for flag, table in (("is_head", HEADS), ("is_tail", TAILS), ("in_document", DOCUMENTS)):
+        named = reduced.rows[table].select(*KEY).distinct().withColumn(flag, F.lit(True))
+        found = found.join(named, list(KEY), "left")
+    rules = (
+        (F.col("mode") == "walk", "WALK_MODE"),
+        (~logs.has_documents(), "STORE_KEEPS_ALL"),
+        (F.col("position").isNull(), "KIND_KEPT"),
+        (F.col("is_head"), "HEAD"),
+        (F.col("is_tail"), "TAIL"),
+        (F.col("in_document"), "DOCUMENT_ROW"),
+        (F.col("position") >= boundary(F.col("entries"), skip_window), "WINDOW"),
+    )
+    hold = fold(
+        lambda rest, rule: F.when(rule[0], F.lit(rule[1])).otherwise(rest),
+        reversed(rules),
+        F.lit(None).cast("string"),
+    )
+    return found.select(
+        "namespace", "bucket", "record_id", F.lit(KIND).alias("kind"), F.lit(None).cast("binary").alias("alt_id"),
+        F.col("position").cast(GENERATION).alias("generation"), hold.alias("hold"),
+        F.col("size").cast("bigint").alias("size"),
+    )  # fmt: skip

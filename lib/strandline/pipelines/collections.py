@@ -1,0 +1,172 @@
+"""One round of `gc` over a dialect: which records go, the proof, and the rows of `gc_run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.frames.known import KEY
+from strandline.frames.pruning import differing, row_hashes, totals
+from strandline.pipelines import prune_plans
+from strandline.pipelines.prune_plans import BASE_MOVED, CONTRACT_MOVED, DAMAGED, HELD, Planned
+from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.store import TableStore
+
+NOTHING, FAILED = "NOTHING_TO_PRUNE", "PROOF_FAILED"
+SHOWN_DIFFERENCES: Final = 20
+_COUNT: Final = "map<string,bigint>"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a collection can do with the namespaces of a dialect.
+
+    - `verdicts`: those of `Planned`, with `reason`, `is_usable` (the newest snapshot is applied), `is_refused`;
+    - `chosen`: the members that go: rows of `PrunePlan.members`;
+    - `carries`: namespace, carry; `taken`: the new snapshots, as `prune_plans.new_snapshots`.
+    """
+
+    planned: Planned
+    verdicts: DataFrame
+    chosen: DataFrame
+    carries: DataFrame
+    taken: DataFrame
+
+
+def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
+    """Choose what goes: what the newest snapshot lists if it can still be applied, else all that may go now.
+
+    Of a namespace whose snapshot is damaged, and of one with fewer than `min_prunable` records, nothing goes.
+    """
+    judged = planned.verdicts.withColumn("reason", _reason(planned.scope.skip_window))
+    usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
+    judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
+    only = planned.to_prune.join(judged.where("is_usable").select("namespace"), "namespace", "left_semi")
+    free = planned.prunable.join(judged.where("is_usable").select("namespace"), "namespace", "left_anti")
+    chosen = free.unionByName(planned.prunable.join(only, list(KEY), "left_semi"))
+    damaged = judged.where(F.col("reason") == DAMAGED).select("namespace")
+    chosen = jobs.persist(chosen.join(damaged, "namespace", "left_anti"), "what goes")
+    carries = jobs.checkpoint(planned.prunes.carries_of(planned.plan, chosen), "carries")
+    # A snapshot whose carry is not what its records add up to is damaged, too.
+    compared = judged.join(carries, "namespace", "left")
+    is_wrong = F.col("is_usable") & ~F.col("s_carry").eqNullSafe(F.col("carry"))
+    judged = compared.withColumns(
+        {
+            "reason": F.when(is_wrong, F.lit(DAMAGED)).otherwise(F.col("reason")),
+            "is_usable": F.col("is_usable") & ~is_wrong,
+        }
+    ).withColumn("is_refused", F.coalesce(F.col("reason") == DAMAGED, F.lit(False)))
+    judged = jobs.checkpoint(judged.drop("carry"), "verdicts on snapshots")
+    sizes = chosen.groupBy("namespace").agg(F.count(F.lit(1)).alias("records"))
+    kept = sizes.where(F.col("records") < min_prunable).select("namespace")
+    out = judged.where("is_refused").select("namespace").unionByName(kept).distinct()
+    chosen = jobs.persist(chosen.join(out, "namespace", "left_anti"), "what goes")
+    some = judged.join(chosen.select("namespace").distinct(), "namespace", "left_semi")
+    taken = prune_plans.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries)
+    return Round(planned, judged, chosen, carries, jobs.checkpoint(taken, "new snapshots"))
+
+
+def _reason(skip_window: int) -> Column:
+    is_applied = F.col("s_snapshot_id").eqNullSafe(F.col("applied_id"))
+    moved = (F.col("s_skip_window") != skip_window) | (F.col("s_reducer_version") != F.col("reducer_version"))
+    return (
+        F.when(F.col("s_snapshot_id").isNull(), F.lit(None).cast("string"))
+        .when(F.col("is_damaged"), F.lit(DAMAGED))
+        .when(is_applied, F.lit(None).cast("string"))
+        .when(~prune_plans.has_base(), F.lit(BASE_MOVED))
+        .when(moved, F.lit(CONTRACT_MOVED))
+        .when(F.col("is_held"), F.lit(HELD))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A proved round: the rows to append to `pruned_record`, one row of `gc_run` per namespace with something to tell.
+
+    `lost` are places where the two reductions differ, at most SHOWN_DIFFERENCES.
+    """
+
+    round: Round
+    rows: DataFrame
+    runs: DataFrame
+    lost: tuple[str, ...]
+
+
+def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
+    """Reduce the namespaces again without what goes, and compare all rows; a namespace that differs is refused."""
+    planned, chosen = found.planned, found.chosen
+    bones = jobs.persist(planned.prunes.skeletons_of(planned.plan, chosen), "skeletons")
+    reduced = planned.prunes.reduce_rest(planned.plan, bones, found.carries, store, jobs, planned.scope)
+    names = jobs.checkpoint(chosen.select("namespace").distinct(), "namespaces with something to prune")
+    sides = {}
+    for side, tables in (("before", planned.plan.reduced), ("after", reduced)):
+        ours = {table: rows.join(names, "namespace", "left_semi") for table, rows in tables.items()}
+        sides[side] = jobs.persist(row_hashes(ours), f"rows {side}")
+    compared = names.join(totals(sides["before"], "before"), "namespace", "left").join(
+        totals(sides["after"], "after"), "namespace", "left"
+    )
+    is_equal = F.coalesce(F.col("before_hash") == F.col("after_hash"), F.lit(False))
+    proofs = jobs.checkpoint(compared.withColumn("is_proved", is_equal), "proofs")
+    lost: tuple[str, ...] = ()
+    if jobs.has_rows(proofs.where("NOT is_proved")):
+        places = differing(sides["before"], sides["after"]).orderBy("namespace", "place")
+        lost = tuple(
+            f"{row['namespace']} {row['place']}"
+            for row in jobs.few(places.limit(SHOWN_DIFFERENCES), 20) or ()
+        )
+    runs = jobs.checkpoint(_runs(store, found, proofs), "what is done")
+    ids = runs.where("outcome = 'PROVED'").select("namespace", "snapshot_id")
+    rows = chosen.join(bones, list(KEY), "left").join(ids, "namespace").select(
+        "namespace", "bucket", "record_id", "alt_id", F.lit("remove").alias("form"), "kind", "skeleton",
+        "generation", "snapshot_id",
+    )  # fmt: skip
+    return Proved(found, jobs.persist(rows, "pruned records"), runs, lost)
+
+
+def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:
+    """Return the rows of `gc_run`, with the outcome PROVED where records may go now."""
+    members, prunable = found.planned.plan.members, found.planned.prunable
+    holds = _counted(members.where("hold IS NOT NULL"), "hold", "holds")
+    kinds = _counted(prunable, "kind", "kinds")
+    gone = found.chosen.groupBy("namespace").agg(
+        F.count(F.lit(1)).alias("pruned"), F.sum("size").alias("bytes")
+    )
+    new = found.taken.select("namespace", F.col("snapshot_id").alias("new_id"))
+    joined = found.verdicts
+    for part in (holds, kinds, gone, proofs, new):
+        joined = joined.join(part, "namespace", "left")
+    told = joined.where("kinds IS NOT NULL OR is_refused")
+    proved = F.coalesce("is_proved", F.lit(False))
+    failed = F.col("is_proved").isNotNull() & ~proved
+    outcome = (
+        F.when(F.col("is_refused") | failed, F.lit("REFUSED"))
+        .when(proved, F.lit("PROVED"))
+        .otherwise(F.lit("DONE"))
+    )
+    reason = (
+        F.when(failed, F.lit(FAILED))
+        .when(F.col("is_refused") | proved, F.col("reason"))
+        .otherwise(F.lit(NOTHING))
+    )
+    used = F.when(F.col("is_usable"), F.col("s_snapshot_id")).otherwise(F.col("new_id"))
+    empty = F.map_from_arrays(F.array().cast("array<string>"), F.array().cast("array<bigint>"))
+    goes = F.coalesce("pruned", F.lit(0).cast("bigint"))
+    return told.select(
+        "namespace", "bucket", F.lit(store.run_id).alias("run_id"), outcome.alias("outcome"), reason.alias("reason"),
+        used.alias("snapshot_id"), F.lit(None).cast("bigint").alias("gc_number"), "before_hash", "after_hash",
+        "before_rows", "after_rows", F.coalesce("holds", empty).alias("holds"),
+        F.coalesce("kinds", empty).alias("kinds"),
+        F.when(proved, goes).otherwise(F.lit(0).cast("bigint")).alias("pruned"),
+        F.when(proved, F.coalesce("bytes", F.lit(0).cast("bigint"))).otherwise(F.lit(0).cast("bigint")).alias("bytes"),
+        F.lit(None).cast("bigint").alias("delete_version"), F.lit(None).cast("timestamp").alias("vacuumed_at"),
+    )  # fmt: skip
+
+
+def _counted(rows: DataFrame, by: str, name: str) -> DataFrame:
+    """Count rows by a column.  Gives: namespace, `name` (map of value to count).  Rows: one per namespace with rows."""
+    counts = rows.groupBy("namespace", by).agg(F.count(F.lit(1)).alias("records"))
+    pairs = F.map_from_entries(F.sort_array(F.collect_list(F.struct(by, "records")))).cast(_COUNT)
+    return counts.groupBy("namespace").agg(pairs.alias(name))

@@ -1,0 +1,110 @@
+"""What `gc` does around its rounds: checks tables, finishes killed collections, writes and shows rows of `gc_run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.core.errors import UsageError
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.pruning import Prunes
+from strandline.frames.known import pruned_records
+from strandline.pipelines.run_context import RunContext
+from strandline.tables.store import TableStore, Written
+
+GC_RUNS: Final = "gc_run"
+PRUNED: Final = "pruned_record"
+SHOWN: Final = 1_000
+APPEND_ONLY: Final = "delta.appendOnly"
+_Pairs = Iterable[tuple[Dialect, Prunes]]
+
+
+def check_tables(store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]]) -> None:
+    """Check that rows of the record tables may be deleted. Raises: UsageError TABLE_APPEND_ONLY."""
+    for dialect, _ in pairs:
+        table = dialect.info.record_table
+        if store.properties(table).get(APPEND_ONLY, "").lower() == "true":
+            raise UsageError(
+                "TABLE_APPEND_ONLY",
+                f"{table} has the property {APPEND_ONLY}, so its rows cannot be deleted.",
+                f"Leave its dialect out with --dialect, or unset the property: {dialect.info.name} can be pruned.",
+            )
+
+
+def finish(
+    store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]], context: RunContext
+) -> tuple[int, dict[str, Written]]:
+    """Delete rows that `pruned_record` lists, and close the rows of `gc_run` of killed runs.
+
+    Returns the number of rows that were left, and what was written.
+    """
+    if not store.stored_bytes(GC_RUNS) and not store.stored_bytes(PRUNED):
+        return 0, {}
+    count, written = 0, {}
+    context.progress.stage("finishing earlier collections")
+    for dialect, _ in pairs:
+        table = dialect.info.record_table
+        keys = list(contract(table).key)
+        pruned = pruned_records(store.read(PRUNED), dialect.info.kinds)
+        named = pruned.select("namespace", "bucket", F.col("record_id").alias(keys[1]))
+        left = store.read(table).select("bucket", *keys).join(named, ["bucket", *keys], "left_semi").persist()
+        found = left.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")).collect()[
+            0
+        ]
+        if found["rows"]:
+            written[table] = store.delete(table, left, tuple(sorted(found["buckets"])))
+            count += found["rows"]
+        left.unpersist()
+    # Rows of this run id are those of an attempt that was killed.
+    open_runs = store.read(GC_RUNS).where("outcome = 'PROVED'")
+    numbers = store.read(PRUNED).groupBy("run_id", "namespace").agg(F.max("gc_number").alias("number"))
+    closed = (
+        open_runs.drop("gc_number").join(numbers, ["run_id", "namespace"], "left")
+        .withColumnRenamed("number", "gc_number")
+        .withColumns(
+            {
+                "outcome": F.when(F.col("gc_number").isNull(), F.lit("VOID")).otherwise(F.lit("DONE")),
+                "pruned": F.when(F.col("gc_number").isNull(), F.lit(0).cast("bigint")).otherwise(F.col("pruned")),
+            }
+        )
+    )  # fmt: skip
+    return count, written | write_runs(store, closed)
+
+
+def write_runs(store: TableStore, runs: DataFrame) -> dict[str, Written]:
+    """Write rows of `gc_run`; a row of the same run and namespace is replaced."""
+    buckets = runs.agg(F.collect_set("bucket").alias("buckets")).collect()[0]["buckets"]
+    return {GC_RUNS: store.upsert(GC_RUNS, runs, tuple(sorted(buckets)))} if buckets else {}
+
+
+def kept_by_others(
+    store: TableStore, every: Iterable[Dialect], pairs: _Pairs, dialects: tuple[str, ...]
+) -> dict[str, dict[str, int]]:
+    """Return the number of records of dialects that keep all of them, in the form of `holds`."""
+    pruning = {dialect.info.name for dialect, _ in pairs}
+    names = [
+        each.info.name
+        for each in every
+        if each.info.name not in pruning and (not dialects or each.info.name in dialects)
+    ]
+    states = store.read("namespace_state").where(F.col("dialect").isin(*names))
+    rows = states.groupBy("dialect").agg(F.sum("record_count").alias("records")).collect()
+    return {row["dialect"]: {"KIND_KEPT": row["records"]} for row in rows}
+
+
+def shown(runs: DataFrame) -> list[dict[str, Any]]:
+    """Return the first rows of `gc_run` for the report."""
+    rows = runs.orderBy("namespace").limit(SHOWN).collect()
+    return [_shown(row.asDict(recursive=True)) for row in rows]
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: bytes(value).hex() if isinstance(value, (bytes, bytearray)) else value
+        for name, value in row.items()
+        if name not in ("bucket", "run_id")
+    }

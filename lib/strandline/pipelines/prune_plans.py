@@ -1,0 +1,227 @@
+"""What `snapshot` and `gc` share: plans of namespaces, the choice among snapshots, and the rows of new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, pruner
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.frames import snapshots
+from strandline.frames.buckets import bucket_of
+from strandline.frames.known import KEY, pruned_records
+from strandline.frames.lift import map_batches
+from strandline.frames.pruning import GENERATION
+from strandline.kernels.snapshots import SNAPSHOT_COLUMNS, SNAPSHOT_ID_SCHEMA, snapshot_ids
+from strandline.pipelines import reducer_options
+from strandline.pipelines.namespace_lookup import resolve
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables import lake
+from strandline.tables.store import TableStore, Written
+
+MEMBERS, SNAPSHOTS, PRUNED = "snapshot_member", "snapshot", "pruned_record"
+DAMAGED, BASE_MOVED, CONTRACT_MOVED, HELD = "SNAPSHOT_DAMAGED", "BASE_MOVED", "CONTRACT_MOVED", "HELD"
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRequest:
+    """What both commands are asked for: dialects and namespaces (none: all), those left out, the skip window."""
+
+    skip_window: int
+    dialects: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    walk_entries: int = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A dialect's namespaces, planned at one set of versions.
+
+    `verdicts` has one row per namespace: namespace, bucket, state_hash, reducer_version, ids (set hash of all covered
+    records), ids_count, applied_id, `s_<column>` of the newest snapshot, is_damaged, is_held.
+    """
+
+    dialect: Dialect
+    prunes: Prunes
+    scope: PruneScope
+    plan: PrunePlan
+    pruned: DataFrame
+    to_prune: DataFrame
+    covered: DataFrame
+    verdicts: DataFrame
+    versions: Mapping[str, int]
+
+    @property
+    def prunable(self) -> DataFrame:
+        """The members that may go."""
+        return self.plan.members.where(F.col("hold").isNull())
+
+
+def pruning_dialects(
+    dialects: Iterable[Dialect], request: PruneRequest
+) -> tuple[tuple[Dialect, Prunes], ...]:
+    """Return the asked dialects that let records go."""
+    asked = [each for each in dialects if not request.dialects or each.info.name in request.dialects]
+    pairs = [(each, pruner(each)) for each in asked]
+    return tuple((each, prunes) for each, prunes in pairs if prunes is not None)
+
+
+def named(
+    store: TableStore, dialects: Iterable[Dialect], given: Iterable[str], jobs: SparkJobs
+) -> dict[str, tuple[str, ...]]:
+    """Return the namespaces that texts name, by dialect. Raises: UsageError NAMESPACE_UNKNOWN, NAMESPACE_AMBIGUOUS."""
+    by_name = {each.info.name: each for each in dialects}
+    found: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        dialect, namespaces = resolve([text], by_name, store, jobs)
+        found[dialect] = (*found.get(dialect, ()), *namespaces)
+    return found
+
+
+def plan(
+    store: TableStore, pair: tuple[Dialect, Prunes], request: PruneRequest, chosen: Mapping[str, tuple[str, ...]],
+    excluded: Mapping[str, tuple[str, ...]], context: RunContext, jobs: SparkJobs,
+) -> Planned:  # fmt: skip
+    """Reduce the namespaces of a dialect from nothing, and compare their newest snapshots with what is there.
+
+    Versions are pinned in this order: record tables, `pruned_record`, `snapshot`. Another order could see a deletion
+    without its pruning.
+    """
+    dialect, prunes = pair
+    info = dialect.info
+    tables = (info.record_table, *info.side_tables, PRUNED)
+    versions = {table: store.version(table) for table in tables}
+    context.progress.stage(f"planning {info.record_table}")
+    options = reducer_options.resolve(store, [dialect], {})
+    reduction = ReduceScope(
+        previous_version=None, version=versions[info.record_table], run_id=context.run_id,
+        side_versions={table: versions[table] for table in info.side_tables},
+        reducer_options=options.values.get(info.name), walk_entries=request.walk_entries,
+        lake_options=lake.options_of(store, info),
+    )  # fmt: skip
+    scope = PruneScope(
+        reduction, request.skip_window, chosen.get(info.name, ()) if chosen else None, excluded.get(info.name, ())
+    )  # fmt: skip
+    pruned = pruned_records(store.read_version(PRUNED, versions[PRUNED]), info.kinds)
+    stated = snapshots.local(store.read(SNAPSHOTS).where(F.col("dialect") == info.name))
+    found = prunes.plan_pruning(store, jobs, scope)
+    newest = jobs.checkpoint(snapshots.newest(stated), "newest snapshots")
+    members = store.read(MEMBERS)
+    covered = jobs.persist(snapshots.listed(members, stated, newest), "listed members")
+    to_prune = jobs.persist(snapshots.listed_to_prune(members, newest), "listed to prune")
+    verdicts = _verdicts(found, pruned, newest, covered, to_prune)
+    return Planned(
+        dialect, prunes, scope, found, pruned, to_prune, covered, jobs.checkpoint(verdicts, "verdicts on snapshots"),
+        versions,
+    )  # fmt: skip
+
+
+def _verdicts(
+    found: PrunePlan, pruned: DataFrame, newest: DataFrame, covered: DataFrame, to_prune: DataFrame
+) -> DataFrame:
+    ids = found.members.select(*KEY).unionByName(pruned.select(*KEY)).distinct()
+    prunable = found.members.where(F.col("hold").isNull()).select(*KEY)
+    held = to_prune.join(prunable, list(KEY), "left_anti").select("namespace").distinct()
+    damaged = snapshots.damaged(newest, covered, to_prune)
+    prefixed = newest.select("namespace", *(F.col(name).alias(f"s_{name}") for name in snapshots.STATED))
+    joined = (
+        found.states.join(snapshots.digests(ids, "ids"), "namespace", "left")
+        .join(snapshots.applied(pruned), "namespace", "left")
+        .join(prefixed, "namespace", "left")
+        .join(damaged.withColumn("is_damaged", F.lit(True)), "namespace", "left")
+        .join(held.withColumn("is_held", F.lit(True)), "namespace", "left")
+    )  # fmt: skip
+    return (
+        joined.fillna(False, ["is_damaged", "is_held"])
+        .fillna(0, ["ids_count"])
+        .withColumn("ids", snapshots.or_empty("ids"))
+    )
+
+
+def has_base() -> Column:
+    """True if the newest snapshot was taken on what is applied now, and is not applied itself."""
+    is_applied = F.col("s_snapshot_id").eqNullSafe(F.col("applied_id"))
+    return ~is_applied & F.col("s_base").eqNullSafe(F.col("applied_id"))
+
+
+def new_snapshots(planned: Planned, verdicts: DataFrame, chosen: DataFrame, carries: DataFrame) -> DataFrame:
+    """Return the snapshots to take of namespaces, with their ids.
+
+    Reads:  verdicts: rows of `Planned.verdicts`; chosen: namespace, record_id; carries: namespace, carry.
+    Gives:  the columns of `snapshot` without run_id, and is_damaged (that of the one before).
+    Rows:   one per row of `verdicts`.
+    """
+    digests = snapshots.digests(chosen.select(*KEY), "prune")
+    filled = verdicts.join(digests, "namespace", "left").join(carries, "namespace").select(
+        "namespace", "bucket", "is_damaged", "state_hash", "carry", "reducer_version",
+        F.col("applied_id").alias("base"), F.col("ids").alias("members_digest"),
+        (F.coalesce("s_sequence", F.lit(0)) + 1).cast(GENERATION).alias("sequence"),
+        snapshots.or_empty("prune").alias("prune_digest"), F.col("ids_count").alias("record_count"),
+        F.coalesce("prune_count", F.lit(0).cast("bigint")).alias("prune_count"),
+    )  # fmt: skip
+    made = map_batches(filled.select(*SNAPSHOT_COLUMNS), snapshot_ids, SNAPSHOT_ID_SCHEMA)
+    info, none = planned.dialect.info, F.lit(None)
+    constant = {
+        "origin": F.lit("local"), "dialect": F.lit(info.name), "status": none.cast("string"),
+        "state": none.cast("binary"),
+        "skip_window": F.lit(planned.scope.skip_window).cast("bigint"),
+        "record_version": F.lit(planned.versions[info.record_table]).cast("bigint"),
+        "pruned_version": F.lit(planned.versions[PRUNED]).cast("bigint"),
+        "inputs": F.array().cast("array<struct<namespace:string,commitment:binary>>"),
+    }  # fmt: skip
+    return filled.join(made, "namespace").withColumns(constant)
+
+
+def write_snapshots(
+    store: TableStore,
+    planned: Planned,
+    taken: DataFrame,
+    chosen: DataFrame,
+    context: RunContext,
+    jobs: SparkJobs,
+) -> dict[str, Written]:
+    """Write members, then the snapshots, whose rows are the commit points. A killed run leaves members without one.
+
+    Reads:  taken: `new_snapshots`, computed; chosen: namespace, record_id.
+    """
+    buckets = jobs.row(taken.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+    if not buckets:
+        return {}
+    place = tuple(sorted(buckets))
+    context.progress.stage("writing snapshots")
+    members = _member_rows(store, planned, taken, chosen)
+    written = {MEMBERS: store.merge_new(MEMBERS, members, place, {})}
+    context.faults.reach("snapshot.members")
+    rows = taken.withColumn("run_id", F.lit(store.run_id))
+    written[SNAPSHOTS] = store.merge_new(SNAPSHOTS, rows, place, {})
+    context.faults.reach("snapshot.row")
+    return written
+
+
+def _member_rows(store: TableStore, planned: Planned, taken: DataFrame, chosen: DataFrame) -> DataFrame:
+    """Return what new snapshots list: what no earlier one lists, and what can be pruned; after damage all."""
+    of = taken.select("namespace", "snapshot_id", "is_damaged")
+    gone = planned.pruned.select(*KEY, "generation", F.lit(None).cast("string").alias("hold"))
+    stays = planned.plan.members.join(planned.pruned.select(*KEY), list(KEY), "left_anti")
+    every = stays.select(*KEY, "generation", "hold").unionByName(gone).join(of, "namespace")
+    flags = {
+        "prune": chosen.select(*KEY).withColumn("prune", F.lit(True)),
+        "is_listed": planned.covered.withColumn("is_listed", F.lit(True)),
+    }
+    for flag in flags.values():
+        every = every.join(flag, list(KEY), "left")
+    found = every.fillna(False, list(flags)).where("prune OR is_damaged OR NOT is_listed")
+    return found.select(
+        *KEY,
+        bucket_of(F.col("namespace"), store.buckets).alias("bucket"),
+        "snapshot_id",
+        "prune",
+        "hold",
+        "generation",
+    )

@@ -1,0 +1,48 @@
+"""The commit that lets records go: one append to `pruned_record`, which only one collection can make."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.frames.layout import laid_out
+from strandline.tables.commits import session_settings, transaction
+from strandline.tables.spark_errors import condition_of, spark_errors
+from strandline.tables.store import TableStore, layout_settings
+
+PRUNED: Final = "pruned_record"
+APP_ID: Final = "strandline-gc"
+"""The application id of all collections: Delta admits one commit of it per number."""
+_LOST: Final = "DELTA_CONCURRENT_TRANSACTION"
+
+
+def next_number(store: TableStore, version: int) -> int:
+    """Return the number of the next collection, from `pruned_record` at a version."""
+    [row] = store.read_version(PRUNED, version).agg(F.max("gc_number").alias("last")).collect()
+    return 1 + int(row["last"] or 0)
+
+
+def append_pruned(store: TableStore, rows: DataFrame, number: int) -> bool:
+    """Append the pruned records of collection `number` in one commit; return False if another run has this number.
+
+    Delta refuses a concurrent commit of the same application id, and skips a number that it has seen without a word,
+    also one whose rows a RESTORE removed: so the rows are looked for afterwards.
+    """
+    described = contract(PRUNED)
+    settings = {**transaction(APP_ID, number, store.run_id), **layout_settings(described)}
+    with session_settings(store.spark, settings):
+        writer = laid_out(rows.select(*described.names), described).write.format("delta").mode("append")
+        try:
+            if store.location.is_path():
+                writer.save(store.location.table_path(PRUNED))
+            else:
+                writer.saveAsTable(store.target(PRUNED))
+        except spark_errors() as conflict:
+            if condition_of(conflict) != _LOST:
+                raise
+            return False
+    is_ours = (F.col("run_id") == store.run_id) & (F.col("gc_number") == number)
+    return bool(store.read(PRUNED).where(is_ours).head(1))

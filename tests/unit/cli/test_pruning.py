@@ -1,0 +1,88 @@
+"""What `snapshot` and `gc` refuse before Spark starts, and what they print."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from strandline.cli import show
+from strandline.cli.main import main
+from strandline.pipelines.report import Report
+
+
+@pytest.mark.parametrize("command", ["snapshot", "gc"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--skip-window", "4294967296"), "4294967295"),
+        (("--skip-window", "-1"), "0"),
+        (("--skip-window", "1.5"), "skip-window"),
+        (("--dialect", "nobody"), "no dialect nobody"),
+    ],
+)
+def test_what_is_out_of_range_is_wrong_usage_and_writes_nothing(command, words, said, tmp_path, capsys):
+    assert main([command, *words, "--lake", str(tmp_path / "lake")]) == 2
+    assert said in "".join(capsys.readouterr())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fewer_than_one_record_is_no_number_of_records(tmp_path, capsys):
+    assert main(["gc", "--min-prunable", "0", "--lake", str(tmp_path / "lake")]) == 2
+    assert "min-prunable" in capsys.readouterr().err
+
+
+def printed(function, report):
+    console = Console(file=io.StringIO(), width=200)
+    function(console, report)
+    return console.file.getvalue()
+
+
+def row(namespace, outcome, reason, pruned, **holds):
+    return {
+        "namespace": namespace, "outcome": outcome, "reason": reason, "pruned": pruned, "bytes": 10 * pruned,
+        "holds": holds,
+    }  # fmt: skip
+
+
+def collection(what_if=False, rows=(), differences=()):
+    return Report(
+        "gc", "r", lake="/data/lake", counts={"prunable": 4, "pruned": 0 if what_if else 4, "bytes": 40, "refused": 0},
+        members={
+            "what_if": what_if, "skip_window": 0, "collections": list(rows), "differences": list(differences),
+            "holds": {"ipfslog": {"HEAD": 1, "WINDOW": 20}, "sdmp": {"KIND_KEPT": 7}},
+        },
+    )  # fmt: skip
+
+
+def test_gc_tells_what_went_and_what_keeps_the_rest():
+    rows = [
+        row("log:a", "DONE", None, 4, HEAD=1, WINDOW=20),
+        row("log:\x1b[2J", "REFUSED", "PROOF_FAILED", 0),
+    ]
+    text = printed(show.gc, collection(rows=rows, differences=["log:\x1b[2J ipfs_log_document {}"]))
+    assert "log:a" in text
+    assert "PROOF_FAILED" in text
+    assert "\x1b" not in text
+    assert "differs without the pruned records: log:" in text
+    lines = [line for line in text.splitlines() if " stay, " in line]
+    assert [line.split(":")[0:2] for line in lines] == [
+        ["ipfslog", " 20 records stay, WINDOW"], ["ipfslog", " 1 records stay, HEAD"],
+        ["sdmp", " 7 records stay, KIND_KEPT"],
+    ]  # fmt: skip
+    assert "next: strandline check" in text
+
+
+def test_gc_that_only_asks_says_that_nothing_was_deleted():
+    text = printed(show.gc, collection(what_if=True, rows=[row("log:a", "WHAT_IF", None, 4)] * 21))
+    assert "nothing was deleted" in text
+    assert text.count("WHAT_IF") == 20
+    assert "SELECT * FROM gc_report" in text
+
+
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_snapshot_tells_what_it_took_and_whether_one_was_damaged(damaged):
+    counts = {"snapshots": 2, "covered": 12, "prunable": 8, "damaged": damaged}
+    text = printed(show.snapshot, Report("snapshot", "r", lake="/data/lake", counts=counts))
+    assert "snapshots 2, covered 12, prunable 8" in text
+    assert ("the new ones list all members" in text) == bool(damaged)
+    assert "strandline gc --what-if" in text

@@ -14,13 +14,7 @@ from strandline.dialects.aura.author import generate, generate_contexts
 from strandline.dialects.aura.verify import admit
 from strandline.dialects.devicelog.author import synthetic as synthetic_devices
 from strandline.dialects.devicelog.codec import read_line, write_entry
-from strandline.dialects.devicelog.kernels.reduced_rows import (
-    member_rows,
-    screw_rows,
-    state_row,
-    tip_rows,
-    view_rows,
-)
+from strandline.dialects.devicelog.kernels import reduced_rows as device_rows
 from strandline.dialects.devicelog.reduce import reduce as reduce_devices
 from strandline.dialects.devicelog.verify import forks as device_forks
 from strandline.dialects.ipfslog.codec import dag_cbor
@@ -282,12 +276,15 @@ def met_devices(number: int) -> Rows:
     place = {"namespace": namespace, "bucket": bucket_of(namespace, BUCKETS)}
     written = {"run_id": "test", **place}
     entries = [_listed(_filled("device_log_entry", _attributes(entry) | written)) for entry in made.values()]
-    parts = {"view": view_rows, "screw": screw_rows, "tip": tip_rows, "member": member_rows}
+    parts = {each: getattr(device_rows, f"{each}_rows") for each in ("view", "screw", "tip", "member")}
     rows = {
         f"device_log_{part}": [_filled(f"device_log_{part}", place | row) for row in rows_of(state)]
         for part, rows_of in parts.items()
     }
-    stated = state_row(state) | {"dialect": "devicelog", "reducer_version": "devicelog-1:keep-both"}
+    stated = device_rows.state_row(state) | {
+        "dialect": "devicelog",
+        "reducer_version": "devicelog-1:keep-both",
+    }
     return {"device_log_entry": entries, "namespace_state": [place | stated | REDUCED], **rows}
 
 

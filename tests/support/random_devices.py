@@ -22,6 +22,7 @@ class Shown:
     view: tuple = ()
     rows: list = field(default_factory=list)
     stated: list | None = None
+    newest: bytes = b""
     is_whole: bool = True
 
 
@@ -97,8 +98,10 @@ def record(made, number):
         replay = None if clock is None else clock + position - rewind
         noted.rows.append([position, replay, view[position], False])
     noted.view = view
-    if own[-1].kind != "key" and {own[-1].record_id} == heads(log.entries()):
-        noted.stated = copy.deepcopy(noted.rows)
+    if own[-1].record_id != noted.newest:
+        noted.newest = own[-1].record_id
+        names_all = own[-1].kind != "key" and {noted.newest} == heads(log.entries())
+        noted.stated = copy.deepcopy(noted.rows) if names_all else None
 
 
 def heads(entries):

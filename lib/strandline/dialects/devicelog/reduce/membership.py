@@ -72,7 +72,7 @@ class Membership:
 
 
 class Memberships:
-    """The membership of any past. It depends only on the membership entries in it: equal ones share it."""
+    """The membership of any past. Pasts of the same branches with the same membership entries share it."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -83,7 +83,6 @@ class Memberships:
         signature = frozenset(
             (branch, _held(self._graph.branches[branch].membership_seqs, bound))
             for branch, bound in bounds.items()
-            if self._graph.branches[branch].membership_seqs
         )
         found = self._found.get(signature)
         if found is None:

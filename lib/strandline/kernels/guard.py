@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from strandline.contracts.reasons import rules_version
@@ -47,3 +47,8 @@ def guarded_steps(steps: Iterator[None], at_fault: Callable[[Evidence], None]) -
     except Exception as error:  # noqa: BLE001  a bug must not stop the job: the file waits for corrected rules
         at_fault(internal_error(error))
         yield
+
+
+def with_format(evidence: Evidence, form: str | None) -> Evidence:
+    """Return the evidence of a fault with the format of the file: a replay has no file name."""
+    return {code: {**each, "format": form} for code, each in evidence.items() if isinstance(each, Mapping)}

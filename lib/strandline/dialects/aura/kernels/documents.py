@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.json_slices import stripped
@@ -17,7 +17,7 @@ from strandline.dialects.aura.codec import (
 from strandline.dialects.aura.codec.journals import journal_document
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import BlockPieces, read_lines
-from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps
+from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps, with_format
 from strandline.kernels.lines import BYTE_ORDER_MARK, CappedReader, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
@@ -31,13 +31,8 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     read = {"lines": _read_lines, "cbor": _read_cbor}.get(source.format or "", _read_json)
 
     def at_fault(evidence: Evidence) -> None:
-        # A replay has no file name: the evidence has the format.
-        with_format = {
-            code: {**each, "format": source.format}
-            for code, each in evidence.items()
-            if isinstance(each, Mapping)
-        }
-        adder.refuse((INTERNAL_ERROR,), with_format, source.kept_content(options), content.offset)
+        shown = with_format(evidence, source.format)
+        adder.refuse((INTERNAL_ERROR,), shown, source.kept_content(options), content.offset)
 
     yield from guarded_steps(read(content, adder), at_fault)
 

@@ -1,5 +1,6 @@
 """Verification of facts: rules, signatures, states and admission, as pure functions."""
 
+from strandline.core.judgement import Counts, QuarantineRow, Status, Verdict
 from strandline.dialects.aura.verify.accepted import AcceptedOp, Anchor, UnreadOp, accepted_op, attested_of
 from strandline.dialects.aura.verify.admission import Admission, admit
 from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
@@ -8,9 +9,7 @@ from strandline.dialects.aura.verify.checks import check_attested_op
 from strandline.dialects.aura.verify.commitments import state_commitment, state_commitment_input
 from strandline.dialects.aura.verify.judgement import (
     AcceptedFacts,
-    Counts,
     Judgement,
-    QuarantineRow,
     judge,
 )
 from strandline.dialects.aura.verify.operations import Signers, judge_op, signers_of, verify_attested_op
@@ -23,7 +22,6 @@ from strandline.dialects.aura.verify.states import (
     committed,
     state_after,
 )
-from strandline.dialects.aura.verify.verdicts import Status, Verdict
 
 __all__ = [
     "EMPTY",

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from strandline.core.judgement import Verdict
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.types import AttestedOp, Fact, Genesis
 from strandline.dialects.aura.verify.operations import signers_of
 from strandline.dialects.aura.verify.states import State
-from strandline.dialects.aura.verify.verdicts import Verdict
 
 Anchor: TypeAlias = Literal["self", "pin"]
 

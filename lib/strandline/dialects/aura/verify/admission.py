@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.types import ID_BYTES, Fact, Namespace
 from strandline.dialects.aura.verify.accepted import AcceptedOp
 from strandline.dialects.aura.verify.attestations import KnownState, judge_attested
 from strandline.dialects.aura.verify.authorities import admit_operations
 from strandline.dialects.aura.verify.rules import rule_findings
-from strandline.dialects.aura.verify.verdicts import ACCEPTED, Verdict, deferred, pin_of, rejected
+from strandline.dialects.aura.verify.verdicts import ACCEPTED, deferred, pin_of, rejected
 
 
 @dataclass(slots=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from strandline.core.ed25519 import verify_ed25519
+from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import attest_message, receipt_message
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify.verdicts import (
     ACCEPTED,
-    Verdict,
     deferred,
     genesis_of,
     rejected,

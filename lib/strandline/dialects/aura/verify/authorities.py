@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import authority_id, canonical
 from strandline.dialects.aura.types import ZERO, Fact, Namespace
@@ -17,7 +18,7 @@ from strandline.dialects.aura.verify.accepted import (
 )
 from strandline.dialects.aura.verify.operations import judge_op
 from strandline.dialects.aura.verify.states import EMPTY, State, apply_op
-from strandline.dialects.aura.verify.verdicts import ACCEPTED, Verdict, deferred, pin_of, rejected, state_of
+from strandline.dialects.aura.verify.verdicts import ACCEPTED, deferred, pin_of, rejected, state_of
 
 
 @dataclass(slots=True)

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from strandline.core.verdict import Evidence
+from strandline.core.judgement import Counts, QuarantineRow, Verdict
 from strandline.dialects.aura.types import Document, Fact, FactDocument
 from strandline.dialects.aura.verify.admission import Admission, admit
-from strandline.dialects.aura.verify.verdicts import Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,31 +14,6 @@ class AcceptedFacts:
 
     facts: Mapping[bytes, Fact] = field(default_factory=dict)
     waiting: Mapping[bytes, Fact] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineRow:
-    """A rejected or deferred record. `raw` is its canonical encoding, or its bytes in the file if it has no form."""
-
-    status: Status
-    reasons: tuple[str, ...]
-    raw: bytes
-    namespace: str | None
-    record_id: bytes | None
-    waits_for: tuple[str, ...]
-    evidence: Evidence
-
-
-@dataclass(slots=True)
-class Counts:
-    """The counts of one run: read = new + known + rejected + deferred; `readmitted` is not part of this sum."""
-
-    read: int = 0
-    new: int = 0
-    known: int = 0
-    rejected: int = 0
-    deferred: int = 0
-    readmitted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,11 @@
 """Verdicts on facts, and what a deferred fact waits for."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from strandline.core.verdict import Finding, JsonValue, evidence_of, reasons_of
+from strandline.core.judgement import Verdict
+from strandline.core.verdict import Finding
 from strandline.dialects.aura.types import Namespace
-
-Status: TypeAlias = Literal["accepted", "rejected", "deferred"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The verdict on one fact. `waits_for` is ascending and empty unless deferred."""
-
-    status: Status
-    findings: tuple[Finding, ...] = ()
-    waits_for: tuple[str, ...] = ()
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """The distinct reasons, ascending."""
-        return reasons_of(self.findings)
-
-    @property
-    def evidence(self) -> dict[str, JsonValue]:
-        """The evidence by reason."""
-        return evidence_of(self.findings)
-
 
 ACCEPTED: Final = Verdict("accepted")
 

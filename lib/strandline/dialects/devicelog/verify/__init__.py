@@ -1,11 +1,10 @@
 """Verification of entries: signatures, references, admission and forks, as pure functions."""
 
+from strandline.core.judgement import Counts, QuarantineRow, Status, Verdict
 from strandline.dialects.devicelog.verify.forks import FORK_KIND, fork, fork_members, forks
 from strandline.dialects.devicelog.verify.judgement import (
-    Counts,
     HeldEntries,
     Judgement,
-    QuarantineRow,
     judge,
     judge_documents,
 )
@@ -15,8 +14,6 @@ from strandline.dialects.devicelog.verify.references import (
     References,
     Referent,
     SsbProfile,
-    Status,
-    Verdict,
     deferred,
     judge_references,
     missing_references,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from strandline.core.verdict import Evidence
+from strandline.core.judgement import Counts, QuarantineRow, Verdict
 from strandline.dialects.devicelog.codec import Document, block_of, line_documents
 from strandline.dialects.devicelog.types import Entry, Profile, Refused
-from strandline.dialects.devicelog.verify.references import SsbProfile, Status, Verdict, judge_references
+from strandline.dialects.devicelog.verify.references import SsbProfile, judge_references
 from strandline.dialects.devicelog.verify.signatures import signature_findings
 
 Key: TypeAlias = tuple[str, bytes]
@@ -22,31 +22,6 @@ class HeldEntries:
 
     entries: Mapping[Key, Entry] = field(default_factory=dict)
     waiting: Mapping[bytes, Entry] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineRow:
-    """A rejected or deferred record. `raw` is its one spelling, or its bytes in the file if it is no entry."""
-
-    status: Status
-    reasons: tuple[str, ...]
-    raw: bytes
-    namespace: str | None
-    record_id: bytes | None
-    waits_for: tuple[str, ...]
-    evidence: Evidence
-
-
-@dataclass(slots=True)
-class Counts:
-    """The counts of one run: read = new + known + rejected + deferred; `readmitted` is not part of this sum."""
-
-    read: int = 0
-    new: int = 0
-    known: int = 0
-    rejected: int = 0
-    deferred: int = 0
-    readmitted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from strandline.core.verdict import Finding, JsonValue, evidence_of, reasons_of
+from strandline.core.judgement import Verdict
+from strandline.core.verdict import Finding
 from strandline.dialects.devicelog.types import AddStatement, Header, KeyStatement, RemoveStatement
 
 SsbProfile: TypeAlias = Literal["strict", "weak"]
 SSB_PROFILES: Final[tuple[SsbProfile, ...]] = ("strict", "weak")
-Status: TypeAlias = Literal["accepted", "rejected", "deferred"]
 
 NAMED: Final = 16
 """How many of the entries that an entry needs are in its evidence, the least ones."""
@@ -38,25 +38,6 @@ class References:
     def every(self) -> tuple[bytes, ...]:
         """The distinct ids, ascending."""
         return tuple(sorted({*self.deps, *(each for each in (self.prev, self.last) if each is not None)}))
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The verdict on one entry. `waits_for` is ascending and empty unless deferred."""
-
-    status: Status
-    findings: tuple[Finding, ...] = ()
-    waits_for: tuple[str, ...] = ()
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """The distinct reasons, ascending."""
-        return reasons_of(self.findings)
-
-    @property
-    def evidence(self) -> dict[str, JsonValue]:
-        """The evidence by reason."""
-        return evidence_of(self.findings)
 
 
 ACCEPTED: Final = Verdict("accepted")

@@ -1,5 +1,6 @@
 """Verification of entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
+from strandline.core.judgement import QuarantineRow, Status
 from strandline.dialects.ipfslog.verify.checks import (
     Checked,
     check_block,
@@ -16,7 +17,6 @@ from strandline.dialects.ipfslog.verify.documents import (
     read_element,
 )
 from strandline.dialects.ipfslog.verify.entries import (
-    Status,
     Verdict,
     conclude,
     entry_of,
@@ -37,7 +37,6 @@ from strandline.dialects.ipfslog.verify.judgement import (
     AcceptedRecords,
     Counts,
     Judgement,
-    QuarantineRow,
     judge,
 )
 

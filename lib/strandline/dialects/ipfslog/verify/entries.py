@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
+from strandline.core.judgement import Status
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of, shown
 from strandline.dialects.ipfslog.codec import canonical_cid
 from strandline.dialects.ipfslog.types import Entry, IdentityRecord, Profile, Variant
@@ -11,8 +12,6 @@ from strandline.dialects.ipfslog.verify.checks import Checked, check_block, chec
 from strandline.dialects.ipfslog.verify.identities import KnownIdentity, fits_variant, verify_identity
 from strandline.dialects.ipfslog.verify.shape import Shaped
 from strandline.dialects.ipfslog.verify.signature import is_same_point
-
-Status: TypeAlias = Literal["accepted", "rejected", "deferred"]
 
 NO_IDENTITIES: Final[Mapping[bytes, KnownIdentity]] = {}
 

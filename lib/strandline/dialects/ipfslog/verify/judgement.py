@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from strandline.core.verdict import Evidence
+from strandline.core.judgement import Counts as RunCounts
+from strandline.core.judgement import QuarantineRow
 from strandline.dialects.ipfslog.types import (
     Document,
     Entry,
@@ -16,7 +17,7 @@ from strandline.dialects.ipfslog.types import (
 )
 from strandline.dialects.ipfslog.verify.checks import Checked, check_block
 from strandline.dialects.ipfslog.verify.documents import Foreign, Refused, claimed_digest, read_element
-from strandline.dialects.ipfslog.verify.entries import Status, Verdict, conclude
+from strandline.dialects.ipfslog.verify.entries import Verdict, conclude
 from strandline.dialects.ipfslog.verify.identities import KnownIdentity, verify_identity
 
 
@@ -31,29 +32,10 @@ class AcceptedRecords:
     pruned: frozenset[bytes] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class QuarantineRow:
-    """A rejected or deferred record. `raw` is its block, or its bytes in the file if no block was built."""
-
-    status: Status
-    reasons: tuple[str, ...]
-    raw: bytes
-    namespace: str | None
-    record_id: bytes | None
-    waits_for: tuple[str, ...]
-    evidence: Evidence
-
-
 @dataclass(slots=True)
-class Counts:
-    """The counts of one run: read = new + known + rejected + deferred; the other counts are not part of this sum."""
+class Counts(RunCounts):
+    """The counts of one run, and those of blocks, identities and claims, which are not part of the sum."""
 
-    read: int = 0
-    new: int = 0
-    known: int = 0
-    rejected: int = 0
-    deferred: int = 0
-    readmitted: int = 0
     foreign_blocks: int = 0
     identities_embedded: int = 0
     identity_verifications: int = 0

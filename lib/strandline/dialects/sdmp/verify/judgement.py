@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
+from strandline.core.judgement import Status
 from strandline.core.verdict import Evidence, evidence_of, reasons_of
 from strandline.dialects.sdmp.codec import parse_line
 from strandline.dialects.sdmp.types import Frame, Profile
 from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
 from strandline.dialects.sdmp.verify.claims import Checked, check_frame
 from strandline.dialects.sdmp.verify.elements import predecessor_unknown
-
-Status: TypeAlias = Literal["accepted", "rejected", "deferred"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,7 +334,8 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     report = copied.reduce(full=True)
     assert (report.exit, sorted(report.members["differences"])) == (
         1, [
-            "attested_op", "authority_leaf", "authority_state", "channel_epoch", "namespace_state", "relational_binding",
+            "attested_op", "authority_leaf", "authority_state", "channel_epoch", "namespace_state",
+            "relational_binding",
         ]
     )  # fmt: skip
     [row] = [row for row in copied.rows("authority_state", *names) if row[0] == U.text]

@@ -10,8 +10,9 @@ from support.aura_cases import K1, K2
 from support.golden import Recorder
 from support.lakes import write_files
 
-MOST_JOBS = 100
-"""Spark jobs of a run: what took a step for each generation would take more."""
+MOST_JOBS = 150
+"""Spark jobs of a run: what took a step for each of the 300 generations would take more.
+`reduce` takes authorities and contexts."""
 
 SIZES = [
     pytest.param(1_000, 300, 100, 300, id="1,000 siblings, 100 contexts"),

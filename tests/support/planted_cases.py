@@ -517,7 +517,7 @@ def a_fact_of_other_bytes(rows):
     rows["aura_fact"][3]["fact_cbor"] += b"\x00"
 
 
-@planted(authority, "facts_recompute")
+@planted(authority, "facts_recompute", "authorities_agree_with_facts")
 def an_operation_on_a_state_that_nothing_made(rows):
     [first] = [row for row in rows["aura_fact"] if row["variant"] == "Genesis"]
     [child, *_] = [row for row in rows["aura_fact"] if row["parent_commitment"] == first["new_commitment"]]

@@ -62,7 +62,8 @@ def test_a_table_read_back_is_what_its_contract_says(spark, settings, empty_lake
         "node_journal_line": {"strandline.sdmp.reading": "weak"},
         "ipfs_log_entry": {"strandline.ipfslog.profile": "strict"},
         "device_log_entry": {
-            "strandline.devicelog.fork_policy": "keep-both", "strandline.devicelog.ssb_hmac_key": "",
+            "strandline.devicelog.fork_policy": "keep-both",
+            "strandline.devicelog.ssb_hmac_key": "",
             "strandline.devicelog.ssb_profile": "strict",
         },
     }

@@ -11,7 +11,6 @@ from strandline.dialects.aura.kernels.admission import (
 )
 from strandline.dialects.aura.kernels.contexts import (
     FORK_COLUMNS,
-    FORK_SCHEMA,
     STATE_INPUT_COLUMNS,
     STATE_INPUT_SCHEMA,
     fork_rows,
@@ -30,7 +29,6 @@ __all__ = [
     "FACT_FIELDS",
     "FILE_SCHEMA",
     "FORK_COLUMNS",
-    "FORK_SCHEMA",
     "GROUP_COLUMNS",
     "JUDGED",
     "KNOWN_STATE",

@@ -21,9 +21,9 @@ from strandline.dialects.aura.spark.tables import (
     FACTS,
     LEAVES,
     OPERATIONS,
-    REDUCED,
     SNAPSHOTS,
 )
+from strandline.dialects.aura.spark.touched import Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
@@ -31,20 +31,13 @@ from strandline.frames.states import as_namespace_state
 _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "forks"}
 
 
-def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the authorities in `changes` (rows of the change feed), or all if it is None, with equal rows.
-
-    After a killed run all authorities are reduced, since rows may be newer than their state.
-    """
-    facts = tables.read_version(FACTS, scope.version).where(F.startswith("namespace", F.lit("authority:")))
-    touched = None
-    if changes is not None and not tables.has_partial_run(REDUCED):
-        named = changes.where(F.startswith("namespace", F.lit("authority:"))).select("namespace", "bucket")
-        touched = jobs.checkpoint(named.distinct(), "authorities")
-        buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        facts = facts.where(F.col("bucket").isin(*buckets)).join(
-            touched, ["namespace", "bucket"], "left_semi"
-        )
+def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction | None:
+    """Reduce the authorities that the run touches, with the rows of a full reduction; None without any."""
+    buckets = touched.buckets["authority"]
+    if not buckets:
+        return None
+    named = None if touched.is_full else touched.of("authority")
+    facts = facts_of(named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
     grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
     states = map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=scope.full)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from functools import partial
+from functools import reduce as fold
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,51 +23,44 @@ from strandline.dialects.aura.spark.tables import (
     CHANNELS,
     CONTEXT_REDUCED,
     EQUIVOCATIONS,
-    FACTS,
     FLOWS,
+    HOME,
     REDUCED,
+    STATES,
 )
+from strandline.dialects.aura.spark.touched import Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.states import as_namespace_state
 
-_PREFIX: Final = "context:"
-_HOME: Final = ("namespace", "bucket")
-
 
 def reduce(
-    changes: DataFrame | None, authorities: Reduction, tables: Tables, jobs: Jobs, scope: ReduceScope
+    touched: Touched, authorities: Reduction | None, tables: Tables, jobs: Jobs, scope: ReduceScope
 ) -> Reduction:
-    """Reduce the contexts in `changes` and those that depend on a lost state, or all; then as `_together`.
+    """Reduce the contexts that the run touches and those that depend on a lost state; then as `_together`.
 
     `authorities` is what this run makes of authorities. A context whose members only grew keeps its rows; its state
     names their new tips.
     """
-    facts = tables.read_version(FACTS, scope.version).where(F.startswith("namespace", F.lit(_PREFIX)))
-    is_full = changes is None or tables.has_partial_run(REDUCED)
-    members = Members(authorities, tables, jobs, is_full=is_full)
-    touched = None
-    if changes is not None and not is_full:
-        named = changes.where(F.startswith("namespace", F.lit(_PREFIX))).select(*_HOME)
-        touched = jobs.checkpoint(named.unionByName(members.bereft()).distinct(), "contexts")
-        buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        if not buckets:
-            return _together(authorities, Reduction({}, _as_states(members.refreshed(touched), scope)))
-        facts = facts.where(F.col("bucket").isin(*buckets)).join(touched, list(_HOME), "left_semi")
-    return _together(authorities, _reduced(facts, touched, members, tables, jobs, scope))
+    members = Members(authorities, tables, jobs, is_full=touched.is_full)
+    parts = [] if authorities is None else [authorities]
+    named, buckets = touched.of("context"), touched.buckets["context"]
+    dependents = None if touched.is_full else members.dependents()
+    if dependents is not None:
+        if dependents.bereft_buckets:
+            named = jobs.checkpoint(named.unionByName(dependents.bereft()).distinct(), "contexts")
+            buckets = tuple(sorted({*buckets, *dependents.bereft_buckets}))
+        parts.append(Reduction({}, _as_states(members.refreshed(dependents, named), scope)))
+    if buckets:
+        facts = facts_of(None if touched.is_full else named, buckets, "context", tables, scope.version)
+        parts.append(_reduced(facts, members, tables, jobs, scope))
+    return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
 
 def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
     return as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
 
 
-def _reduced(
-    facts: DataFrame,
-    touched: DataFrame | None,
-    members: Members,
-    tables: Tables,
-    jobs: Jobs,
-    scope: ReduceScope,
-) -> Reduction:
+def _reduced(facts: DataFrame, members: Members, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce contexts from all of their facts."""
     of_contexts = jobs.checkpoint(bodies.context_members(facts), "members")
     granted = jobs.checkpoint(bodies.granted(facts, members.chains(), of_contexts), "bodies")
@@ -83,11 +78,9 @@ def _reduced(
         .unionByName(channels.channel_hashes(rows[CHANNELS]))
         .unionByName(capabilities.capability_hashes(rows[CAPABILITIES]))
     )  # fmt: skip
-    counts = facts.groupBy(*_HOME).agg(F.count(F.lit(1)).alias("record_count"))
+    counts = facts.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
     hashed = state_hashes(counts, hashes).withColumn("reducer_version", F.lit(REDUCER))
     states = hashed.join(depends_on(of_contexts, members.tips()), "namespace", "left")
-    if touched is not None:
-        states = states.unionByName(members.refreshed(touched))
     contradictions = forks.contradictions(facts, committed)
     found = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
     deletes = {table: _strays(table, rows[table], counts, tables) for table in CONTEXT_REDUCED}
@@ -109,13 +102,15 @@ def _without(table: str, stored: DataFrame, rows: DataFrame, contexts: DataFrame
     return theirs.join(rows.select(*key), key, "left_anti")
 
 
-def _together(authorities: Reduction, contexts: Reduction) -> Reduction:
-    """Return both reductions as one."""
-    rows = {**authorities.tables}
-    for table, found in contexts.tables.items():
-        rows[table] = rows[table].unionByName(found) if table in rows else found
-    ordered: dict[str, DataFrame] = {table: rows[table] for table in REDUCED if table in rows}
+def _together(parts: Sequence[Reduction]) -> Reduction:
+    """Return the parts of a reduction as one, the tables in the order in which they are written."""
+    rows: dict[str, DataFrame] = {}
+    for table in REDUCED:
+        found = [part.tables[table] for part in parts if table in part.tables]
+        if found:
+            rows[table] = fold(DataFrame.unionByName, found)
+    states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
-        ordered, authorities.states.unionByName(contexts.states, allowMissingColumns=True),
-        {**authorities.deletes, **contexts.deletes}, damaged=authorities.damaged,
+        rows, states, {table: keys for part in parts for table, keys in part.deletes.items()},
+        damaged={table: named for part in parts for table, named in part.damaged.items()},
     )  # fmt: skip

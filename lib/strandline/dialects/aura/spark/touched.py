@@ -1,0 +1,66 @@
+"""The namespaces that a run reduces: those with new facts, or all; counted once for authorities and contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
+
+Kind = Literal["authority", "context"]
+_KINDS: Final[tuple[Kind, ...]] = ("authority", "context")
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The namespaces that a run reduces.
+
+    `named`: namespace, bucket; one row each. `buckets`: theirs, by kind, ascending. `is_full`: all of the lake.
+    """
+
+    named: DataFrame
+    buckets: Mapping[Kind, tuple[int, ...]]
+    is_full: bool
+
+    def of(self, kind: Kind) -> DataFrame:
+        """Keep the namespaces of a kind.  Gives: HOME.  Rows: one per namespace."""
+        return self.named.where(is_of(kind))
+
+
+def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Touched:
+    """Return the namespaces of `changes` (rows of the change feed), or all if it is None.
+
+    After a killed run all are reduced, since rows may be newer than their state.
+    """
+    is_full = changes is None or tables.has_partial_run(REDUCED)
+    facts = tables.read_version(FACTS, scope.version) if is_full or changes is None else changes
+    named = jobs.checkpoint(facts.select(*HOME).distinct(), "namespaces")
+    buckets = (
+        F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in _KINDS
+    )
+    found = jobs.row(named.agg(*buckets))
+    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, is_full)
+
+
+def is_of(kind: Kind) -> Column:
+    """Return whether the namespace of a row is of this kind."""
+    return F.startswith("namespace", F.lit(f"{kind}:"))
+
+
+def facts_of(
+    named: DataFrame | None, buckets: tuple[int, ...], kind: Kind, tables: Tables, version: int
+) -> DataFrame:
+    """Return the accepted facts of the namespaces in `named`, or of all of a kind if it is None.
+
+    Reads:  HOME, in these buckets.  Gives: the columns of `aura_fact`.  Rows: one per fact.
+    """
+    facts = tables.read_version(FACTS, version).where(is_of(kind))
+    if named is None:
+        return facts
+    return facts.where(F.col("bucket").isin(*buckets)).join(named, list(HOME), "left_semi")

@@ -66,7 +66,11 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     with pytest.raises(UsageError):
         ingest(6, other_authority(), options=Pins({genesis.namespace.text: bytes(32)}, "pins.json"))
     assert lake.tables() == before
-    lake.reduce()
-    assert {name for [name] in lake.rows("authority_state", "namespace")} == {
+    # Another lake vouches for the same genesis, and so takes all of it.
+    other = new_lake("other", dialect="aura")
+    report = other.bring(lake, options={"aura": Pins({MOVED.text: first.op_id}, "pins.json")})
+    assert (report.outcome, report.counts["deferred"]) == ("ok", 0)
+    assert other.rows("aura_fact") == lake.rows("aura_fact")
+    assert {name for [name] in other.rows("authority_state", "namespace")} == {
         MOVED.text, facts()["G"].namespace.text, other_authority().namespace.text,
     }  # fmt: skip

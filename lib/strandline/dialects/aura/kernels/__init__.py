@@ -17,7 +17,7 @@ from strandline.dialects.aura.kernels.contexts import (
     state_inputs,
 )
 from strandline.dialects.aura.kernels.documents import read_content
-from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, judge
+from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, fact_columns, judge
 from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, STATE_FIELDS
 from strandline.dialects.aura.kernels.reduction import REDUCTION_COLUMNS, reduced
@@ -41,6 +41,7 @@ __all__ = [
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
+    "fact_columns",
     "fork_rows",
     "judge",
     "packed",

@@ -74,7 +74,7 @@ def judge(
         "reasons": list(reasons_of(findings)),
         "evidence": encode_evidence(evidence_of(findings)) if findings else None,
         "named_states": list(_named_states(fact)),
-        **_columns(fact),
+        **fact_columns(fact),
     }
 
 
@@ -91,7 +91,8 @@ def _named_states(fact: Fact) -> Iterator[dict[str, Any]]:
         yield {"authority": authority_text(content["authority_id"]), "commitment": content["commitment"]}
 
 
-def _columns(fact: Fact) -> dict[str, Any]:
+def fact_columns(fact: Fact) -> dict[str, Any]:
+    """Return FACT_FIELDS of a fact; those of operations only if it is one."""
     ((timestamp_kind, timestamp),) = fact.value["timestamp"].items()
     is_map = isinstance(timestamp, Mapping)
     ms = timestamp.get("ts_ms", timestamp.get("earliest_ms")) if is_map else None

@@ -39,9 +39,7 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
     named = None if touched.is_full else touched.of("authority")
     facts = facts_of(named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
-    states = map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=scope.full)
-    reduced = jobs.checkpoint(states, "states")
+    reduced = jobs.checkpoint(authority_states(facts, tables, full=scope.full), "states")
     state_columns = [field.name for field in kernels.STATE_FIELDS]
     rows = {AUTHORITIES: reduced.select("namespace", "bucket", *state_columns)}
     rows |= {table: _exploded(reduced, column) for table, column in _NESTED.items()}
@@ -53,6 +51,12 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
     deletes = {table: _strays(table, rows[table], reduced, tables) for table in (OPERATIONS, LEAVES)}
     damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
     return Reduction(rows, shaped, deletes, damaged=damaged)
+
+
+def authority_states(facts: DataFrame, tables: Tables, *, full: bool = False) -> DataFrame:
+    """Reduce the authorities of these facts.  Gives: `kernels.REDUCED_SCHEMA`.  Rows: one per authority."""
+    grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
+    return map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=full)
 
 
 def _grouped(facts: DataFrame, tables: Tables) -> DataFrame:

@@ -11,25 +11,33 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.aura.spark.contexts.bodies import GRANTS
 from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
 
 Kind = Literal["authority", "context"]
+Group = Literal["grants", "flows", "refinements"]
 _KINDS: Final[tuple[Kind, ...]] = ("authority", "context")
+GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
+    "grants": GRANTS, "flows": ("FlowCharge", "FlowLimit"), "refinements": ("Capability",)
+}  # fmt: skip
+"""Facts of contexts whose rows do not depend on facts of another group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
     """The namespaces that a run reduces.
 
-    `named`: namespace, bucket; one row each. `buckets`: theirs, by kind, ascending. `is_full`: all of the lake.
+    `named`: HOME, and for each of GROUPS whether the namespace has such facts among those that were looked at; one row
+    each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `is_full`: all of the lake.
     """
 
     named: DataFrame
     buckets: Mapping[Kind, tuple[int, ...]]
+    groups: frozenset[Group]
     is_full: bool
 
     def of(self, kind: Kind) -> DataFrame:
-        """Keep the namespaces of a kind.  Gives: HOME.  Rows: one per namespace."""
+        """Keep the namespaces of a kind."""
         return self.named.where(is_of(kind))
 
 
@@ -40,12 +48,14 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     """
     is_full = changes is None or tables.has_partial_run(REDUCED)
     facts = tables.read_version(FACTS, scope.version) if is_full or changes is None else changes
-    named = jobs.checkpoint(facts.select(*HOME).distinct(), "namespaces")
+    has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
+    named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has), "namespaces")
     buckets = (
         F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in _KINDS
     )
-    found = jobs.row(named.agg(*buckets))
-    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, is_full)
+    found = jobs.row(named.agg(*buckets, *(F.max(group).alias(group) for group in GROUPS)))
+    groups = frozenset(group for group in GROUPS if found[group])
+    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, groups, is_full)
 
 
 def is_of(kind: Kind) -> Column:
@@ -63,4 +73,4 @@ def facts_of(
     facts = tables.read_version(FACTS, version).where(is_of(kind))
     if named is None:
         return facts
-    return facts.where(F.col("bucket").isin(*buckets)).join(named, list(HOME), "left_semi")
+    return facts.where(F.col("bucket").isin(*buckets)).join(named.select(*HOME), list(HOME), "left_semi")

@@ -16,6 +16,7 @@ from strandline.dialects.aura.kernels.contexts import (
     fork_rows,
     state_inputs,
 )
+from strandline.dialects.aura.kernels.continued import CONTINUED_COLUMNS, COUNTS, continued
 from strandline.dialects.aura.kernels.documents import read_content
 from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, fact_columns, judge
 from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
@@ -25,6 +26,8 @@ from strandline.dialects.aura.kernels.replay import replay
 
 __all__ = [
     "ATTESTED_COLUMNS",
+    "CONTINUED_COLUMNS",
+    "COUNTS",
     "DERIVED_FIELDS",
     "FACT_FIELDS",
     "FILE_SCHEMA",
@@ -41,6 +44,7 @@ __all__ = [
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
+    "continued",
     "fact_columns",
     "fork_rows",
     "judge",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -81,6 +82,12 @@ def judge(
 def authority_text(authority: bytes) -> str:
     """Return the namespace of an authority."""
     return Namespace("authority", authority).text
+
+
+@lru_cache(maxsize=4096)
+def authority_id(namespace: str) -> bytes:
+    """Return the id of an authority from its namespace."""
+    return UUID(namespace.partition(":")[2]).bytes
 
 
 def _named_states(fact: Fact) -> Iterator[dict[str, Any]]:

@@ -84,6 +84,21 @@ REDUCED_SCHEMA: Final = pa.schema(
 )  # fmt: skip
 
 
+def reduced_row(
+    bucket: int, found: AuthorityState, ops: Iterable[AcceptedOp], *, is_damaged: bool
+) -> dict[str, Any]:
+    """Return REDUCED_SCHEMA of an authority; `ops` are its operations, also those that have no place."""
+    return {
+        "namespace": found.namespace.text,
+        "bucket": bucket,
+        "is_damaged": is_damaged,
+        **state_columns(found),
+        "leaves": leaf_rows(found.state),
+        "operations": [*map(operation_row, found.chain.rows.values()), *invalid_rows(found, ops)],
+        "forks": fork_rows(found.namespace, found),
+    }
+
+
 def state_columns(found: AuthorityState) -> dict[str, Any]:
     """Return STATE_FIELDS of a reduced authority."""
     state, chain, key = found.state, found.chain, found.state.key

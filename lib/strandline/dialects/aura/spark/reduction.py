@@ -15,10 +15,12 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
+from strandline.dialects.aura.spark.continuation import continued
 from strandline.dialects.aura.spark.tables import (
     AUTHORITIES,
     EQUIVOCATIONS,
     FACTS,
+    HOME,
     LEAVES,
     OPERATIONS,
     SNAPSHOTS,
@@ -36,19 +38,37 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
     buckets = touched.buckets["authority"]
     if not buckets:
         return None
-    named = None if touched.is_full else touched.of("authority")
-    facts = facts_of(named, buckets, "authority", tables, scope.version)
+    named = touched.of("authority")
+    onward = None if touched.changes is None else continued(named, touched.changes, tables, jobs)
+    if onward is not None:
+        named = jobs.checkpoint(
+            named.join(onward.select("namespace"), "namespace", "left_anti"), "authorities"
+        )
+        if not jobs.has_rows(named):
+            return _as_reduction(onward, None, tables, scope)
+    facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    reduced = jobs.checkpoint(authority_states(facts, tables, full=scope.full), "states")
+    whole = jobs.checkpoint(authority_states(facts, tables, full=scope.full), "states").join(
+        counts, "namespace"
+    )
+    return _as_reduction(whole if onward is None else whole.unionByName(onward), whole, tables, scope)
+
+
+def _as_reduction(
+    reduced: DataFrame, whole: DataFrame | None, tables: Tables, scope: ReduceScope
+) -> Reduction:
+    """Return reduced authorities as rows of tables.
+
+    Reads:  reduced, whole: `kernels.REDUCED_SCHEMA`, record_count; `whole` are those with the rows of all operations.
+    """
     state_columns = [field.name for field in kernels.STATE_FIELDS]
-    rows = {AUTHORITIES: reduced.select("namespace", "bucket", *state_columns)}
+    rows = {AUTHORITIES: reduced.select(*HOME, *state_columns)}
     rows |= {table: _exploded(reduced, column) for table, column in _NESTED.items()}
-    hashes = reduced.select("namespace", "bucket", "state_hash").join(counts, "namespace")
-    shaped = as_namespace_state(
-        hashes.withColumn("reducer_version", F.lit(REDUCER)), dialect=DIALECT, reduced_version=scope.version,
-        run_id=scope.run_id,
-    )  # fmt: skip
-    deletes = {table: _strays(table, rows[table], reduced, tables) for table in (OPERATIONS, LEAVES)}
+    states = reduced.select(*HOME, "record_count", "state_hash", F.lit(REDUCER).alias("reducer_version"))
+    shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
+    deletes = {LEAVES: _strays(LEAVES, rows[LEAVES], reduced, tables)}
+    if whole is not None:
+        deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole, tables)
     damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
     return Reduction(rows, shaped, deletes, damaged=damaged)
 

@@ -28,13 +28,19 @@ class Touched:
     """The namespaces that a run reduces.
 
     `named`: HOME, and for each of GROUPS whether the namespace has such facts among those that were looked at; one row
-    each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `is_full`: all of the lake.
+    each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `changes`: the new facts; None if
+    all namespaces of the lake are reduced.
     """
 
     named: DataFrame
     buckets: Mapping[Kind, tuple[int, ...]]
     groups: frozenset[Group]
-    is_full: bool
+    changes: DataFrame | None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether these are all namespaces of the lake."""
+        return self.changes is None
 
     def of(self, kind: Kind) -> DataFrame:
         """Keep the namespaces of a kind."""
@@ -46,8 +52,8 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
 
     After a killed run all are reduced, since rows may be newer than their state.
     """
-    is_full = changes is None or tables.has_partial_run(REDUCED)
-    facts = tables.read_version(FACTS, scope.version) if is_full or changes is None else changes
+    news = None if changes is None or tables.has_partial_run(REDUCED) else changes
+    facts = tables.read_version(FACTS, scope.version) if news is None else news
     has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
     named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has), "namespaces")
     buckets = (
@@ -55,7 +61,7 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     )
     found = jobs.row(named.agg(*buckets, *(F.max(group).alias(group) for group in GROUPS)))
     groups = frozenset(group for group in GROUPS if found[group])
-    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, groups, is_full)
+    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, groups, news)
 
 
 def is_of(kind: Kind) -> Column:

@@ -48,9 +48,8 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
             return _as_reduction(onward, None, tables, scope)
     facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    whole = jobs.checkpoint(authority_states(facts, tables, full=scope.full), "states").join(
-        counts, "namespace"
-    )
+    states = authority_states(facts, tables, full=scope.full)
+    whole = jobs.checkpoint(states.join(counts, "namespace"), "states")
     return _as_reduction(whole if onward is None else whole.unionByName(onward), whole, tables, scope)
 
 

@@ -85,14 +85,17 @@ def _reduced(
     if "refinements" in contexts.groups:
         met = capabilities.capabilities(contexts.facts_of("refinements"), of_contexts)
         rows[CAPABILITIES] = jobs.checkpoint(met, CAPABILITIES)
-    hashes = [hashed(rows[table]) for table, (_, hashed) in _TABLES.items() if table in rows]
+    hashes = []
     for table, (group, hashed) in _TABLES.items():
         stored = tables.read(table)
+        if contexts.is_full and table not in rows:
+            rows[table] = stored.limit(0)
+        if contexts.is_full and table not in deletes:
+            deletes[table] = _without(table, stored, rows[table], contexts.named)
+        if table in rows:
+            hashes.append(hashed(rows[table]))
         if not contexts.is_full:
             hashes.append(hashed(stored.join(contexts.without(group), list(HOME), "left_semi")))
-        elif table not in deletes:
-            rows.setdefault(table, stored.limit(0))
-            deletes[table] = _without(table, stored, rows[table], contexts.named)
     counts = contexts.facts.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
     found = state_hashes(counts, fold(DataFrame.unionByName, hashes))
     states = found.withColumn("reducer_version", F.lit(REDUCER))

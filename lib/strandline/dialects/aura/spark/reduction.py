@@ -5,6 +5,7 @@ The contexts that depend on them are reduced after them: `spark.contexts`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -33,7 +34,18 @@ from strandline.frames.states import as_namespace_state
 _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "forks"}
 
 
-def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction | None:
+@dataclass(frozen=True, slots=True)
+class Authorities:
+    """What a run makes of authorities.
+
+    `onward`: namespace, of those of which `rows` has only new operations; None without any.
+    """
+
+    rows: Reduction
+    onward: DataFrame | None
+
+
+def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Authorities | None:
     """Reduce the authorities that the run touches, with the rows of a full reduction; None without any."""
     buckets = touched.buckets["authority"]
     if not buckets:
@@ -41,24 +53,28 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
     named = touched.of("authority")
     onward = None if touched.changes is None else continued(named, touched.changes, tables, jobs)
     if onward is not None:
-        named = jobs.checkpoint(
-            named.join(onward.select("namespace"), "namespace", "left_anti"), "authorities"
-        )
+        others = named.join(onward.select("namespace"), "namespace", "left_anti")
+        named = jobs.checkpoint(others, "authorities")
         if not jobs.has_rows(named):
-            return _as_reduction(onward, None, tables, scope)
+            return _as_rows(onward, None, onward, tables, scope)
     facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
     states = authority_states(facts, tables, full=scope.full)
     whole = jobs.checkpoint(states.join(counts, "namespace"), "states")
-    return _as_reduction(whole if onward is None else whole.unionByName(onward), whole, tables, scope)
+    reduced = whole if onward is None else whole.unionByName(onward)
+    return _as_rows(reduced, whole, onward, tables, scope)
 
 
-def _as_reduction(
-    reduced: DataFrame, whole: DataFrame | None, tables: Tables, scope: ReduceScope
-) -> Reduction:
+def _as_rows(
+    reduced: DataFrame,
+    whole: DataFrame | None,
+    onward: DataFrame | None,
+    tables: Tables,
+    scope: ReduceScope,
+) -> Authorities:
     """Return reduced authorities as rows of tables.
 
-    Reads:  reduced, whole: `kernels.REDUCED_SCHEMA`, record_count; `whole` are those with the rows of all operations.
+    Reads:  `kernels.REDUCED_SCHEMA`, record_count; of `whole` with all operations, of `onward` with the new ones alone.
     """
     state_columns = [field.name for field in kernels.STATE_FIELDS]
     rows = {AUTHORITIES: reduced.select(*HOME, *state_columns)}
@@ -69,7 +85,8 @@ def _as_reduction(
     if whole is not None:
         deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole, tables)
     damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
-    return Reduction(rows, shaped, deletes, damaged=damaged)
+    names = None if onward is None else onward.select("namespace")
+    return Authorities(Reduction(rows, shaped, deletes, damaged=damaged), names)
 
 
 def authority_states(facts: DataFrame, tables: Tables, *, full: bool = False) -> DataFrame:

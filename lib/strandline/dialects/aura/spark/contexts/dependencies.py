@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,9 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import Reduction
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
+from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATES
 
 _ID_AT: Final = len("authority:") + 1
@@ -38,10 +37,16 @@ class Dependents:
 class Members:
     """Authorities as this run leaves them: those that it reduced, and all others as they are stored."""
 
-    def __init__(self, authorities: Reduction | None, tables: Tables, jobs: Jobs, *, is_full: bool) -> None:
-        made = {} if authorities is None else authorities.tables
-        self._authorities = _made(made, AUTHORITIES, tables).select("namespace", "commitment")
-        self._operations = _made(made, OPERATIONS, tables)
+    def __init__(self, authorities: Authorities | None, tables: Tables, jobs: Jobs, *, is_full: bool) -> None:
+        self._authorities = tables.read(AUTHORITIES).select("namespace", "commitment").limit(0)
+        self._operations = tables.read(OPERATIONS).limit(0)
+        if authorities is not None:
+            made = authorities.rows.tables
+            self._authorities = made[AUTHORITIES].select("namespace", "commitment")
+            self._operations = made[OPERATIONS]
+            if authorities.onward is not None:
+                before = tables.read(OPERATIONS).join(authorities.onward, "namespace", "left_semi")
+                self._operations = self._operations.unionByName(before, allowMissingColumns=True)
         self._has_news = authorities is not None
         self._tables = tables
         self._jobs = jobs
@@ -118,11 +123,6 @@ class Members:
         return each.select(
             *HOME, F.col("used.namespace").alias("member"), F.col("used.commitment").alias("commitment")
         )
-
-
-def _made(made: Mapping[str, DataFrame], table: str, tables: Tables) -> DataFrame:
-    """Return the reduced rows of a table, none where nothing was reduced."""
-    return made[table] if table in made else tables.read(table).limit(0)
 
 
 def _chain(operations: DataFrame) -> DataFrame:

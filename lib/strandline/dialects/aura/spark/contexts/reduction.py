@@ -19,6 +19,7 @@ from strandline.dialects.aura.spark.contexts import bindings, bodies, capabiliti
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
+from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.tables import (
     BINDINGS,
     CAPABILITIES,
@@ -43,7 +44,7 @@ _TABLES: Final[dict[str, tuple[Group, Callable[[DataFrame], DataFrame]]]] = {
 
 
 def reduce(
-    touched: Touched, authorities: Reduction | None, tables: Tables, jobs: Jobs, scope: ReduceScope
+    touched: Touched, authorities: Authorities | None, tables: Tables, jobs: Jobs, scope: ReduceScope
 ) -> Reduction:
     """Reduce the contexts that the run touches and those that depend on a lost state; then as `_together`.
 
@@ -52,7 +53,7 @@ def reduce(
     keeps its rows; its state names their new tips.
     """
     members = Members(authorities, tables, jobs, is_full=touched.is_full)
-    parts = [] if authorities is None else [authorities]
+    parts = [] if authorities is None else [authorities.rows]
     named, buckets, groups = touched.of("context"), touched.buckets["context"], touched.groups
     dependents = None if touched.is_full else members.dependents()
     if dependents is not None:

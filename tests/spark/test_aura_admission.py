@@ -3,6 +3,7 @@
 import pytest
 
 from strandline.core.errors import UsageError
+from strandline.core.ids import bucket_of
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import to_json
 from strandline.dialects.aura.types import ANY, SUITE, ZERO, AddLeaf, Genesis, KeyRecord, Namespace, TreeOp
@@ -11,7 +12,7 @@ from strandline.dialects.aura.verify.pins import Pins
 from support.aura_cases import K1, after, at, device, facts, other_authority, second_context
 from support.lakes import write_files
 
-MOVED = Namespace("authority", b"\x0a" * 16)
+MOVED = Namespace("authority", b"\x09" * 16)
 
 
 def lines(*given):
@@ -52,7 +53,11 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     assert report.counts["readmitted"] == 2
     assert waiting(lake) == {binding.fact_id: (("AUTHORITY_STATE_MISSING",), 1)}
     assert lake.rows("aura_fact", "anchor", "namespace").count(("pin", MOVED.text)) == 1
+    # What facts do not name is not read.
+    [folder] = lake.path.glob(f"aura_fact/bucket={bucket_of(MOVED.text, 16)}")
+    folder = folder.rename(folder.with_name("hidden"))
     assert ingest(4, *facts().values()).counts["readmitted"] == 1
+    folder.rename(folder.with_name(f"bucket={bucket_of(MOVED.text, 16)}"))
     assert waiting(lake) == {}
     before = lake.tables()
     with pytest.raises(UsageError) as refused:
@@ -61,7 +66,11 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     with pytest.raises(UsageError):
         ingest(6, other_authority(), options=Pins({genesis.namespace.text: bytes(32)}, "pins.json"))
     assert lake.tables() == before
-    lake.reduce()
-    assert {name for [name] in lake.rows("authority_state", "namespace")} == {
+    # Another lake vouches for the same genesis, and so takes all of it.
+    other = new_lake("other", dialect="aura")
+    report = other.bring(lake, options={"aura": Pins({MOVED.text: first.op_id}, "pins.json")})
+    assert (report.outcome, report.counts["deferred"]) == ("ok", 0)
+    assert other.rows("aura_fact") == lake.rows("aura_fact")
+    assert {name for [name] in other.rows("authority_state", "namespace")} == {
         MOVED.text, facts()["G"].namespace.text, other_authority().namespace.text,
     }  # fmt: skip

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from strandline.dialects.aura.author import generate_contexts
+from strandline.dialects.aura.spark import continuation
 from support import aura_reference, reference_rows
 from support.aura_cases import V_ID, U, facts, other_authority
 from support.aura_corpus import line
@@ -56,7 +57,9 @@ def world(contexts, members, count, seed=41):
 
 
 @pytest.fixture
-def delivered(new_lake, tmp_path):
+def delivered(new_lake, tmp_path, monkeypatch):
+    # Authorities are continued from their stored state where that is possible, however short they are.
+    monkeypatch.setattr(continuation, "MANY_FACTS", 1)
     return Delivered(new_lake("contexts", dialect="aura"), tmp_path)
 
 

@@ -16,6 +16,9 @@ NO_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({})
 DELETED: Final = "is_gone"
 """Column of the source of a replacing MERGE: true in rows with only a key, whose stored row is deleted."""
 
+SLOT: Final = "slot"
+"""Column of the source of a merge into a slot: where a stored row has it, nothing is inserted."""
+
 
 def insert_only_merge_sql(
     contract: Contract,
@@ -68,6 +71,24 @@ def continue_merge_sql(
         raise ValueError(f"{contract.table} has no layout column, so journals cannot be appended to it")
     name, (low, high) = contract.layout_column, bounds
     ranges = [f"t.{name} = s.next_{name}", f"t.{name} BETWEEN {int(low)} AND {int(high)}"]
+    return _merge_into(contract, target, source, buckets, ranges, key=("namespace",)) + _insert(contract)
+
+
+def slot_merge_sql(
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], column: str
+) -> str:
+    """Return the merge that inserts a batch, or nothing if a stored row of its namespace has the value of SLOT.
+
+    The source has SLOT in addition to the columns of the contract, with one value per namespace. `column` is compared
+    with it. Insert-only, as in `continue_merge_sql`.
+
+    Raises:
+        ValueError: The policy is another one, the table has no such column, or there are no buckets.
+    """
+    _require(contract, "insert_only")
+    if column not in contract.names:
+        raise ValueError(f"{contract.table} has no column {column}")
+    ranges = [f"t.{column} = s.{SLOT}"]
     return _merge_into(contract, target, source, buckets, ranges, key=("namespace",)) + _insert(contract)
 
 

@@ -17,6 +17,7 @@ from strandline.contracts.merge import (
     delete_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,
+    slot_merge_sql,
     upsert_merge_sql,
 )
 from strandline.contracts.model import Contract
@@ -122,6 +123,18 @@ class TableStore(TableReads):
         )
         sorted_rows = laid_out(with_run(rows, described, self.run_id), described)
         return self._merge(described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False)
+
+    def insert_at_slot(self, table: str, rows: DataFrame, buckets: tuple[int, ...], column: str) -> Written:
+        """Insert all rows of a namespace, or none if a stored one has the value of `slot` in `column`.
+
+        Reads: the columns of the table and `slot`, see `contracts.merge.slot_merge_sql`.
+        """
+        described = contract(table)
+        sql = slot_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets, column=column
+        )
+        rows = with_run(rows, described, self.run_id)
+        return self._merge(described, sql, rows, buckets, {REPARTITION: "false"}, lay_out=False)
 
     def replace(
         self,

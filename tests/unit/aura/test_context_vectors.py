@@ -7,9 +7,14 @@ import pytest
 from strandline.core.hashing import set_hash
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import to_json
-from strandline.dialects.aura.reduce.contexts import Flow, compat, reduce_context, row_hash
+from strandline.dialects.aura.reduce.contexts import (
+    AuthorityAsContext,
+    Flow,
+    compat,
+    reduce_context,
+    row_hash,
+)
 from strandline.dialects.aura.reduce.contexts.flows import FlowKey, headroom
-from strandline.dialects.aura.reduce.contexts.state import AuthorityAsContext
 from strandline.dialects.aura.verify import rule_findings
 from support.aura_cases import CHANNEL, V_ID, U, at, attested, b32, facts, second_context
 from support.context_cases import (

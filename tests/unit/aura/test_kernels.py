@@ -326,6 +326,48 @@ def test_the_vectors_reduce_to_their_state():
     assert [leaf["leaf_id"] for leaf in row["leaves"]] == [0, 1]
 
 
+def continued_rows(stored, given):
+    """What the kernel makes of the new operations `given` after a reduced row, at most one row."""
+    state = {name: stored[name] for name in ("namespace", "bucket", "state_cbor", *kernels.COUNTS)}
+    rows = [dict.fromkeys(kernels.CONTINUED_COLUMNS) | row for row in (state, *given)]
+    batch = pa.RecordBatch.from_pylist(
+        [{name: row[name] for name in kernels.CONTINUED_COLUMNS} for row in rows]
+    )
+    return [row for found in kernels.continued([batch]) for row in found.to_pylist()]
+
+
+def test_new_operations_after_the_stored_state_end_as_all_operations_do():
+    rows = {
+        row["new_commitment"]: row
+        for batch in operation_rows(admit(facts().values()), 99)
+        for row in batch.to_pylist()
+    }
+    rows = {name: rows[states()[name].commitment] for name in facts() if name != "A0'"}
+    whole = reduced_row(list(rows.values()))
+
+    def split(*old):
+        stored = reduced_row([rows[name] for name in old])
+        return stored, continued_rows(stored, [row for name, row in rows.items() if name not in old])
+
+    for old in (("G",), ("G", "A0"), ("G", "A0", "A1")):
+        stored, [row] = split(*old)
+        assert row["forks"] == whole["forks"]
+        joined = row | {"operations": stored["operations"] + row["operations"]}
+        by_id = {each["op_id"]: each for each in joined["operations"]}
+        assert len(by_id) == len(rows)
+        assert [by_id[each["op_id"]] for each in whole["operations"]] == whole["operations"]
+        assert joined | {"operations": None} == whole | {"operations": None}
+    # A late sibling of a stored operation, a copy of one, or a damaged state: all operations are needed.
+    stored, found = split("G", "A0", "A1", "P", "Rp", "Kp")
+    assert found == []
+    tip = reduced_row([row for name, row in rows.items() if name != "Kp"])
+    assert [row["commitment"] for row in continued_rows(tip, [rows["Kp"]])] == [states()["Kp"].commitment]
+    assert continued_rows(tip, [rows["Kp"], rows["Rp"]]) == []
+    assert continued_rows(tip | {"state_cbor": b"\x07"}, [rows["Kp"]]) == []
+    # News that are no operations leave the state as it is.
+    assert [row["state_hash"] for row in continued_rows(whole, [])] == [whole["state_hash"]]
+
+
 def test_a_damaged_column_is_not_believed():
     good = [row for batch in operation_rows(admit(facts().values()), 99) for row in batch.to_pylist()]
     expected = reduced_row(good)

@@ -200,6 +200,21 @@ def test_the_merge_that_continues_journals_matches_on_the_next_position_and_inse
     assert "MATCHED THEN UPDATE" not in text
 
 
+def test_the_merge_into_a_slot_matches_on_one_column_and_inserts_alone():
+    facts = load.contract("aura_fact")
+    text = merge.slot_merge_sql(facts, target=TARGET, source="charge", buckets=[3], column="order_token")
+    condition, insert = text.split("WHEN NOT MATCHED THEN INSERT ")
+    assert condition.splitlines()[2:] == [
+        "ON t.bucket IN (3)",
+        "  AND t.bucket = s.bucket",
+        "  AND t.namespace = s.namespace",
+        "  AND t.order_token = s.slot",
+    ]
+    assert insert.startswith(f"({', '.join(facts.names)})")
+    with pytest.raises(ValueError, match="no column slot"):
+        merge.slot_merge_sql(facts, target=TARGET, source="charge", buckets=[3], column="slot")
+
+
 def test_only_a_record_table_with_positions_is_continued():
     with pytest.raises(ValueError, match="no layout column"):
         merge.continue_merge_sql(

@@ -7,8 +7,9 @@ import pytest
 
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.codec import parse_line, record_id
-from strandline.dialects.sdmp.kernels import FORK_SCHEMA, JOURNAL_SCHEMA, whole_journals
+from strandline.dialects.sdmp.kernels import JOURNAL_SCHEMA, whole_journals
 from strandline.dialects.sdmp.reduce import forks, journal, n_of
+from strandline.kernels.equivocations import FORK_SCHEMA
 from support.random_journals import tree
 
 COLUMNS = (

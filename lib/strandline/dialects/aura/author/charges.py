@@ -144,7 +144,9 @@ def charging(
         budget = reading.budget
         if token is not None and reading.is_requested(token):
             return budget
-        prepared = lake.prepare(_planned(reading, namespace, cost, token))
+        if budget.spent + cost > budget.limit:
+            raise BudgetExceeded(cost, budget.spent, budget.limit)
+        prepared = lake.prepare(planned_charge(reading, namespace, cost, token))
         yield "prepared"
         try:
             is_inserted = lake.commit(prepared)
@@ -156,10 +158,15 @@ def charging(
     raise ConcurrentUpdate
 
 
-def _planned(reading: BudgetReading, namespace: Namespace, cost: int, token: bytes | None) -> PlannedCharge:
-    budget, key = reading.budget, reading.key
-    if budget.spent + cost > budget.limit:
-        raise BudgetExceeded(cost, budget.spent, budget.limit)
+def planned_charge(
+    reading: BudgetReading, namespace: Namespace, cost: int, token: bytes | None
+) -> PlannedCharge:
+    """Return the charge after the tip, in the first slot that is not taken; `token` is that of a request, or None.
+
+    Raises:
+        ChainFull: the last nonce is used.
+    """
+    key = reading.key
     if reading.tip is not None and reading.tip[0] >= _MAX_NONCE:
         raise ChainFull
     nonce, prev = (0, ZERO) if reading.tip is None else (reading.tip[0] + 1, reading.tip[1])

@@ -11,14 +11,14 @@ from strandline.dialects.aura.kernels.admission import (
 )
 from strandline.dialects.aura.kernels.contexts import (
     FORK_COLUMNS,
-    FORK_SCHEMA,
     STATE_INPUT_COLUMNS,
     STATE_INPUT_SCHEMA,
     fork_rows,
     state_inputs,
 )
+from strandline.dialects.aura.kernels.continued import CONTINUED_COLUMNS, COUNTS, continued
 from strandline.dialects.aura.kernels.documents import read_content
-from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, judge
+from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, fact_columns, judge
 from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, STATE_FIELDS
 from strandline.dialects.aura.kernels.reduction import REDUCTION_COLUMNS, reduced
@@ -26,11 +26,12 @@ from strandline.dialects.aura.kernels.replay import replay
 
 __all__ = [
     "ATTESTED_COLUMNS",
+    "CONTINUED_COLUMNS",
+    "COUNTS",
     "DERIVED_FIELDS",
     "FACT_FIELDS",
     "FILE_SCHEMA",
     "FORK_COLUMNS",
-    "FORK_SCHEMA",
     "GROUP_COLUMNS",
     "JUDGED",
     "KNOWN_STATE",
@@ -43,6 +44,8 @@ __all__ = [
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
+    "continued",
+    "fact_columns",
     "fork_rows",
     "judge",
     "packed",

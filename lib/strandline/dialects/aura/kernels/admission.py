@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
-from uuid import UUID
 
 import pyarrow as pa
 
 from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64
+from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_id
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
     AcceptedOp,
@@ -103,7 +102,7 @@ def _of_authority(
         else:
             candidates.append(op)
             waiting.add(op.fact_id)
-    of_authority = Namespace("authority", _authority_id(namespace))
+    of_authority = Namespace("authority", authority_id(namespace))
     for judged in judge_operations(of_authority, candidates, stored, pin):
         if judged.verdict is not None:
             yield _row(judged.fact_id, judged.verdict, is_verified=True) | derived(judged.op)
@@ -144,7 +143,7 @@ def attested(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
     def judged() -> dict[str, Any]:
         states = {
-            (_authority_id(each["authority"]), each["commitment"]): KnownState(
+            (authority_id(each["authority"]), each["commitment"]): KnownState(
                 int(each["epoch"]), each["group_key"]
             )
             for each in row["states"] or ()
@@ -162,11 +161,6 @@ def _of_attested(row: Mapping[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _genesis(block: bytes) -> Fact:
     return stored_fact(block)
-
-
-@lru_cache(maxsize=4096)
-def _authority_id(namespace: str) -> bytes:
-    return UUID(namespace.partition(":")[2]).bytes
 
 
 def _row(judge_id: bytes, verdict: Verdict, *, is_verified: bool) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from strandline.core.equivocation import Context, equivocation
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.reduced_rows import FORK_FIELDS
 from strandline.dialects.aura.kernels.reduction import DERIVED, stored_operation
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.reduce.contexts.forks import state_inputs as inputs_of
 from strandline.dialects.aura.types import DIALECT
+from strandline.kernels.equivocations import EQUIVOCATION_SCHEMA
 
 STATE_INPUT_COLUMNS: Final = ("namespace", "fact_cbor", *DERIVED)
 STATE_INPUT_SCHEMA: Final = pa.schema(
@@ -24,9 +24,6 @@ FORK_COLUMNS: Final = (
     "namespace", "bucket", "kind", "key", "position", "members", "member_count", "id_a", "bytes_a", "id_b", "bytes_b",
     "states",
 )  # fmt: skip
-FORK_SCHEMA: Final = pa.schema(
-    [pa.field("namespace", pa.string()), pa.field("bucket", pa.int32()), *FORK_FIELDS]
-)
 _BATCH: Final = 16
 
 
@@ -45,9 +42,9 @@ def state_inputs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def fork_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield contradictions as rows of `equivocation`.  Reads: FORK_COLUMNS.  Gives: FORK_SCHEMA, one row per row."""
+    """Yield contradictions as rows of `equivocation`.  Gives: EQUIVOCATION_SCHEMA, one row per FORK_COLUMNS."""
     rows = (_fork(row) for batch in batches for row in batch.to_pylist())
-    return in_batches(rows, FORK_SCHEMA, _BATCH)
+    return in_batches(rows, EQUIVOCATION_SCHEMA, _BATCH)
 
 
 def _fork(row: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -74,13 +75,19 @@ def judge(
         "reasons": list(reasons_of(findings)),
         "evidence": encode_evidence(evidence_of(findings)) if findings else None,
         "named_states": list(_named_states(fact)),
-        **_columns(fact),
+        **fact_columns(fact),
     }
 
 
 def authority_text(authority: bytes) -> str:
     """Return the namespace of an authority."""
     return Namespace("authority", authority).text
+
+
+@lru_cache(maxsize=4096)
+def authority_id(namespace: str) -> bytes:
+    """Return the id of an authority from its namespace."""
+    return UUID(namespace.partition(":")[2]).bytes
 
 
 def _named_states(fact: Fact) -> Iterator[dict[str, Any]]:
@@ -91,7 +98,8 @@ def _named_states(fact: Fact) -> Iterator[dict[str, Any]]:
         yield {"authority": authority_text(content["authority_id"]), "commitment": content["commitment"]}
 
 
-def _columns(fact: Fact) -> dict[str, Any]:
+def fact_columns(fact: Fact) -> dict[str, Any]:
+    """Return FACT_FIELDS of a fact; those of operations only if it is one."""
     ((timestamp_kind, timestamp),) = fact.value["timestamp"].items()
     is_map = isinstance(timestamp, Mapping)
     ms = timestamp.get("ts_ms", timestamp.get("earliest_ms")) if is_map else None

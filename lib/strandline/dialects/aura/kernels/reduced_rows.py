@@ -15,6 +15,7 @@ from strandline.dialects.aura.kernels.judgement import U64, tree_op_json
 from strandline.dialects.aura.reduce import AuthorityState, OperationRow, forks
 from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import AcceptedOp, State
+from strandline.kernels.equivocations import NESTED_FIELDS
 
 
 def _rows(**columns: pa.DataType) -> pa.DataType:
@@ -64,21 +65,6 @@ _OPERATIONS: Final = {
     **{field.name: field.type for field in DERIVED_FIELDS if field.name != "anchor"},
 }
 
-FORK_FIELDS: Final = (
-    pa.field("equivocation_id", pa.binary()),
-    pa.field("dialect", pa.string()),
-    pa.field("kind", pa.string()),
-    pa.field("key", pa.string()),
-    pa.field("position", pa.string()),
-    pa.field("members", pa.list_(pa.binary())),
-    pa.field("member_count", pa.int64()),
-    pa.field("bytes_a", pa.binary()),
-    pa.field("bytes_b", pa.binary()),
-    pa.field("attributable", pa.bool_()),
-    pa.field("evidence", pa.string()),
-)
-"""Columns of `equivocation` beside namespace and bucket."""
-
 REDUCED_SCHEMA: Final = pa.schema(
     [
         pa.field("namespace", pa.string()),
@@ -93,9 +79,24 @@ REDUCED_SCHEMA: Final = pa.schema(
             ),
         ),
         pa.field("operations", _rows(**_OPERATIONS)),
-        pa.field("forks", pa.list_(pa.struct(FORK_FIELDS))),
+        pa.field("forks", pa.list_(pa.struct(NESTED_FIELDS))),
     ]
 )  # fmt: skip
+
+
+def reduced_row(
+    bucket: int, found: AuthorityState, ops: Iterable[AcceptedOp], *, is_damaged: bool
+) -> dict[str, Any]:
+    """Return REDUCED_SCHEMA of an authority; `ops` are its operations, also those that have no place."""
+    return {
+        "namespace": found.namespace.text,
+        "bucket": bucket,
+        "is_damaged": is_damaged,
+        **state_columns(found),
+        "leaves": leaf_rows(found.state),
+        "operations": [*map(operation_row, found.chain.rows.values()), *invalid_rows(found, ops)],
+        "forks": fork_rows(found.namespace, found),
+    }
 
 
 def state_columns(found: AuthorityState) -> dict[str, Any]:

@@ -10,14 +10,7 @@ import pyarrow as pa
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.admission import DERIVED_FIELDS
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.reduced_rows import (
-    REDUCED_SCHEMA,
-    fork_rows,
-    invalid_rows,
-    leaf_rows,
-    operation_row,
-    state_columns,
-)
+from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, reduced_row
 from strandline.dialects.aura.reduce import (
     AuthorityState,
     base_commitment,
@@ -57,15 +50,7 @@ def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
         found, is_damaged = _by_facts(namespace, ops, bases)
     else:
         is_damaged = found.chain.count("unreachable") > 0
-    return {
-        "namespace": group[0]["namespace"],
-        "bucket": group[0]["bucket"],
-        "is_damaged": is_damaged,
-        **state_columns(found),
-        "leaves": leaf_rows(found.state),
-        "operations": [*map(operation_row, found.chain.rows.values()), *invalid_rows(found, ops)],
-        "forks": fork_rows(namespace, found),
-    }
+    return reduced_row(group[0]["bucket"], found, ops, is_damaged=is_damaged)
 
 
 def _by_columns(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> AuthorityState | None:

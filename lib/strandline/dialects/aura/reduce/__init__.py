@@ -2,7 +2,6 @@
 
 from strandline.dialects.aura.reduce.authority import (
     AuthorityState,
-    ContextAsAuthority,
     TreeStateSummary,
     reduce_authority,
     reduce_columns,
@@ -11,7 +10,7 @@ from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
 from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.aura.reduce.forks import fork, forks, verify_fork
-from strandline.dialects.aura.reduce.journal import Journal
+from strandline.dialects.aura.reduce.journal import ContextAsAuthority, Journal
 from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
 from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor, state_hash
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from strandline.core.errors import UsageError
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.reduce.chain import Chain, chain_of
+from strandline.dialects.aura.reduce.journal import ContextAsAuthority
 from strandline.dialects.aura.reduce.state import state_cbor, state_hash
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
@@ -18,17 +18,6 @@ from strandline.dialects.aura.verify import (
     check_attested_op,
     state_after,
 )
-
-
-class ContextAsAuthority(UsageError):  # noqa: N818 - the product's own word
-    """A journal of a context was reduced as that of an authority."""
-
-    def __init__(self, namespace: Namespace) -> None:
-        super().__init__(
-            "CONTEXT_AS_AUTHORITY",
-            f"{namespace.text} is a context: it has no state of an authority.",
-            "Give the journal of an authority.",
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,30 @@
 
 from collections.abc import Iterable, Mapping
 
-from strandline.core.errors import NamespaceMismatch
+from strandline.core.errors import NamespaceMismatch, UsageError
 from strandline.dialects.aura.types import Fact, Namespace
+
+_NAMED = {"authority": "an authority", "context": "a context"}
+
+
+class KindMismatch(UsageError):  # noqa: N818 - as the classes of the product that it stands for
+    """A journal was reduced as one of the other kind."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        [wanted] = _NAMED.keys() - {namespace.kind}
+        super().__init__(
+            f"{namespace.kind}_AS_{wanted}".upper(),
+            f"{namespace.text} is {_NAMED[namespace.kind]}: it has no state of {_NAMED[wanted]}.",
+            f"Give the journal of {_NAMED[wanted]}.",
+        )
+
+
+class ContextAsAuthority(KindMismatch):
+    """A journal of a context was reduced as that of an authority."""
+
+
+class AuthorityAsContext(KindMismatch):
+    """A journal of an authority was reduced as that of a context."""
 
 
 class Journal:

@@ -78,20 +78,16 @@ class FactAdmission(RecordDialect):
         """Decide what each fact needs of others."""
         jobs, tables = gathered.jobs, gathered.tables
         valid = judged.where(_is_valid())
-        found = jobs.row(
-            valid.agg(
-                F.collect_set(F.when(_is_of_history(), bucket_of(F.col("namespace"), tables.buckets))).alias("buckets"),
-                F.count_if(~_is_of_history()).alias("others"),
-            )
-        )  # fmt: skip
+        found = jobs.row(_needs(valid, tables.buckets))
         passes = []
         pins = {} if self.pins is None else self.pins.by_namespace
-        if found["buckets"]:
-            of_histories = _of_histories(valid, tables, tuple(sorted(found["buckets"])), pins)
+        if found["histories"]:
+            of_histories = _of_histories(valid, tables, tuple(sorted(found["histories"])), pins)
             passes.append(jobs.checkpoint(of_histories, "histories"))
         if found["others"]:
             histories = passes[0] if passes else None
-            passes.append(jobs.checkpoint(_of_others(valid, histories, tables), "attested facts"))
+            buckets = (tuple(sorted(found["others"])), tuple(sorted(found["authorities"])))
+            passes.append(jobs.checkpoint(_of_others(valid, histories, tables, *buckets), "attested facts"))
         if not passes:
             empty = map_batches(judged.where(F.lit(False)), kernels.attested, kernels.VERDICT_SCHEMA)
             passes.append(empty)
@@ -120,6 +116,22 @@ def _is_of_history() -> Column:
     return (F.col("fact_kind") == "AttestedOp") | (F.col("variant") == _GENESIS)
 
 
+def _needs(valid: DataFrame, buckets: int) -> DataFrame:
+    """Return which buckets of the lake hold what valid facts are judged with.
+
+    Gives:  histories (of operations and geneses), others (of all other facts), authorities (of the states that these
+            name); each empty without such facts.
+    Rows:   one.
+    """
+    each = valid.withColumn("named", F.explode_outer("named_states"))
+    own, of_authority = (bucket_of(F.col(name), buckets) for name in ("namespace", "named.authority"))
+    return each.agg(
+        F.collect_set(F.when(_is_of_history(), own)).alias("histories"),
+        F.collect_set(F.when(~_is_of_history(), own)).alias("others"),
+        F.collect_set(F.when(F.col("named").isNotNull(), of_authority)).alias("authorities"),
+    )
+
+
 def _of_histories(
     valid: DataFrame, tables: Tables, buckets: tuple[int, ...], pins: Mapping[str, bytes]
 ) -> DataFrame:
@@ -143,25 +155,32 @@ def _is_stored_history() -> Column:
     return (F.col("kind") == "AttestedOp") | (F.col("variant") == _GENESIS)
 
 
-def _of_others(valid: DataFrame, histories: DataFrame | None, tables: Tables) -> DataFrame:
+def _of_others(
+    valid: DataFrame,
+    histories: DataFrame | None,
+    tables: Tables,
+    buckets: tuple[int, ...],
+    of_authorities: tuple[int, ...],
+) -> DataFrame:
     """Judge the facts that name states of authorities, with the states and the genesis that are known.
 
+    `buckets` are those of the facts, `of_authorities` those of the authorities that they name.
     Gives:  `kernels.VERDICT_SCHEMA`.  Rows: one per fact.
     """
     others = valid.where(~_is_of_history()).select("judge_id", "namespace", "block", "named_states")
-    states = _known_states(histories, tables)
+    states = _known_states(histories, tables, of_authorities)
     named = others.select("judge_id", F.explode("named_states").alias("named")).select("judge_id", "named.*")
     known = named.distinct().join(states, ["authority", "commitment"])
     state = F.struct("authority", "commitment", "epoch", "group_key")
     of_facts = known.groupBy("judge_id").agg(F.collect_list(state).alias("states"))
     rows = others.join(of_facts, "judge_id", "left").join(
-        _geneses(valid, histories, tables), "namespace", "left"
+        _geneses(valid, histories, tables, buckets), "namespace", "left"
     )
     return map_batches(rows.select(*kernels.ATTESTED_COLUMNS), kernels.attested, kernels.VERDICT_SCHEMA)
 
 
-def _known_states(histories: DataFrame | None, tables: Tables) -> DataFrame:
-    """Return the states that accepted operations made.
+def _known_states(histories: DataFrame | None, tables: Tables, buckets: tuple[int, ...]) -> DataFrame:
+    """Return the states that accepted operations of authorities in these buckets made, and those of this run.
 
     Gives:  authority, commitment, epoch, group_key.  Rows: one per state.
     """
@@ -169,18 +188,21 @@ def _known_states(histories: DataFrame | None, tables: Tables) -> DataFrame:
         F.col("namespace").alias("authority"), F.col("new_commitment").alias("commitment"),
         F.col("new_epoch").alias("epoch"), F.col("new_group_key").alias("group_key"),
     )  # fmt: skip
-    found = tables.read(FACTS).where(F.col("kind") == "AttestedOp").select(*columns)
+    stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & (F.col("kind") == "AttestedOp"))
+    found = stored.select(*columns)
     if histories is not None:
         found = found.unionByName(histories.where("new_commitment IS NOT NULL").select(*columns))
     return found.dropDuplicates(["authority", "commitment"])
 
 
-def _geneses(valid: DataFrame, histories: DataFrame | None, tables: Tables) -> DataFrame:
-    """Return the accepted genesis of each context.
+def _geneses(
+    valid: DataFrame, histories: DataFrame | None, tables: Tables, buckets: tuple[int, ...]
+) -> DataFrame:
+    """Return the accepted genesis of each context in these buckets, and of this run.
 
     Gives:  namespace, genesis (its bytes).  Rows: one per context that has one.
     """
-    stored = tables.read(FACTS).where(F.col("variant") == _GENESIS)
+    stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & (F.col("variant") == _GENESIS))
     found = stored.select("namespace", F.col("fact_cbor").alias("genesis"))
     if histories is not None:
         accepted = histories.where("status = 'accepted'").select("judge_id")

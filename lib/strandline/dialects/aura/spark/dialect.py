@@ -18,6 +18,7 @@ from strandline.dialects.aura.spark import export as export_files
 from strandline.dialects.aura.spark import reduction
 from strandline.dialects.aura.spark.admission import FactAdmission
 from strandline.dialects.aura.spark.contexts import reduction as contexts
+from strandline.dialects.aura.spark.touched import touched
 from strandline.dialects.aura.verify.pins import Pins, parse_pins
 
 
@@ -43,8 +44,9 @@ class Aura(FactAdmission):
 
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         """Reduce the authorities that `changes` touch, then the contexts that it or they touch, or all."""
-        authorities = reduction.reduce(changes, tables, jobs, scope)
-        return contexts.reduce(changes, authorities, tables, jobs, scope)
+        found = touched(changes, tables, jobs, scope)
+        authorities = reduction.reduce(found, tables, jobs, scope)
+        return contexts.reduce(found, authorities, tables, jobs, scope)
 
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
         """Write facts as lines of JSON."""

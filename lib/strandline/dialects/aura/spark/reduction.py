@@ -5,6 +5,7 @@ The contexts that depend on them are reduced after them: `spark.contexts`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -15,15 +16,17 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
+from strandline.dialects.aura.spark.continuation import continued
 from strandline.dialects.aura.spark.tables import (
     AUTHORITIES,
     EQUIVOCATIONS,
     FACTS,
+    HOME,
     LEAVES,
     OPERATIONS,
-    REDUCED,
     SNAPSHOTS,
 )
+from strandline.dialects.aura.spark.touched import Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
@@ -31,35 +34,65 @@ from strandline.frames.states import as_namespace_state
 _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "forks"}
 
 
-def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the authorities in `changes` (rows of the change feed), or all if it is None, with equal rows.
+@dataclass(frozen=True, slots=True)
+class Authorities:
+    """What a run makes of authorities.
 
-    After a killed run all authorities are reduced, since rows may be newer than their state.
+    `onward`: namespace, of those of which `rows` has only new operations; None without any.
     """
-    facts = tables.read_version(FACTS, scope.version).where(F.startswith("namespace", F.lit("authority:")))
-    touched = None
-    if changes is not None and not tables.has_partial_run(REDUCED):
-        named = changes.where(F.startswith("namespace", F.lit("authority:"))).select("namespace", "bucket")
-        touched = jobs.checkpoint(named.distinct(), "authorities")
-        buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        facts = facts.where(F.col("bucket").isin(*buckets)).join(
-            touched, ["namespace", "bucket"], "left_semi"
-        )
+
+    rows: Reduction
+    onward: DataFrame | None
+
+
+def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Authorities | None:
+    """Reduce the authorities that the run touches, with the rows of a full reduction; None without any."""
+    buckets = touched.buckets["authority"]
+    if not buckets:
+        return None
+    named = touched.of("authority")
+    onward = None if touched.changes is None else continued(named, touched.changes, tables, jobs)
+    if onward is not None:
+        others = named.join(onward.select("namespace"), "namespace", "left_anti")
+        named = jobs.checkpoint(others, "authorities")
+        if not jobs.has_rows(named):
+            return _as_rows(onward, None, onward, tables, scope)
+    facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
-    states = map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=scope.full)
-    reduced = jobs.checkpoint(states, "states")
+    states = authority_states(facts, tables, full=scope.full)
+    whole = jobs.checkpoint(states.join(counts, "namespace"), "states")
+    reduced = whole if onward is None else whole.unionByName(onward)
+    return _as_rows(reduced, whole, onward, tables, scope)
+
+
+def _as_rows(
+    reduced: DataFrame,
+    whole: DataFrame | None,
+    onward: DataFrame | None,
+    tables: Tables,
+    scope: ReduceScope,
+) -> Authorities:
+    """Return reduced authorities as rows of tables.
+
+    Reads:  `kernels.REDUCED_SCHEMA`, record_count; of `whole` with all operations, of `onward` with the new ones alone.
+    """
     state_columns = [field.name for field in kernels.STATE_FIELDS]
-    rows = {AUTHORITIES: reduced.select("namespace", "bucket", *state_columns)}
+    rows = {AUTHORITIES: reduced.select(*HOME, *state_columns)}
     rows |= {table: _exploded(reduced, column) for table, column in _NESTED.items()}
-    hashes = reduced.select("namespace", "bucket", "state_hash").join(counts, "namespace")
-    shaped = as_namespace_state(
-        hashes.withColumn("reducer_version", F.lit(REDUCER)), dialect=DIALECT, reduced_version=scope.version,
-        run_id=scope.run_id,
-    )  # fmt: skip
-    deletes = {table: _strays(table, rows[table], reduced, tables) for table in (OPERATIONS, LEAVES)}
+    states = reduced.select(*HOME, "record_count", "state_hash", F.lit(REDUCER).alias("reducer_version"))
+    shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
+    deletes = {LEAVES: _strays(LEAVES, rows[LEAVES], reduced, tables)}
+    if whole is not None:
+        deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole, tables)
     damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
-    return Reduction(rows, shaped, deletes, damaged=damaged)
+    names = None if onward is None else onward.select("namespace")
+    return Authorities(Reduction(rows, shaped, deletes, damaged=damaged), names)
+
+
+def authority_states(facts: DataFrame, tables: Tables, *, full: bool = False) -> DataFrame:
+    """Reduce the authorities of these facts.  Gives: `kernels.REDUCED_SCHEMA`.  Rows: one per authority."""
+    grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
+    return map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=full)
 
 
 def _grouped(facts: DataFrame, tables: Tables) -> DataFrame:

@@ -15,3 +15,5 @@ CHANNELS: Final = "channel_epoch"
 CAPABILITIES: Final = "capability"
 CONTEXT_REDUCED: Final = (BINDINGS, FLOWS, CHANNELS, CAPABILITIES)
 REDUCED: Final = (OPERATIONS, AUTHORITIES, LEAVES, *CONTEXT_REDUCED, EQUIVOCATIONS)
+HOME: Final = ("namespace", "bucket")
+"""The columns of every table that place a namespace."""

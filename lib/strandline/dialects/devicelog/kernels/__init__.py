@@ -1,7 +1,7 @@
 """Functions from batches to batches without a JVM: files to entries, entries to verdicts, rows to lines."""
 
 from strandline.dialects.devicelog.kernels.documents import DOCUMENT_FIELDS, read_content
-from strandline.dialects.devicelog.kernels.forks import FORK_COLUMNS, FORK_SCHEMA, fork_rows
+from strandline.dialects.devicelog.kernels.forks import FORK_COLUMNS, fork_rows
 from strandline.dialects.devicelog.kernels.judgement import ENTRY_FIELDS, JUDGED, judge, parsed
 from strandline.dialects.devicelog.kernels.packing import FILE_SCHEMA, STORED_COLUMNS, packed, stored_entry
 from strandline.dialects.devicelog.kernels.references import (
@@ -21,7 +21,6 @@ __all__ = [
     "ENTRY_FIELDS",
     "FILE_SCHEMA",
     "FORK_COLUMNS",
-    "FORK_SCHEMA",
     "JUDGED",
     "LOCAL_COLUMNS",
     "LOCAL_SCHEMA",

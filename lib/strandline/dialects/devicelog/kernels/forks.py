@@ -11,22 +11,9 @@ from strandline.dialects.devicelog.codec import block_of
 from strandline.dialects.devicelog.kernels.packing import stored_entry
 from strandline.dialects.devicelog.verify import fork
 from strandline.kernels.batches import as_batch
+from strandline.kernels.equivocations import FORK_SCHEMA
 
 FORK_COLUMNS: Final = ("namespace", "bucket", "members", "member_count", "pair")
-FORK_SCHEMA: Final = pa.schema(
-    [
-        pa.field("equivocation_id", pa.binary()),
-        pa.field("namespace", pa.string()),
-        pa.field("bucket", pa.int32()),
-        pa.field("key", pa.string()),
-        pa.field("position", pa.string()),
-        pa.field("members", pa.list_(pa.binary())),
-        pa.field("member_count", pa.int64()),
-        pa.field("bytes_a", pa.binary()),
-        pa.field("bytes_b", pa.binary()),
-        pa.field("evidence", pa.string()),
-    ]
-)
 
 
 def fork_rows(batches: Iterable[pa.RecordBatch], *, hmac_key: bytes | None) -> Iterator[pa.RecordBatch]:

@@ -13,6 +13,7 @@ from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import FORK_KIND
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_equivocation
+from strandline.kernels.equivocations import FORK_SCHEMA
 
 PLACE: Final = ("namespace", "log", "seq")
 """A place in a log: an honest device writes one entry there."""
@@ -57,7 +58,7 @@ def forks(
         .where(F.size("pair") == 2)
     )
     shaped = map_batches(
-        rows.select(*kernels.FORK_COLUMNS), kernels.fork_rows, kernels.FORK_SCHEMA, hmac_key=hmac_key
+        rows.select(*kernels.FORK_COLUMNS), kernels.fork_rows, FORK_SCHEMA, hmac_key=hmac_key
     )
     return as_equivocation(shaped, dialect=DIALECT, kind=FORK_KIND, attributable=True)
 

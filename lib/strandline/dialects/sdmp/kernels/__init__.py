@@ -32,7 +32,7 @@ from strandline.dialects.sdmp.kernels.heads import POSITION_SCHEMA, RESOLVE_COLU
 from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
 from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_SCHEMA, off_trunk
-from strandline.dialects.sdmp.kernels.whole_journals import FORK_SCHEMA, JOURNAL_SCHEMA, whole_journals
+from strandline.dialects.sdmp.kernels.whole_journals import JOURNAL_SCHEMA, whole_journals
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_SCHEMA, write_lines
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "BRANCH_SCHEMA",
     "CHAIN_SCHEMA",
     "ELEMENT_FIELDS",
-    "FORK_SCHEMA",
     "HEAD_SCHEMA",
     "JOURNAL_SCHEMA",
     "LINE_FACTS",

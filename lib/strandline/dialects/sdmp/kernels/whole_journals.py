@@ -11,6 +11,7 @@ from strandline.core.ids import namespace as namespace_of
 from strandline.dialects.sdmp.reduce import Equivocation, NodeJournal, forks_of, journal_of
 from strandline.dialects.sdmp.types import Line
 from strandline.dialects.sdmp.verify import Link, Tree, tree_of_links
+from strandline.kernels.equivocations import FORK_SCHEMA
 
 JOURNAL_SCHEMA: Final = pa.schema(
     {
@@ -22,15 +23,6 @@ JOURNAL_SCHEMA: Final = pa.schema(
     }
 )  # fmt: skip
 """The columns of `node_journal`, and the state hash."""
-
-FORK_SCHEMA: Final = pa.schema(
-    {
-        "equivocation_id": pa.binary(), "namespace": pa.string(), "bucket": pa.int32(), "key": pa.string(),
-        "position": pa.string(), "members": pa.list_(pa.binary()), "member_count": pa.int64(), "bytes_a": pa.binary(),
-        "bytes_b": pa.binary(), "evidence": pa.string(),
-    }
-)  # fmt: skip
-"""The columns of `equivocation` that `frames.states.as_equivocation` reads."""
 
 _LINE: Final = (
     "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",

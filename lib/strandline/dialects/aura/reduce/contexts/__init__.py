@@ -13,12 +13,8 @@ from strandline.dialects.aura.reduce.contexts.capabilities import TOP, Cap, is_b
 from strandline.dialects.aura.reduce.contexts.channels import Channel, PendingBump, bump_hash
 from strandline.dialects.aura.reduce.contexts.flows import Flow, FlowKey, effective_limit, headroom
 from strandline.dialects.aura.reduce.contexts.rows import REDUCER, row_hash
-from strandline.dialects.aura.reduce.contexts.state import (
-    AuthorityAsContext,
-    Capability,
-    RelationalState,
-    reduce_context,
-)
+from strandline.dialects.aura.reduce.contexts.state import Capability, RelationalState, reduce_context
+from strandline.dialects.aura.reduce.journal import AuthorityAsContext
 
 __all__ = [
     "REDUCER",

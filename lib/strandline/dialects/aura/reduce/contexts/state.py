@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from strandline.core.errors import UsageError
 from strandline.dialects.aura.reduce.contexts.bindings import Binding, bindings_of, proven_pairs
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain, Body, bodies_of, is_met
 from strandline.dialects.aura.reduce.contexts.capabilities import Cap, cap_of, meet_all
@@ -17,18 +16,8 @@ from strandline.dialects.aura.reduce.contexts.rows import (
     flow_rows,
     state_hash,
 )
+from strandline.dialects.aura.reduce.journal import AuthorityAsContext
 from strandline.dialects.aura.types import Fact, Namespace
-
-
-class AuthorityAsContext(UsageError):  # noqa: N818 - the product's own word
-    """A journal of an authority was reduced as that of a context."""
-
-    def __init__(self, namespace: Namespace) -> None:
-        super().__init__(
-            "AUTHORITY_AS_CONTEXT",
-            f"{namespace.text} is an authority: it has no state of a context.",
-            "Give the journal of a context.",
-        )
 
 
 @dataclass(frozen=True, slots=True)

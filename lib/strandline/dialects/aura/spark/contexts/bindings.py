@@ -55,6 +55,11 @@ def bindings(granted: DataFrame, proven: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def binding_hashes(found: DataFrame) -> DataFrame:
+    """Return the hashes of canonical rows.  Reads: `bindings`.  Gives: namespace, row_hash.  Rows: one per row."""
+    return found.select("namespace", "row_hash")
+
+
 def _guardians(granted: DataFrame) -> DataFrame:
     """Of guardian bindings of one account and guardian keep that with the greatest body."""
     both = [F.array_contains("attestors", F.col(name)) for name in _PARTIES]

@@ -7,6 +7,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialects.aura.spark.tables import HOME
+
 BODY: Final = ("namespace", "bucket", "body_id")
 GRANTS: Final = (
     "GuardianBinding", "RecoveryGrant", "Consensus", "AmpChannelCheckpoint", "AmpProposedChannelEpochBump",
@@ -59,8 +61,8 @@ def parsed(rows: DataFrame, variant: str) -> DataFrame:
 
 
 def context_members(facts: DataFrame) -> DataFrame:
-    """Return the members of contexts.  Gives: namespace, members (uuids), quorum.  Rows: one per genesis."""
-    genesis = parsed(facts.select("namespace", "variant", "content_json"), "ContextGenesis")
+    """Return the members of contexts.  Gives: namespace, bucket, members (uuids), quorum.  Rows: one per genesis."""
+    genesis = parsed(facts.select(*HOME, "variant", "content_json"), "ContextGenesis")
     return genesis.withColumn("quorum", F.floor(2 * F.size("members") / 3).cast("int") + 1)
 
 

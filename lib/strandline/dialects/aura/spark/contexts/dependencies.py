@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import Reduction
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
-from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, OPERATIONS, STATES
+from strandline.dialects.aura.spark.reduction import Authorities
+from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATES
 
 _ID_AT: Final = len("authority:") + 1
-_HOME: Final = ("namespace", "bucket")
-_STATE: Final = (*_HOME, "record_count", "state_hash", "reducer_version")
+_STATE: Final = (*HOME, "record_count", "state_hash", "reducer_version")
+
+
+@dataclass(frozen=True, slots=True)
+class Dependents:
+    """The stored contexts with a member that this run reduced.
+
+    `contexts`: HOME, is_bereft (it depends on a state which is not on its authority's chain any more); one row each.
+    `bereft_buckets`: those of bereft contexts.
+    """
+
+    contexts: DataFrame
+    bereft_buckets: tuple[int, ...]
+
+    def bereft(self) -> DataFrame:
+        """Return the contexts that must be reduced again.  Gives: HOME.  Rows: one per context."""
+        return self.contexts.where("is_bereft").select(*HOME)
 
 
 class Members:
     """Authorities as this run leaves them: those that it reduced, and all others as they are stored."""
 
-    def __init__(self, authorities: Reduction, tables: Tables, jobs: Jobs, *, is_full: bool) -> None:
-        self._authorities = authorities.tables[AUTHORITIES].select("namespace", "commitment")
-        self._operations = authorities.tables[OPERATIONS]
+    def __init__(self, authorities: Authorities | None, tables: Tables, jobs: Jobs, *, is_full: bool) -> None:
+        self._authorities = tables.read(AUTHORITIES).select("namespace", "commitment").limit(0)
+        self._operations = tables.read(OPERATIONS).limit(0)
+        if authorities is not None:
+            made = authorities.rows.tables
+            self._authorities = made[AUTHORITIES].select("namespace", "commitment")
+            self._operations = made[OPERATIONS]
+            if authorities.onward is not None:
+                before = tables.read(OPERATIONS).join(authorities.onward, "namespace", "left_semi")
+                self._operations = self._operations.unionByName(before, allowMissingColumns=True)
+        self._has_news = authorities is not None
         self._tables = tables
         self._jobs = jobs
         self._is_full = is_full
@@ -41,46 +65,51 @@ class Members:
     def _others(self, rows: DataFrame) -> DataFrame:
         return rows.join(self._authorities.select("namespace"), "namespace", "left_anti")
 
-    def bereft(self) -> DataFrame:
-        """Return the contexts that depend on a state which is not on its authority's chain any more.
-
-        Gives:  namespace, bucket.  Rows: one per context.
-        """
-        used = self._used().join(
-            self._authorities.select(F.col("namespace").alias("member")), "member", "left_semi"
-        )
-        held = _chain(self._operations).select(
-            F.concat(F.lit("authority:"), "authority").alias("member"), "commitment"
-        )
-        return used.join(held, ["member", "commitment"], "left_anti").select(*_HOME).distinct()
-
-    def refreshed(self, reduced: DataFrame) -> DataFrame:
-        """Return the stored states of contexts whose members have other tips now; only these change.
-
-        Reads:  reduced: the contexts that this run reduces, which are left out.
-        Gives:  _STATE, depends_on.  Rows: one per context.
-        """
-        stored = self._states().join(reduced.select("namespace"), "namespace", "left_anti")
+    def dependents(self) -> Dependents | None:
+        """Return the stored contexts with a member that this run reduced; None without any."""
+        if not self._has_news or not self._jobs.has_rows(self._states()):
+            return None
         moved = self._authorities.select(F.col("namespace").alias("member"))
-        named = self._used().join(moved, "member", "left_semi").select("namespace")
+        held = _chain(self._operations).select(
+            F.concat(F.lit("authority:"), "authority").alias("member"),
+            "commitment",
+            F.lit(True).alias("is_held"),
+        )
+        used = self._used().join(moved, "member", "left_semi").join(held, ["member", "commitment"], "left")
+        named = used.select(*HOME, F.col("is_held").isNull().alias("is_bereft"))
         known = self._tables.read(AUTHORITIES).select("namespace")
         new = self._jobs.checkpoint(
             self._authorities.join(known, "namespace", "left_anti"), "new authorities"
         )
         if self._jobs.has_rows(new):
-            named = named.unionByName(self._with_new(new))
-        contexts = self._jobs.checkpoint(
-            stored.join(named.distinct(), "namespace", "left_semi"), "dependents"
+            named = named.unionByName(self._with_new(new).withColumn("is_bereft", F.lit(False)))
+        grouped = named.groupBy(*HOME).agg(F.max("is_bereft").alias("is_bereft"))
+        contexts = self._jobs.checkpoint(grouped, "dependents")
+        found = self._jobs.row(
+            contexts.agg(
+                F.count(F.lit(1)).alias("rows"),
+                F.sort_array(F.collect_set(F.when(F.col("is_bereft"), F.col("bucket")))).alias("buckets"),
+            )
         )
-        geneses = self._geneses().join(contexts.select("namespace"), "namespace", "left_semi")
+        return Dependents(contexts, tuple(found["buckets"])) if found["rows"] else None
+
+    def refreshed(self, dependents: Dependents, reduced: DataFrame) -> DataFrame:
+        """Return the stored states of contexts whose members have other tips now; only these change.
+
+        Reads:  reduced: the contexts that this run reduces, which are left out.
+        Gives:  _STATE, depends_on.  Rows: one per context.
+        """
+        named = dependents.contexts.join(reduced, list(HOME), "left_anti").select("namespace")
+        contexts = self._states().join(named, "namespace", "left_semi")
+        geneses = self._geneses().join(named, "namespace", "left_semi")
         tips = depends_on(context_members(geneses), self.tips())
         return contexts.select(*_STATE).join(tips, "namespace")
 
     def _with_new(self, new: DataFrame) -> DataFrame:
-        """Return the contexts with a member whose journal came with this run."""
-        each = context_members(self._geneses()).select("namespace", F.explode("members").alias("authority"))
+        """Return the contexts with a member whose journal came with this run.  Gives: HOME."""
+        each = context_members(self._geneses()).select(*HOME, F.explode("members").alias("authority"))
         found = new.select(F.substring("namespace", _ID_AT, 36).alias("authority"))
-        return each.join(found, "authority", "left_semi").select("namespace")
+        return each.join(found, "authority", "left_semi").select(*HOME)
 
     def _geneses(self) -> DataFrame:
         return self._tables.read(FACTS).where(F.col("variant") == "ContextGenesis")
@@ -90,9 +119,9 @@ class Members:
 
     def _used(self) -> DataFrame:
         """Return the tips that stored states name.  Gives: namespace, bucket, member, commitment."""
-        each = self._states().select(*_HOME, F.explode("depends_on").alias("used"))
+        each = self._states().select(*HOME, F.explode("depends_on").alias("used"))
         return each.select(
-            *_HOME, F.col("used.namespace").alias("member"), F.col("used.commitment").alias("commitment")
+            *HOME, F.col("used.namespace").alias("member"), F.col("used.commitment").alias("commitment")
         )
 
 

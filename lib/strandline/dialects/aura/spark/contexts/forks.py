@@ -14,6 +14,7 @@ from strandline.dialects.aura.reduce.contexts.forks import CHECKPOINT_FORK, COMM
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.frames.lift import map_batches
+from strandline.kernels.equivocations import EQUIVOCATION_SCHEMA
 
 _PLACE: Final = ("namespace", "bucket", "kind", "key", "position")
 _CLAIM: Final = "claim"
@@ -81,7 +82,7 @@ def equivocations(
         F.collect_list(F.struct("commitment", "input")).alias("states")
     )  # fmt: skip
     rows = shown.join(told, list(_PLACE), "left").select(*kernels.FORK_COLUMNS)
-    return map_batches(rows, kernels.fork_rows, kernels.FORK_SCHEMA)
+    return map_batches(rows, kernels.fork_rows, EQUIVOCATION_SCHEMA)
 
 
 def _state_inputs(states: DataFrame, tables: Tables, version: int) -> DataFrame:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from functools import reduce as fold
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -15,43 +18,54 @@ from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.spark.contexts import bindings, bodies, capabilities, channels, flows, forks
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
+from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
+from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.tables import (
     BINDINGS,
     CAPABILITIES,
     CHANNELS,
-    CONTEXT_REDUCED,
     EQUIVOCATIONS,
-    FACTS,
     FLOWS,
+    HOME,
     REDUCED,
+    STATES,
 )
+from strandline.dialects.aura.spark.touched import Group, Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.states import as_namespace_state
 
-_PREFIX: Final = "context:"
-_HOME: Final = ("namespace", "bucket")
+_TABLES: Final[dict[str, tuple[Group, Callable[[DataFrame], DataFrame]]]] = {
+    BINDINGS: ("grants", bindings.binding_hashes),
+    CHANNELS: ("grants", channels.channel_hashes),
+    FLOWS: ("flows", flows.flow_hashes),
+    CAPABILITIES: ("refinements", capabilities.capability_hashes),
+}
+"""The tables of contexts: the facts that their rows depend on, and the hashes of rows."""
 
 
 def reduce(
-    changes: DataFrame | None, authorities: Reduction, tables: Tables, jobs: Jobs, scope: ReduceScope
+    touched: Touched, authorities: Authorities | None, tables: Tables, jobs: Jobs, scope: ReduceScope
 ) -> Reduction:
-    """Reduce the contexts in `changes` and those that depend on a lost state, or all; then as `_together`.
+    """Reduce the contexts that the run touches and those that depend on a lost state; then as `_together`.
 
-    `authorities` is what this run makes of authorities. A context whose members only grew keeps its rows; its state
-    names their new tips.
+    `authorities` is what this run makes of authorities. Only rows of groups with new facts are computed again, and all
+    that grants where a state was lost: what restricts counts at lost states, too. A context whose members only grew
+    keeps its rows; its state names their new tips.
     """
-    facts = tables.read_version(FACTS, scope.version).where(F.startswith("namespace", F.lit(_PREFIX)))
-    is_full = changes is None or tables.has_partial_run(REDUCED)
-    members = Members(authorities, tables, jobs, is_full=is_full)
-    touched = None
-    if changes is not None and not is_full:
-        named = changes.where(F.startswith("namespace", F.lit(_PREFIX))).select(*_HOME)
-        touched = jobs.checkpoint(named.unionByName(members.bereft()).distinct(), "contexts")
-        buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        if not buckets:
-            return _together(authorities, Reduction({}, _as_states(members.refreshed(touched), scope)))
-        facts = facts.where(F.col("bucket").isin(*buckets)).join(touched, list(_HOME), "left_semi")
-    return _together(authorities, _reduced(facts, touched, members, tables, jobs, scope))
+    members = Members(authorities, tables, jobs, is_full=touched.is_full)
+    parts = [] if authorities is None else [authorities.rows]
+    named, buckets, groups = touched.of("context"), touched.buckets["context"], touched.groups
+    dependents = None if touched.is_full else members.dependents()
+    if dependents is not None:
+        if dependents.bereft_buckets:
+            named = jobs.checkpoint(with_bereft(named, dependents.bereft()), "contexts")
+            buckets, groups = tuple(sorted({*buckets, *dependents.bereft_buckets})), groups | {"grants"}
+        parts.append(Reduction({}, _as_states(members.refreshed(dependents, named), scope)))
+    if buckets:
+        facts = facts_of(None if touched.is_full else named, buckets, "context", tables, scope.version)
+        contexts = Contexts(named, groups, facts, touched.is_full)
+        parts.append(_reduced(contexts, members, tables, jobs, scope))
+    return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
 
 def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
@@ -59,63 +73,81 @@ def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
 
 
 def _reduced(
-    facts: DataFrame,
-    touched: DataFrame | None,
+    contexts: Contexts, members: Members, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> Reduction:
+    """Compute the rows of groups again from all facts of these groups; the other rows of a state are as stored."""
+    of_contexts = jobs.checkpoint(bodies.context_members(contexts.facts), "members")
+    rows: dict[str, DataFrame] = {}
+    deletes: dict[str, DataFrame] = {}
+    if "grants" in contexts.groups:
+        rows, deletes = _granted(contexts, of_contexts, members, tables, jobs, scope)
+    if "flows" in contexts.groups:
+        rows[FLOWS] = jobs.checkpoint(flows.flow_budgets(contexts.facts_of("flows")), FLOWS)
+    if "refinements" in contexts.groups:
+        met = capabilities.capabilities(contexts.facts_of("refinements"), of_contexts)
+        rows[CAPABILITIES] = jobs.checkpoint(met, CAPABILITIES)
+    hashes = []
+    for table, (group, hashed) in _TABLES.items():
+        stored = tables.read(table)
+        if contexts.is_full and table not in rows:
+            rows[table] = stored.limit(0)
+        if contexts.is_full and table not in deletes:
+            deletes[table] = _without(table, stored, rows[table], contexts.named)
+        if table in rows:
+            hashes.append(hashed(rows[table]))
+        if not contexts.is_full:
+            hashes.append(hashed(stored.join(contexts.without(group), list(HOME), "left_semi")))
+    counts = contexts.facts.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
+    found = state_hashes(counts, fold(DataFrame.unionByName, hashes))
+    states = found.withColumn("reducer_version", F.lit(REDUCER))
+    states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
+    return Reduction(rows, _as_states(states, scope), deletes)
+
+
+def _granted(
+    contexts: Contexts,
+    of_contexts: DataFrame,
     members: Members,
     tables: Tables,
     jobs: Jobs,
     scope: ReduceScope,
-) -> Reduction:
-    """Reduce contexts from all of their facts."""
-    of_contexts = jobs.checkpoint(bodies.context_members(facts), "members")
+) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """Return the rows that follow from attestations on chain, and the keys of stored ones that are no rows any more."""
+    facts = contexts.facts_of("grants")
     granted = jobs.checkpoint(bodies.granted(facts, members.chains(), of_contexts), "bodies")
     proven = jobs.checkpoint(bindings.proven_pairs(granted), "consensus")
     committed = jobs.checkpoint(channels.commits(granted, proven), "commits")
     rows = {
         BINDINGS: jobs.checkpoint(bindings.bindings(granted, proven), BINDINGS),
-        FLOWS: jobs.checkpoint(flows.flow_budgets(facts), FLOWS),
         CHANNELS: jobs.checkpoint(channels.channel_epochs(granted, committed), CHANNELS),
-        CAPABILITIES: jobs.checkpoint(capabilities.capabilities(facts, of_contexts), CAPABILITIES),
     }
-    hashes = (
-        rows[BINDINGS].select("namespace", "row_hash")
-        .unionByName(flows.flow_hashes(rows[FLOWS]))
-        .unionByName(channels.channel_hashes(rows[CHANNELS]))
-        .unionByName(capabilities.capability_hashes(rows[CAPABILITIES]))
-    )  # fmt: skip
-    counts = facts.groupBy(*_HOME).agg(F.count(F.lit(1)).alias("record_count"))
-    hashed = state_hashes(counts, hashes).withColumn("reducer_version", F.lit(REDUCER))
-    states = hashed.join(depends_on(of_contexts, members.tips()), "namespace", "left")
-    if touched is not None:
-        states = states.unionByName(members.refreshed(touched))
+    theirs = contexts.of("grants")
+    deletes = {table: _without(table, tables.read(table), found, theirs) for table, found in rows.items()}
     contradictions = forks.contradictions(facts, committed)
-    found = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
-    deletes = {table: _strays(table, rows[table], counts, tables) for table in CONTEXT_REDUCED}
     commit_forks = tables.read(EQUIVOCATIONS).where(F.col("kind") == COMMIT_FORK)
-    deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, contradictions, counts)
-    if found is not None:
-        rows[EQUIVOCATIONS] = found
-    return Reduction(rows, _as_states(states, scope), deletes)
-
-
-def _strays(table: str, rows: DataFrame, contexts: DataFrame, tables: Tables) -> DataFrame:
-    """Return the keys of stored rows of these contexts that are no rows any more."""
-    return _without(table, tables.read(table), rows, contexts)
+    deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, contradictions, theirs)
+    equivocations = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
+    if equivocations is not None:
+        rows[EQUIVOCATIONS] = equivocations
+    return rows, deletes
 
 
 def _without(table: str, stored: DataFrame, rows: DataFrame, contexts: DataFrame) -> DataFrame:
+    """Return the keys of stored rows of these contexts that are no rows any more."""
     key = list(contract(table).key)
     theirs = stored.select("bucket", *key).join(contexts.select("namespace"), "namespace", "left_semi")
     return theirs.join(rows.select(*key), key, "left_anti")
 
 
-def _together(authorities: Reduction, contexts: Reduction) -> Reduction:
-    """Return both reductions as one."""
-    rows = {**authorities.tables}
-    for table, found in contexts.tables.items():
-        rows[table] = rows[table].unionByName(found) if table in rows else found
-    ordered: dict[str, DataFrame] = {table: rows[table] for table in REDUCED if table in rows}
+def _together(parts: Sequence[Reduction]) -> Reduction:
+    """Return the parts of a reduction as one, the tables in the order in which they are written."""
+    rows: dict[str, DataFrame] = {}
+    for table in REDUCED:
+        found = [part.tables[table] for part in parts if table in part.tables]
+        if found:
+            rows[table] = fold(DataFrame.unionByName, found)
+    states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
-        ordered, authorities.states.unionByName(contexts.states, allowMissingColumns=True),
-        {**authorities.deletes, **contexts.deletes}, damaged=authorities.damaged,
+        rows, states, {table: keys for part in parts for table, keys in part.deletes.items()},
+        damaged={table: named for part in parts for table, named in part.damaged.items()},
     )  # fmt: skip

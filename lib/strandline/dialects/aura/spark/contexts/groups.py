@@ -1,0 +1,48 @@
+"""The contexts of a run, and which of their rows are computed again: those whose facts have news."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.aura.spark.tables import HOME
+from strandline.dialects.aura.spark.touched import GROUPS, Group
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """The contexts that a run reduces.
+
+    `named`: HOME, and for each of GROUPS whether its rows are computed again; one row each. `groups`: those with such a
+    context. `facts`: all of theirs. `is_full`: all rows of all contexts of the lake are computed again.
+    """
+
+    named: DataFrame
+    groups: frozenset[Group]
+    facts: DataFrame
+    is_full: bool
+
+    def of(self, group: Group) -> DataFrame:
+        """Return the contexts whose rows of a group are computed again.  Gives: HOME.  Rows: one per context."""
+        return (self.named if self.is_full else self.named.where(group)).select(*HOME)
+
+    def without(self, group: Group) -> DataFrame:
+        """Return the contexts whose rows of a group stay as stored.  Gives: HOME.  Rows: one per context."""
+        return self.named.where(~F.col(group)).select(*HOME)
+
+    def facts_of(self, group: Group) -> DataFrame:
+        """Return the facts of a group in the contexts whose rows of it are computed again."""
+        facts = self.facts.where(F.col("variant").isin(*GROUPS[group]))
+        return facts if self.is_full else facts.join(self.of(group), list(HOME), "left_semi")
+
+
+def with_bereft(named: DataFrame, bereft: DataFrame) -> DataFrame:
+    """Add contexts that depend on a lost state: what grants there is computed again.
+
+    Reads:  named: as in `Contexts`; bereft: HOME.  Gives: the columns of `named`.  Rows: one per context.
+    """
+    again = bereft.withColumns({group: F.lit(group == "grants") for group in GROUPS})
+    together = named.unionByName(again).groupBy(*HOME)
+    return together.agg(*(F.max(group).alias(group) for group in GROUPS))

@@ -1,0 +1,64 @@
+"""Authorities with many operations, continued from their stored state where all new operations descend from it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.reduce import REDUCER
+from strandline.dialects.aura.spark.tables import AUTHORITIES, HOME, SNAPSHOTS, STATES
+from strandline.dialects.aura.types import DIALECT
+from strandline.frames.lift import map_batches
+
+MANY_FACTS: Final = 5_000
+"""Stored facts from which an authority is continued: about a second of one task. Fewer are reduced whole in less."""
+
+
+def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame | None:
+    """Reduce what can be continued of these authorities; None without any.
+
+    Reads:  named: HOME; changes: the new facts.
+    Gives:  `kernels.REDUCED_SCHEMA`, with the rows of new operations alone, and record_count.
+    Rows:   one per authority with many facts whose new operations descend from its stored state. A snapshot in force
+            may settle what was open before: its authority is not continued.
+    """
+    few = tables.few_rows(STATES)
+    if few is not None:
+        counts = few.filter(pc.equal(few.column("reducer_version"), REDUCER)).column("record_count")
+        if (pc.max(counts).as_py() or 0) < MANY_FACTS:
+            return None
+    stored = tables.read(STATES).where(
+        (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
+    )
+    in_force = tables.read(SNAPSHOTS).where((F.col("dialect") == DIALECT) & (F.col("status") == "in_force"))
+    many = stored.join(named.select(*HOME), list(HOME), "left_semi").join(
+        in_force.select("namespace"), "namespace", "left_anti"
+    )
+    many = jobs.checkpoint(many.select(*HOME, "record_count"), "long authorities")
+    if not jobs.has_rows(many):
+        return None
+    news = changes.join(many, list(HOME), "left_semi")
+    states = (
+        tables.read(AUTHORITIES)
+        .join(many, list(HOME), "left_semi")
+        .select(*HOME, "state_cbor", *kernels.COUNTS)
+    )
+    operations = news.where(F.col("kind") == "AttestedOp")
+    both = states.unionByName(
+        operations.select(*(name for name in kernels.CONTINUED_COLUMNS if name in operations.columns)),
+        allowMissingColumns=True,
+    )
+    grouped = (
+        both.select(*kernels.CONTINUED_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
+    )
+    reduced = map_batches(grouped, kernels.continued, kernels.REDUCED_SCHEMA)
+    added = news.groupBy(*HOME).agg(F.count(F.lit(1)).alias("added"))
+    counts_now = many.join(added, list(HOME)).select(
+        "namespace", (F.col("record_count") + F.col("added")).alias("record_count")
+    )
+    return jobs.checkpoint(reduced.join(counts_now, "namespace"), "continued states")

@@ -1,0 +1,82 @@
+"""The namespaces that a run reduces: those with new facts, or all; counted once for authorities and contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.aura.spark.contexts.bodies import GRANTS
+from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
+
+Kind = Literal["authority", "context"]
+Group = Literal["grants", "flows", "refinements"]
+_KINDS: Final[tuple[Kind, ...]] = ("authority", "context")
+GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
+    "grants": GRANTS, "flows": ("FlowCharge", "FlowLimit"), "refinements": ("Capability",)
+}  # fmt: skip
+"""Facts of contexts whose rows do not depend on facts of another group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The namespaces that a run reduces.
+
+    `named`: HOME, and for each of GROUPS whether the namespace has such facts among those that were looked at; one row
+    each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `changes`: the new facts; None if
+    all namespaces of the lake are reduced.
+    """
+
+    named: DataFrame
+    buckets: Mapping[Kind, tuple[int, ...]]
+    groups: frozenset[Group]
+    changes: DataFrame | None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether these are all namespaces of the lake."""
+        return self.changes is None
+
+    def of(self, kind: Kind) -> DataFrame:
+        """Keep the namespaces of a kind."""
+        return self.named.where(is_of(kind))
+
+
+def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Touched:
+    """Return the namespaces of `changes` (rows of the change feed), or all if it is None.
+
+    After a killed run all are reduced, since rows may be newer than their state.
+    """
+    news = None if changes is None or tables.has_partial_run(REDUCED) else changes
+    facts = tables.read_version(FACTS, scope.version) if news is None else news
+    has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
+    named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has), "namespaces")
+    buckets = (
+        F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in _KINDS
+    )
+    found = jobs.row(named.agg(*buckets, *(F.max(group).alias(group) for group in GROUPS)))
+    groups = frozenset(group for group in GROUPS if found[group])
+    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, groups, news)
+
+
+def is_of(kind: Kind) -> Column:
+    """Return whether the namespace of a row is of this kind."""
+    return F.startswith("namespace", F.lit(f"{kind}:"))
+
+
+def facts_of(
+    named: DataFrame | None, buckets: tuple[int, ...], kind: Kind, tables: Tables, version: int
+) -> DataFrame:
+    """Return the accepted facts of the namespaces in `named`, or of all of a kind if it is None.
+
+    Reads:  HOME, in these buckets.  Gives: the columns of `aura_fact`.  Rows: one per fact.
+    """
+    facts = tables.read_version(FACTS, version).where(is_of(kind))
+    if named is None:
+        return facts
+    return facts.where(F.col("bucket").isin(*buckets)).join(named.select(*HOME), list(HOME), "left_semi")

@@ -1,0 +1,22 @@
+"""The journal effects of Aura over the tables of a lake: `JournalEffects`, and the errors that it raises."""
+
+from strandline.effects.errors import (
+    AttestationRefused,
+    AuthorityUnknown,
+    NoSigner,
+    NotAMember,
+    StaleState,
+    UnknownContext,
+)
+from strandline.effects.journals import JournalEffects, LakeJournal
+
+__all__ = [
+    "AttestationRefused",
+    "AuthorityUnknown",
+    "JournalEffects",
+    "LakeJournal",
+    "NoSigner",
+    "NotAMember",
+    "StaleState",
+    "UnknownContext",
+]

@@ -1,0 +1,259 @@
+"""The effects of the book over a lake: journals are merged, read and written, budgets are read, joined and charged."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pyspark.sql import functions as F
+
+from strandline.cli.invocation import Invocation, Options
+from strandline.core.errors import NamespaceMismatch
+from strandline.dialects import dialect
+from strandline.dialects.aura.author import relational
+from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update
+from strandline.dialects.aura.author.charges import (
+    ROUNDS,
+    BudgetReading,
+    ConcurrentUpdate,
+    FlowBudget,
+    PlannedCharge,
+    WriteConflict,
+    charging,
+    planned_charge,
+)
+from strandline.dialects.aura.author.journals import Merged, merge_facts, refine_caps
+from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.reduce import Journal
+from strandline.dialects.aura.reduce.contexts import Cap, reduce_context
+from strandline.dialects.aura.spark.tables import FACTS
+from strandline.dialects.aura.types import DIALECT, Fact, Namespace
+from strandline.effects.budgets import AttestBody, DeltaBudget
+from strandline.effects.errors import NoSigner
+from strandline.frames.namespaces import only_namespaces
+from strandline.pipelines import ingest
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.runs import record_run
+from strandline.tables.commits import Retry
+from strandline.tables.location import Location
+from strandline.tables.newfile import NewFile
+from strandline.tables.store import TableStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from strandline.pipelines.report import Report
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LakeJournal:
+    """The accepted facts of a namespace at one version of `aura_fact`.
+
+    `caps` are the capabilities of members by id; those without a refinement that counts may do all.
+    """
+
+    journal: Journal
+    version: int
+    caps: Mapping[bytes, Cap] = field(default_factory=dict)
+
+
+class JournalEffects:
+    """Effects on the journal of one namespace in a lake. Calls block; each reads the newest version.
+
+    `schema` is CATALOG.SCHEMA or the folder of a lake that exists. `authority` is who charges, and `signer` attests for
+    it: from a body id to the members of an attestation. Threads need a session each (`spark.newSession()`), as Spark
+    keeps the settings of a statement by session.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        schema: str,
+        namespace: Namespace,
+        authority: Namespace | None = None,
+        signer: AttestBody | None = None,
+    ) -> None:
+        location = Location.named(schema)
+        where = location.describe()
+        options = Options(lake=where) if location.is_path() else Options(schema=where)
+        self._call = Invocation("effects", options)
+        self._context = self._call.context()
+        self._spark, self._location = spark, location
+        self._namespace, self._authority, self._signer = namespace, authority, signer
+
+    def merge_facts(self, target: Journal, delta: Journal) -> Merged:
+        """Return target with the facts of delta that are admitted with the states known in the lake; writes nothing.
+
+        Raises: NamespaceMismatch.
+        """
+        return merge_facts(target, delta, self._known(delta))
+
+    def refine_caps(self, target: Journal, refinement: Journal) -> Journal:
+        """Return target with refinements; writes nothing.  Raises: as `author.journals.refine_caps`."""
+        return refine_caps(target, refinement, {})
+
+    def get_journal(self) -> LakeJournal:
+        """Return all accepted facts of the namespace, at one version."""
+        store = self._store(self._context)
+        version = store.version(FACTS)
+        facts = self._facts(store, version, self._namespace)
+        if self._namespace.kind == "authority":
+            return LakeJournal(Journal(self._namespace, facts), version)
+        caps = {each.subject: each.cap for each in reduce_context(self._namespace, facts, {}).capabilities}
+        return LakeJournal(Journal(self._namespace, facts), version, caps)
+
+    def persist_journal(self, journal: Journal) -> Report:
+        """Ingest a journal: everything is verified again, nothing is deleted, a repeat inserts nothing.
+
+        Raises: NamespaceMismatch; as `ingest`.
+        """
+        if journal.namespace != self._namespace:
+            raise NamespaceMismatch(self._namespace.text, journal.namespace.text)
+        context = self._call.context_of("effects", self._context)
+        store = TableStore(
+            self._spark, self._location, Retry(self._call.settings.merge), run_id=context.run_id
+        )
+        with tempfile.TemporaryDirectory(prefix="strandline-effects-") as folder:
+            path = Path(folder, f"{context.run_id}.cbor")
+            with NewFile(path) as file:
+                for fact in journal.facts:
+                    file.write(fact.cbor)
+                file.publish()
+            request = ingest.IngestRequest((str(path),))
+            return ingest.run(store, dialect(DIALECT), request, self._call.settings, context)
+
+    def get_flow_budget(self, context: Namespace, peer: Namespace) -> FlowBudget:
+        """Return the budget of the authority to a peer, at the epoch of its tip; the limit is the effective one.
+
+        Raises: NoSigner (no authority was given), UnknownContext, NotAMember, AuthorityUnknown.
+        """
+        return self._budget(self._store(self._context), context, peer).read().budget
+
+    def charge_flow_budget(
+        self, context: Namespace, peer: Namespace, cost: int, *, request_id: bytes | None = None
+    ) -> FlowBudget:
+        """Charge the budget of the authority to a peer; the check of the limit and the write are one step.
+
+        A repeat with an equal `request_id` finds its charge. Between lakes a limit cannot hold: they find out later.
+        Raises: ValueError (the cost is no 32-bit number), BudgetExceeded, ChainFull, ConcurrentUpdate, NoSigner,
+            StaleState, AttestationRefused, UnknownContext, NotAMember, AuthorityUnknown.
+        """
+        self._check_signer()
+
+        def charge(lake: DeltaBudget, run: RunContext) -> FlowBudget:
+            steps = charging(lake, context, cost, request_id)
+            while True:
+                try:
+                    run.faults.reach(f"effects.{next(steps)}")
+                except StopIteration as ended:
+                    found: FlowBudget = ended.value
+                    return found
+
+        return self._writing(context, peer, charge)
+
+    def update_flow_budget(self, context: Namespace, peer: Namespace, budget: FlowBudget) -> FlowBudget:
+        """Join a budget: a lower limit and a higher spent are written in one commit, a higher limit has no effect.
+
+        A limit holds back no update: what was spent elsewhere is spent.
+        Raises: ValueError (over 1,000 charges), SpentDecrease, StaleEpoch, UnknownEpoch; ChainFull and all after it in
+            `charge_flow_budget`.
+        """
+        self._check_signer()
+
+        def update(lake: DeltaBudget, run: RunContext) -> FlowBudget:
+            for _ in range(ROUNDS):
+                reading = lake.read()
+                found = budget_update(reading.budget, budget)
+                if found == BudgetUpdate(None, ()):
+                    return reading.budget
+                try:
+                    if lake.insert(_updates(lake, context, reading, found)):
+                        run.faults.reach("effects.committed")
+                        return lake.read().budget
+                except WriteConflict:
+                    continue
+            raise ConcurrentUpdate
+
+        return self._writing(context, peer, update)
+
+    def _writing(
+        self, context: Namespace, peer: Namespace, write: Callable[[DeltaBudget, RunContext], T]
+    ) -> T:
+        """Return what a call returns that writes charges and limits; if it wrote, it leaves a row in `run`."""
+        run = self._call.context_of("effects", self._context)
+        store = self._store(run)
+        lake = self._budget(store, context, peer)
+        found = write(lake, run)
+        if lake.written is not None:
+            record_run(
+                store, run, dialect=DIALECT, counts={"new": lake.written.inserted}, namespaces=1,
+                written={FACTS: lake.written},
+            )  # fmt: skip
+        return found
+
+    def _check_signer(self) -> None:
+        if self._signer is None or self._authority is None:
+            raise NoSigner
+
+    def _budget(self, store: TableStore, context: Namespace, peer: Namespace) -> DeltaBudget:
+        if self._authority is None:
+            raise NoSigner
+        return DeltaBudget(store, context, self._authority, peer, self._signer)
+
+    def _store(self, run: RunContext) -> TableStore:
+        """Return the tables for statements that are not repeated after a conflict."""
+        once = self._call.settings.merge.model_copy(update={"attempts": 1})
+        return TableStore(self._spark, self._location, Retry(once), run_id=run.run_id)
+
+    def _known(self, delta: Journal) -> list[Fact]:
+        """Return the operations of the authorities that facts name, and the genesis of their context."""
+        store = self._store(self._context)
+        version = store.version(FACTS)
+        named = {Namespace("authority", each.authority) for fact in delta.facts for each in fact.attest}
+        named |= {
+            Namespace("authority", fact.content["authority_id"])
+            for fact in delta.facts
+            if fact.kind == "RendezvousReceipt"
+        }
+        found = self._facts(store, version, *named, kind="AttestedOp") if named else []
+        return [*found, *self._facts(store, version, delta.namespace, variant="ContextGenesis")]
+
+    def _facts(self, store: TableStore, version: int, *namespaces: Namespace, **equal: str) -> list[Fact]:
+        names = [each.text for each in namespaces]
+        rows = only_namespaces(store.read_version(FACTS, version), names, store.buckets)
+        for name, value in equal.items():
+            rows = rows.where(F.col(name) == value)
+        return [stored_fact(bytes(row["fact_cbor"])) for row in rows.select("fact_cbor").collect()]
+
+
+def _updates(
+    lake: DeltaBudget, context: Namespace, reading: BudgetReading, update: BudgetUpdate
+) -> list[Fact]:
+    """Return the signed facts of an update: a limit, then charges, one after the other; the first has the slot."""
+    facts: list[Fact] = []
+    key, tip = reading.key, reading.tip
+    if update.limit is not None:
+        slot = planned_charge(reading, context, 0, None).slot
+        members = {
+            "context": context.id, "src": key.src, "dst": key.dst, "epoch": key.epoch, "limit": update.limit
+        }  # fmt: skip
+        limit = relational(context, "FlowLimit", members, order=slot, timestamp={"OrderClock": slot})
+        facts.append(lake.signed(limit))
+    taken = {fact.order for fact in facts}
+    for cost in update.costs:
+        here = BudgetReading(
+            key,
+            reading.budget,
+            tip,
+            reading.is_requested,
+            lambda slot: slot in taken or reading.is_taken(slot),
+        )
+        charge: PlannedCharge = planned_charge(here, context, cost, None)
+        facts.append(lake.prepare(charge))
+        tip = (charge.nonce, facts[-1].body_id)
+    return facts

@@ -1,6 +1,7 @@
 """Spark reduces groups of devices like the rules by the letter: 300 random groups and the vectors in one job."""
 
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from pyspark.sql import functions as F
@@ -11,7 +12,7 @@ from strandline.contracts.quoting import with_buckets
 from strandline.contracts.views import views
 from strandline.dialects.devicelog.reduce import history, reduce
 from strandline.dialects.devicelog.spark.reduction import TABLES
-from support.device_frames import BUCKETS, ENTRY_DDL, entry_rows, reduce_entries
+from support.device_frames import BUCKETS, ENTRY_DDL, Rows, entry_rows, reduce_entries
 from support.device_groups import group, vectors
 from support.device_rules import Reference
 from support.random_devices import random_history
@@ -169,6 +170,40 @@ def test_only_touched_groups_are_reduced(spark, entries, reduced):
     assert sorted(some, key=lambda row: row["record_id"]) == sorted(
         expected, key=lambda row: row["record_id"]
     )
+
+
+def parts(entries):
+    """Entries parents first in four parts: half, and then ever less."""
+    ordered = sorted(entries, key=lambda entry: (entry.lamport, entry.seq, entry.record_id))
+    cuts = [
+        0,
+        len(ordered) // 2,
+        len(ordered) * 4 // 5,
+        max(len(ordered) * 4 // 5, len(ordered) - 2),
+        len(ordered),
+    ]
+    return [ordered[at:upto] for at, upto in pairwise(cuts)]
+
+
+def test_news_over_several_runs_end_with_the_rows_of_one_reduction(spark, entries):
+    """Groups whose news extend tips are not read whole: they give no rows of members again."""
+    lake, cut = Rows(spark, entries.limit(0)), [parts(each) for each in groups().values()]
+    grown = 0
+    for step in range(4):
+        news = [row for each in cut for row in entry_rows(each[step])]
+        frame = spark.createDataFrame(news, ENTRY_DDL).persist()
+        lake.entries = lake.entries.unionByName(frame)
+        found = reduce_entries(spark, lake.entries, changes=frame if step else None, lake=lake)
+        lake.write(found)
+        touched = {row["namespace"] for row in found.states.select("namespace").collect()}
+        assert touched == {each[step][0].namespace for each in cut if each[step]}
+        named = {row["namespace"] for row in found.tables["device_log_member"].select("namespace").collect()}
+        grown += len(touched - named)
+    assert grown > 60
+    whole = Rows(spark, entries)
+    whole.write(reduce_entries(spark, entries))
+    for table, rows in whole.tables.items():
+        assert lake.tables[table] == rows, table
 
 
 @pytest.fixture(scope="module")

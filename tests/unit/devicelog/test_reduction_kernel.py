@@ -2,14 +2,11 @@
 
 from itertools import pairwise
 
-import pyarrow as pa
 import pytest
 
 from strandline.core.ed25519 import Ed25519Key
-from strandline.core.ids import bucket_of
 from strandline.dialects.devicelog.author import DeviceLog, public_key, sign_entry, synthetic
-from strandline.dialects.devicelog.codec import write_body
-from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT, by_namespace
+from strandline.dialects.devicelog.kernels.headers import by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
@@ -17,25 +14,8 @@ from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_h
 from strandline.dialects.devicelog.reduce.screws import judged_screws
 from strandline.dialects.devicelog.types import KeyStatement
 from support.device_groups import group
+from support.device_rows import batches
 from support.random_devices import random_history
-
-TYPES = {
-    "bucket": pa.int32(), "seq": pa.int64(), "lamport": pa.int64(), "utc": pa.int64(), "namespace": pa.string(),
-    "profile": pa.string(), "kind": pa.string(), "deps": pa.list_(pa.binary()),
-}  # fmt: skip
-
-
-def row_of(entry):
-    values = {name: getattr(entry, name, None) for name in HEADER_COLUMNS}
-    values |= {"bucket": bucket_of(entry.namespace, 16), "deps": list(entry.deps)}
-    return values | {"body": None if entry.kind in NO_STATEMENT else write_body(entry.statement)}
-
-
-def batches(groups, size):
-    rows = [row_of(entry) for entries in groups for entry in entries]
-    schema = pa.schema([(name, TYPES.get(name, pa.binary())) for name in HEADER_COLUMNS])
-    for at in range(0, len(rows), size):
-        yield pa.RecordBatch.from_pylist(rows[at : at + size], schema=schema)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from strandline.dialects.devicelog.reduce.history import Row, history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
 from strandline.dialects.devicelog.reduce.state import State, reduce, reducer_version
+from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
 from strandline.dialects.devicelog.reduce.sync import (
     Found,
     Peer,
@@ -22,6 +23,7 @@ __all__ = [
     "Found",
     "Graph",
     "Key",
+    "LogState",
     "Membership",
     "Memberships",
     "Peer",
@@ -42,5 +44,6 @@ __all__ = [
     "reduce",
     "reducer_version",
     "settle",
+    "state_hash",
     "sync_point",
 ]

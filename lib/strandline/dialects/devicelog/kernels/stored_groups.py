@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strandline.dialects.devicelog.reduce import empty_view_hash
-from strandline.dialects.devicelog.reduce.graph import NONE, Key
+from strandline.dialects.devicelog.reduce.branches import NONE, Key
 from strandline.dialects.devicelog.reduce.increment import Bounds, Tail, Tip
 from strandline.dialects.devicelog.types import MAX_NUMBER
 

@@ -1,7 +1,8 @@
 """The state of a group of device logs as a pure function of its accepted entries."""
 
+from strandline.dialects.devicelog.reduce.branches import Key, key_of
 from strandline.dialects.devicelog.reduce.forks import Fork, forks
-from strandline.dialects.devicelog.reduce.graph import Graph, Key, key_of
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.history import Row, history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.final import final_bounds, final_length, waited_logs
 from strandline.dialects.devicelog.reduce.forks import disputed_above, forked_logs
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, settle
 from strandline.dialects.devicelog.reduce.screws import Screw, judged_screws
 from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash

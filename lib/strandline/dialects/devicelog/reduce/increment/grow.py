@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from strandline.dialects.devicelog.reduce.graph import NONE, key_of
+from strandline.dialects.devicelog.reduce.branches import NONE, key_of
 from strandline.dialects.devicelog.reduce.increment.screws import JudgedScrew, judged
 from strandline.dialects.devicelog.reduce.increment.stored import Tail, Tip, knows_all, removals_of
 from strandline.dialects.devicelog.reduce.increment.tips import can_extend, grown_tips, pasts_of

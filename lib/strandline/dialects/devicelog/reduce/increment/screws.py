@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Branch
+from strandline.dialects.devicelog.reduce.branches import NONE, Branch
 from strandline.dialects.devicelog.reduce.increment.stored import (
     Bounds,
     Tail,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Key
+from strandline.dialects.devicelog.reduce.branches import NONE, Key
 from strandline.dialects.devicelog.types import Header
 
 Bounds = dict[bytes, int]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from strandline.dialects.devicelog.reduce.graph import NONE
+from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.increment.stored import Bounds, Tip, join
 from strandline.dialects.devicelog.types import Header, ScrewStatement
 

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph, key_of
+from strandline.dialects.devicelog.reduce.branches import NONE, key_of
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership.decided import FOUNDER, Rank
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement
 
 
-class Claims:
-    """The starts, grants and removals of logs, and their branches: of all entries, or of those within bounds.
+class Past(NamedTuple):
+    """The branches of a past, and its entries that decide about logs."""
 
-    Only the claims of all entries have the grants of every log.
+    branches: Collection[int]
+    deciding: Iterable[int]
+
+
+class Claims:
+    """The starts, grants and removals of logs, and their branches: of all entries, or of a past.
+
+    Only the claims of all entries have the grants of every log, and the removals that decide nothing.
     """
 
-    def __init__(self, graph: Graph, bounds: Mapping[int, int] | None) -> None:
+    def __init__(self, graph: Graph, past: Past | None) -> None:
         self.starts: dict[bytes, list[int]] = {}
         self.grants: dict[bytes, list[tuple[Rank, int]]] = {}
         self.removals: dict[bytes, list[int]] = {}
         self.branches: Mapping[bytes, list[int]] = graph.logs
-        self.is_whole = bounds is None
+        self.is_whole = past is None
         self._graph = graph
-        if bounds is not None:
+        if past is not None:
             within: dict[bytes, list[int]] = {}
-            for number in bounds:
+            for number in past.branches:
                 within.setdefault(graph.branches[number].log, []).append(number)
             self.branches = within
-        for index in graph.membership if bounds is None else _membership(graph, bounds):
+        for index in graph.membership if past is None else past.deciding:
             self._sort_in(index)
 
     def _sort_in(self, index: int) -> None:
@@ -36,9 +44,8 @@ class Claims:
         match header.statement:
             case KeyStatement(_, initial):
                 self.starts.setdefault(header.log, []).append(index)
-                if self.is_whole:
-                    for log in initial:
-                        self.grants.setdefault(log, []).append((self._rank(index, log), index))
+                for log in initial if self.is_whole else ():
+                    self.grants.setdefault(log, []).append((self._rank(index, log), index))
             case AddStatement(log):
                 self.grants.setdefault(log, []).append((self._rank(index, log), index))
             case RemoveStatement(log):
@@ -72,10 +79,3 @@ class Claims:
         if not isinstance(statement, RemoveStatement):
             raise ValueError("only a remove-log removes")
         return statement
-
-
-def _membership(graph: Graph, bounds: Mapping[int, int]) -> Iterable[int]:
-    """Yield the membership entries within bounds."""
-    for number, bound in bounds.items():
-        branch = graph.branches[number]
-        yield from branch.membership[: bisect_right(branch.membership_seqs, bound)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph, key_of
-from strandline.dialects.devicelog.reduce.membership.claims import Claims
+from strandline.dialects.devicelog.reduce.branches import NONE, key_of
+from strandline.dialects.devicelog.reduce.graph import Graph
+from strandline.dialects.devicelog.reduce.membership.claims import Claims, Past
 from strandline.dialects.devicelog.reduce.membership.decided import (
     EFFECTIVE,
     FOUNDER,
@@ -16,15 +17,15 @@ from strandline.dialects.devicelog.reduce.membership.decided import (
 from strandline.dialects.devicelog.types import MAX_NUMBER, NOTHING
 
 
-def settle(graph: Graph, bounds: Mapping[int, int] | None = None) -> Membership:
-    """Return the membership of all entries, or in the reduction of those within bounds, without absent logs.
+def settle(graph: Graph, past: Past | None = None) -> Membership:
+    """Return the membership of all entries, or in the reduction of a past, without absent logs.
 
     Logs are settled in ascending rank, so that all that can cut a log is settled before it: one walk over the grants of
     key entries. A grant that is settled later has no effect on the log.
     """
     if graph.entries and graph.entries[0].profile == "ssb":
         return _feed(graph)
-    return _Walk(graph, Claims(graph, bounds)).run()
+    return _Walk(graph, Claims(graph, past)).run()
 
 
 def _feed(graph: Graph) -> Membership:

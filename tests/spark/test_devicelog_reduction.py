@@ -159,19 +159,6 @@ def required(described):
     return {column.name for column in described.columns if column.required}
 
 
-def test_only_touched_groups_are_reduced(spark, entries, reduced):
-    policy, rows, _, _ = reduced
-    touched = sorted(groups())[:5]
-    changes = entries.where(entries.namespace.isin(touched)).select("namespace", "bucket").limit(1000)
-    found = reduce_entries(spark, entries, policy, changes)
-    assert {row["namespace"] for row in found.states.collect()} == set(touched)
-    some = [tuple_of(row) for row in found.tables["device_log_view"].collect()]
-    expected = [row for row in rows["device_log_view"] if row["namespace"] in touched]
-    assert sorted(some, key=lambda row: row["record_id"]) == sorted(
-        expected, key=lambda row: row["record_id"]
-    )
-
-
 def parts(entries):
     """Entries parents first in four parts: half, and then ever less."""
     ordered = sorted(entries, key=lambda entry: (entry.lamport, entry.seq, entry.record_id))

@@ -41,7 +41,7 @@ class Rows:
 
     def read(self, table):
         columns = [f"{each.name} {each.physical_type}" for each in contract(table).columns]
-        return self._spark.createDataFrame(list(self.tables[table].values()), ", ".join(columns))
+        return self._spark.createDataFrame(list(self.tables[table].values()), ", ".join(columns)).persist()
 
     def has_partial_run(self, tables):
         return False

@@ -1,5 +1,7 @@
 """Entries and stored rows of device logs as batches, as Spark gives them to kernels."""
 
+from itertools import islice
+
 import pyarrow as pa
 
 from strandline.core.ids import bucket_of
@@ -36,6 +38,39 @@ def row_of(entry):
 
 def batches(groups, size):
     """Headers of groups in batches of `size` rows."""
-    rows = [row_of(entry) for entries in groups for entry in entries]
-    for at in range(0, len(rows), size):
-        yield pa.RecordBatch.from_pylist(rows[at : at + size], schema=HEADERS)
+    rows = (row_of(entry) for entries in groups for entry in entries)
+    while some := list(islice(rows, size)):
+        yield pa.RecordBatch.from_pylist(some, schema=HEADERS)
+
+
+def stored_batches(namespace, bucket, parts, size=8192):
+    """Stored rows of one group by part, and news, in batches of `size` rows."""
+    rows = (
+        {
+            "namespace": namespace,
+            "bucket": bucket,
+            "part": part,
+            part: {name: row[name] for name in STORED[part]},
+        }
+        for part, found in parts.items()
+        for row in found
+    )
+    while some := list(islice(rows, size)):
+        yield pa.RecordBatch.from_pylist(some, schema=STORED_ROWS)
+
+
+def stored_parts(tables):
+    """The rows of the reduced tables of one group that an increment reads; `tables` are rows by part."""
+    view = [row for row in tables["view"] if row["position"] is not None]
+    final = sorted((row for row in view if row["final"]), key=lambda row: row["position"])
+    screws = {row["log"]: row for row in sorted(tables["screw"], key=lambda row: row["seq"])}
+    return {
+        "tip": tables["tip"], "view": [row for row in view if not row["final"]] + final[-1:],
+        "screw": screws.values(), "state": tables["state"],
+    }  # fmt: skip
+
+
+def in_windows(entries, found):
+    """The entries that `windows` asks for."""
+    asked = {row["log"]: row for batch in found for row in batch.to_pylist()}
+    return [each for each in entries if asked[each.log]["above"] < each.seq <= asked[each.log]["upto"]]

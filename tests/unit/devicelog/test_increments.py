@@ -1,13 +1,12 @@
 """Device logs: stored rows and news give the rows that all entries give."""
 
-import pyarrow as pa
 import pytest
 
 from strandline.dialects.devicelog.author import synthetic
-from strandline.dialects.devicelog.kernels.increments import STORED, WHOLE, grown, windows
+from strandline.dialects.devicelog.kernels.increments import WHOLE, grown, windows
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
-from support.device_rows import STORED_ROWS, batches, row_of
+from support.device_rows import batches, in_windows, row_of, stored_batches, stored_parts
 from support.laws import IS_QUICK
 from support.random_devices import gossip, random_history
 
@@ -36,57 +35,17 @@ def full(entries, policy="keep-both"):
     return parts_of(reduced(batches([entries], 10_000), policy=policy))
 
 
-def input_of(namespace, bucket, parts):
-    rows = [
-        {
-            "namespace": namespace,
-            "bucket": bucket,
-            "part": part,
-            part: {name: row[name] for name in STORED[part]},
-        }
-        for part, found in parts.items()
-        for row in found
-    ]
-    for at in range(0, len(rows), 13):
-        yield pa.RecordBatch.from_pylist(rows[at : at + 13], schema=STORED_ROWS)
-
-
-def stored(tables):
-    """The rows of reduced tables that an increment reads."""
-    view = [row for row in tables["view"].values() if row["position"] is not None]
-    final = sorted((row for row in view if row["final"]), key=lambda row: row["position"])
-    last = {}
-    for row in sorted(tables["screw"].values(), key=lambda row: row["seq"]):
-        last[row["log"]] = row
-    return {
-        "tip": list(tables["tip"].values()), "view": [row for row in view if not row["final"]] + final[-1:],
-        "screw": list(last.values()), "state": list(tables["state"].values()),
-    }  # fmt: skip
-
-
 def incremental(tables, old, new, policy="keep-both"):
-    """The tables after new entries, and the rows that were given; None if the group must be reduced whole."""
+    """The tables after new entries; None if the group must be reduced whole."""
     first = row_of(new[0])
     of, news = (first["namespace"], first["bucket"]), list(map(row_of, new))
-    parts = stored(tables)
-    wanted = [
-        row
-        for batch in windows(input_of(*of, {"tip": parts["tip"], "new": news}))
-        for row in batch.to_pylist()
-    ]
-    if wanted[0]["log"] is None:
+    parts = stored_parts({part: list(rows.values()) for part, rows in tables.items()})
+    asked = list(windows(stored_batches(*of, {"tip": parts["tip"], "new": news}, 13)))
+    if asked[0].column("log")[0].as_py() is None:
         return None
-    bounds = {row["log"]: (row["above"], row["upto"]) for row in wanted}
-    held = [row_of(entry) for entry in old if in_window(entry, bounds)]
-    found = parts_of(grown(input_of(*of, {**parts, "new": news, "window": held}), policy=policy))
-    if found.pop(WHOLE):
-        return None
-    return {part: tables[part] | rows for part, rows in found.items()}, found
-
-
-def in_window(entry, bounds):
-    above, upto = bounds[entry.log]
-    return above < entry.seq <= upto
+    held = list(map(row_of, in_windows(old, asked)))
+    found = parts_of(grown(stored_batches(*of, {**parts, "new": news, "window": held}, 13), policy=policy))
+    return None if found.pop(WHOLE) else {part: tables[part] | rows for part, rows in found.items()}
 
 
 def steps(entries):
@@ -109,7 +68,7 @@ def count_increments(entries, policy="keep-both"):
         held, tables = held + new, expected
         if found:
             done += 1
-            assert found[0] == {part: rows for part, rows in expected.items() if part != WHOLE}
+            assert found == {part: rows for part, rows in expected.items() if part != WHOLE}
     return done
 
 

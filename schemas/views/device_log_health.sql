@@ -1,13 +1,71 @@
 -- The health of each group: devices by status, length and hash of the view, how many of its rows are final, and which logs
--- hold the final rows back: pending (admitted, no entry), forked, or behind with the number of messages not seen. false_screws
--- are signed statements that are not true.
+-- hold the final rows back: pending (admitted, no entry), forked, in parts (with gaps), unsettled (its newest entry has not seen
+-- an effective removal), behind with the number of messages not seen, and logs that are not waited for and may start anew with
+-- another rank. false_screws are signed statements that are not true.
 -- Example: SELECT namespace, messages, final_messages, held_back_by FROM device_log_health WHERE final_messages < messages
-WITH device AS (
+WITH claim AS (
+  SELECT m.namespace, m.log, m.act, e.log AS author, e.seq, e.lamport, e.utc, e.record_id, instr(CAST(e.body AS STRING), lower(hex(m.log))) AS place
+  FROM device_log_member AS m
+  JOIN device_log_entry AS e ON e.namespace = m.namespace AND e.bucket = m.bucket AND e.record_id = m.record_id
+  WHERE m.verdict = 'effective'
+),
+granted AS (
+  SELECT namespace, log, min(struct(lamport, utc, record_id, place)) AS least
+  FROM claim
+  WHERE act <> 'remove'
+  GROUP BY namespace, log
+),
+ranked AS (
+  SELECT
+    t.namespace,
+    t.log,
+    bool_or(t.granted_by IS NULL) AS founds,
+    min(CASE WHEN g.record_id IS NOT NULL THEN struct(g.lamport, g.utc, g.record_id, g.place) END) AS rank
+  FROM device_log_tip AS t
+  LEFT JOIN claim AS g
+    ON g.namespace = t.namespace AND g.log = t.log AND g.act <> 'remove' AND g.record_id = t.granted_by
+  WHERE t.record_id IS NOT NULL AND t.status <> 'void'
+  GROUP BY t.namespace, t.log
+),
+remover AS (
+  SELECT c.namespace, c.log, bool_or(r.founds) AS founds, min(r.rank) AS rank
+  FROM claim AS c
+  JOIN ranked AS r ON r.namespace = c.namespace AND r.log = c.author
+  WHERE c.act = 'remove' AND c.author <> c.log
+  GROUP BY c.namespace, c.log
+),
+settled AS (
+  SELECT namespace, author, max(seq) AS seq
+  FROM claim
+  WHERE act = 'remove'
+  GROUP BY namespace, author
+),
+branch AS (
+  SELECT DISTINCT namespace, log, branch FROM device_log_tip WHERE branch IS NOT NULL
+),
+past AS (
+  SELECT namespace, log, record_id, inline(past) AS (branch, seq) FROM device_log_tip WHERE waited AND record_id IS NOT NULL
+),
+seen AS (
+  SELECT p.namespace, p.log, p.record_id, b.log AS author, max(p.seq) AS seq
+  FROM past AS p
+  JOIN branch AS b ON b.namespace = p.namespace AND b.branch = p.branch
+  GROUP BY p.namespace, p.log, p.record_id, b.log
+),
+unsettled AS (
+  SELECT DISTINCT t.namespace, t.log
+  FROM device_log_tip AS t
+  JOIN settled AS q ON q.namespace = t.namespace
+  LEFT JOIN seen AS s
+    ON s.namespace = t.namespace AND s.log = t.log AND s.record_id = t.record_id AND s.author = q.author
+  WHERE t.waited AND t.past IS NOT NULL AND coalesce(s.seq, CAST(-1 AS BIGINT)) < q.seq
+),
+device AS (
   SELECT
     namespace,
     log,
     first(status) AS status,
-    min(label) AS label,
+    coalesce(min(label), substring(lower(hex(log)), 1, 8)) AS name,
     bool_or(forked) AS forked,
     bool_or(waited) AS waited,
     max(behind) AS behind,
@@ -18,22 +76,31 @@ WITH device AS (
 ),
 logs AS (
   SELECT
-    namespace,
-    count_if(status = 'active') AS active,
-    count_if(status = 'pending') AS pending,
-    count_if(status IN ('removed', 'withdrawn')) AS removed,
-    count_if(status = 'void') AS void,
-    count_if(forked) AS forked,
-    sum(gaps) AS gaps,
+    d.namespace,
+    count_if(d.status = 'active') AS active,
+    count_if(d.status = 'pending') AS pending,
+    count_if(d.status IN ('removed', 'withdrawn')) AS removed,
+    count_if(d.status = 'void') AS void,
+    count_if(d.forked) AS forked,
+    sum(d.gaps) AS gaps,
     array_sort(collect_list(
       CASE
-        WHEN waited AND tips = 0 THEN concat(substring(lower(hex(log)), 1, 8), ' pending')
-        WHEN waited AND tips > 1 THEN concat(coalesce(label, substring(lower(hex(log)), 1, 8)), ' forked')
-        WHEN waited AND behind > 0 THEN concat(coalesce(label, substring(lower(hex(log)), 1, 8)), ' behind ', behind)
+        WHEN d.status = 'removed' AND g.least < r.rank THEN concat(d.name, ' may start anew')
+        WHEN d.status = 'void' AND g.least IS NOT NULL AND NOT coalesce(q.founds, false) AND (q.rank IS NULL OR g.least < q.rank)
+        THEN concat(d.name, ' may start anew')
+        WHEN d.waited AND d.tips = 0 THEN concat(d.name, ' pending')
+        WHEN d.waited AND d.tips > 1 AND d.forked THEN concat(d.name, ' forked')
+        WHEN d.waited AND d.tips > 1 THEN concat(d.name, ' in parts')
+        WHEN d.waited AND u.log IS NOT NULL THEN concat(d.name, ' unsettled')
+        WHEN d.waited AND d.behind > 0 THEN concat(d.name, ' behind ', d.behind)
       END
     )) AS held_back_by
-  FROM device
-  GROUP BY namespace
+  FROM device AS d
+  LEFT JOIN granted AS g ON g.namespace = d.namespace AND g.log = d.log
+  LEFT JOIN ranked AS r ON r.namespace = d.namespace AND r.log = d.log
+  LEFT JOIN remover AS q ON q.namespace = d.namespace AND q.log = d.log
+  LEFT JOIN unsettled AS u ON u.namespace = d.namespace AND u.log = d.log
+  GROUP BY d.namespace
 ),
 shown AS (
   SELECT

@@ -8,6 +8,7 @@ from typing import Final
 
 from bench.described import Bar, Described
 from bench.described_aura import AURA
+from bench.described_devicelog import DEVICELOG
 
 CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
     {
@@ -220,4 +221,5 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
         ),
     }
     | AURA
+    | DEVICELOG
 )

@@ -41,7 +41,7 @@ from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import select
 from strandline.tables.store import TableStore
 
-SDMP, IPFSLOG, AURA = dialect("sdmp"), dialect("ipfslog"), dialect("aura")
+SDMP, IPFSLOG, AURA, DEVICELOG = map(dialect, ("sdmp", "ipfslog", "aura", "devicelog"))
 
 
 @dataclass(frozen=True, slots=True)

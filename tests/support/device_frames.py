@@ -1,5 +1,8 @@
 """Entries of groups as frames of Spark, and their reduction without a lake."""
 
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
 from strandline.core.ids import bucket_of
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.devicelog.spark import reduction
@@ -20,22 +23,45 @@ def entry_rows(entries):
         yield tuple(held.get(name, getattr(entry, name, None)) for name in COLUMNS)
 
 
-class OneTable:
-    """A lake of one table of entries, and of reduced tables without rows or as given."""
+STATES = "namespace_state"
+KEYS = {table: contract(table).key for table in (*reduction.TABLES.values(), STATES)}
 
-    def __init__(self, entries, stored=None):
-        self._entries = entries
-        self._stored = stored or {}
+
+class Rows:
+    """The tables of a lake in memory: a frame of entries, and rows of reduced tables by key."""
+
+    def __init__(self, spark, entries):
+        self.entries = entries
+        self.tables = {table: {} for table in KEYS}
+        self._spark = spark
 
     def read_version(self, table, version):
         assert (table, version) == (reduction.ENTRIES, 1)
-        return self._entries
+        return self.entries
 
     def read(self, table):
-        return self._stored[table]
+        columns = [f"{each.name} {each.physical_type}" for each in contract(table).columns]
+        return self._spark.createDataFrame(list(self.tables[table].values()), ", ".join(columns)).persist()
 
     def has_partial_run(self, tables):
         return False
+
+    def write(self, found):
+        """Replace and delete rows as a reduction says."""
+        states = found.states.withColumn("reduced_at", F.lit(None).cast("timestamp"))
+        for table, frame in {**found.tables, STATES: states}.items():
+            rows, deletes = frame.collect(), found.deletes.get(table)
+            for row in [] if deletes is None else deletes.collect():
+                del self.tables[table][self._key(table, row)]
+            names = contract(table).names
+            for row in rows:
+                held = row.asDict()
+                self.tables[table][self._key(table, row)] = tuple(held.get(name) for name in names)
+
+    def _key(self, table, row):
+        return tuple(
+            bytes(row[name]) if isinstance(row[name], bytearray) else row[name] for name in KEYS[table]
+        )
 
 
 class Uncounted:
@@ -50,15 +76,13 @@ class Uncounted:
     def row(self, frame):
         return frame.first()
 
+    def has_rows(self, frame):
+        return bool(frame.head(1))
 
-def reduce_entries(spark, entries, policy="keep-both", changes=None, stored=None):
+
+def reduce_entries(spark, entries, policy="keep-both", changes=None, lake=None):
     """The reduction of entries, all at once or those of the namespaces in `changes`."""
-    frame = (
-        entries if hasattr(entries, "select") else spark.createDataFrame(list(entry_rows(entries)), ENTRY_DDL)
-    )
-    empty = {
-        table: frame.limit(0).select("namespace", "bucket", "log", "record_id")
-        for table in reduction.TABLES.values()
-    }
+    is_frame = hasattr(entries, "select")
+    frame = entries if is_frame else spark.createDataFrame(list(entry_rows(entries)), ENTRY_DDL)
     scope = ReduceScope(None, 1, "run", lake_options={reduction.POLICY: policy})
-    return reduction.reduce(changes, OneTable(frame, stored or empty), Uncounted(), scope)
+    return reduction.reduce(changes, lake or Rows(spark, frame), Uncounted(), scope)

@@ -170,3 +170,29 @@ def changed(entry, key, **changes):
     if statement:
         body = dataclasses.replace(entry.statement, **statement)
     return sign_entry(key, entry.kind, body, **(fields | changes))
+
+
+@cache
+def starting_anew():
+    """A group in which a removed log, and one that is void, have an effective grant that ranks before their start."""
+    a, b, c, d = map(key_of, "abcd")
+    log = DeviceLog.found(seed_of(1), "a", [b.public])
+    founder = log.entries()[0]
+
+    def written(key, kind, body, prev, deps):
+        clock = 1 + max([each.lamport for each in [prev, *deps] if each is not None])
+        return sign_entry(
+            key, kind, body, group=founder.group, seq=0 if prev is None else prev.seq + 1, lamport=clock, utc=0,
+            prev=None if prev is None else prev.record_id, deps=[each.record_id for each in deps],
+        )  # fmt: skip
+
+    first = log.add_log(c.public, 1)
+    start_b = written(b, "key", KeyStatement("b"), None, [founder])
+    later = written(b, "add-log", AddStatement(c.public), start_b, [first])
+    start_c = written(c, "key", KeyStatement("c"), None, [later])
+    log.merge([start_b, later, start_c], utc=2)
+    log.remove_log(c.public, 3)
+    log.add_log(d.public, 4)
+    past_cut = written(c, "add-log", AddStatement(d.public), start_c, [])
+    start_d = written(d, "key", KeyStatement("d"), None, [past_cut])
+    return [*log.entries(), past_cut, start_d]

@@ -174,26 +174,46 @@ class Reference:
     def tips(self, log):
         return [entry for entry in self.of(log) if not self.kids(entry.record_id)]
 
+    def removals(self):
+        """The effective remove-log entries."""
+        claims = [self.held[each] for each, verdict in self.verdicts.items() if verdict == "effective"]
+        return [entry for entry in claims if entry.kind == "remove-log"]
+
+    def may_start_anew(self, log):
+        ranks = [rank for rank, grant in self.grants(log) if grant.record_id in self.effective]
+        bound = self.rank.get(log, LAST)
+        if self.statuses[log] == "void":
+            others = [self.rank[e.log] for e in self.removals() if e.statement.log == log and e.log != log]
+            bound = min([LAST, *others])
+        return self.statuses[log] in ("void", "removed") and any(rank < bound for rank in ranks)
+
+    def is_waited(self, log):
+        by_others = {e.statement.log for e in self.removals() if e.log != e.statement.log}
+        status = self.statuses[log]
+        return status in ("active", "pending") or (status == "removed" and log not in by_others)
+
+    def held_back(self):
+        """What holds final rows back, by log: a word, or how many rows its newest entry has not seen."""
+        found = {}
+        for log in self.statuses:
+            tips = self.tips(log)
+            past = self.pasts[tips[0].record_id] if tips else set()
+            if self.may_start_anew(log):
+                found[log] = "may start anew"
+            elif self.is_waited(log) and len(tips) != 1:
+                found[log] = "forked" if tips else "pending"
+            elif self.is_waited(log) and any(each.record_id not in past for each in self.removals()):
+                found[log] = "unsettled"
+            elif self.is_waited(log) and (behind := sum(each.record_id not in past for each in self.view)):
+                found[log] = f"behind {behind}"
+        return found
+
     def final(self):
-        effective = [self.held[each] for each, v in self.verdicts.items() if v == "effective"]
-        for log, status in self.statuses.items():
-            ranks = [rank for rank, grant in self.grants(log) if grant.record_id in self.effective]
-            bound = self.rank.get(log, LAST)
-            if status == "void":
-                others = [self.rank[e.log] for e in effective if e.statement.log == log and e.log != log]
-                bound = min([LAST, *others])
-            if status in ("void", "removed") and any(rank < bound for rank in ranks):
-                return 0
-        by_others = {e.statement.log for e in effective if e.log != e.statement.log}
-        pasts = []
-        for log, status in self.statuses.items():
-            if status in ("active", "pending") or (status == "removed" and log not in by_others):
-                tips = self.tips(log)
-                if len(tips) != 1:
-                    return 0
-                pasts.append(self.pasts[tips[0].record_id])
-                if any(entry.record_id not in pasts[-1] for entry in effective):
-                    return 0
+        waited = [log for log in self.statuses if self.is_waited(log)]
+        words = set(self.held_back().values())
+        if words & {"may start anew", "forked", "pending", "unsettled"}:
+            return 0
+        pasts = [self.pasts[self.tips(log)[0].record_id] for log in waited]
         count = 0
         while count < len(self.view) and all(self.view[count].record_id in past for past in pasts):
             count += 1

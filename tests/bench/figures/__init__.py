@@ -11,6 +11,8 @@ from bench.figures import (
     admission,
     authorities,
     authority_lakes,
+    device_lakes,
+    devices,
     ingest,
     large,
     logs,
@@ -47,4 +49,6 @@ GROUPS: Final = (
     Group(frozenset({24, 26}), moving.measure, CHUNKS // 2, False, WARM_LARGE),
     Group(frozenset(range(41, 48)), authorities.measure, 0, False, WARM_LARGE),
     Group(frozenset({48, 49, 50}), authority_lakes.measure, 0, False, WARM_LARGE),
+    Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),
+    Group(frozenset({54, 56, 57}), device_lakes.measure, 0, False, WARM_LARGE),
 )

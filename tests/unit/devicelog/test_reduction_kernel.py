@@ -2,40 +2,21 @@
 
 from itertools import pairwise
 
-import pyarrow as pa
 import pytest
 
 from strandline.core.ed25519 import Ed25519Key
-from strandline.core.ids import bucket_of
 from strandline.dialects.devicelog.author import DeviceLog, public_key, sign_entry, synthetic
-from strandline.dialects.devicelog.codec import write_body
-from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT, by_namespace
+from strandline.dialects.devicelog.kernels.headers import by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
-from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce
+from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce, settle
+from strandline.dialects.devicelog.reduce.membership import pasts
 from strandline.dialects.devicelog.reduce.screws import judged_screws
-from strandline.dialects.devicelog.types import KeyStatement
+from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
 from support.device_groups import group
+from support.device_rows import batches
 from support.random_devices import random_history
-
-TYPES = {
-    "bucket": pa.int32(), "seq": pa.int64(), "lamport": pa.int64(), "utc": pa.int64(), "namespace": pa.string(),
-    "profile": pa.string(), "kind": pa.string(), "deps": pa.list_(pa.binary()),
-}  # fmt: skip
-
-
-def row_of(entry):
-    values = {name: getattr(entry, name, None) for name in HEADER_COLUMNS}
-    values |= {"bucket": bucket_of(entry.namespace, 16), "deps": list(entry.deps)}
-    return values | {"body": None if entry.kind in NO_STATEMENT else write_body(entry.statement)}
-
-
-def batches(groups, size):
-    rows = [row_of(entry) for entries in groups for entry in entries]
-    schema = pa.schema([(name, TYPES.get(name, pa.binary())) for name in HEADER_COLUMNS])
-    for at in range(0, len(rows), size):
-        yield pa.RecordBatch.from_pylist(rows[at : at + size], schema=schema)
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +93,25 @@ def test_checking_the_screws_of_a_log_costs_what_it_replayed():
         replayed = sum(each.n_after - each.rewind for each in stated)
         added = sum(after.n_before - before.n_after for before, after in pairwise(stated))
         assert view.steps <= stated[0].n_before + replayed + added
+
+
+def test_a_member_that_admits_and_rewinds_in_turn_is_settled_once(monkeypatch):
+    log = DeviceLog.found(b"a" * 32, "a")
+    held = [*log.entries()]
+    for number in range(30):
+        admits = after(held[-1], "add-log", AddStatement(public_key(number.to_bytes(32, "big"))))
+        removes = after(admits, "remove-log", RemoveStatement(public_key(bytes([number + 1]) * 32), -1, None))
+        screw = ScrewStatement(0, bytes(32), 1, bytes(32), 0, bytes(32), (admits.record_id,))
+        held += [admits, removes, after(removes, "screw", screw)]
+    settled = []
+    monkeypatch.setattr(pasts, "settle", lambda *given: settled.append(given) or settle(*given))
+    state = reduce(held)
+    assert {screw.verdict for screw in state.screws} == {"SCREW_BEFORE"}
+    assert len(settled) == 1
+
+
+def after(prev, kind, statement):
+    return sign_entry(
+        Ed25519Key(b"a" * 32), kind, statement, group=prev.group, seq=prev.seq + 1, lamport=prev.lamport + 1, utc=0,
+        prev=prev.record_id,
+    )  # fmt: skip

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
 
 from strandline.core.ed25519 import KEY_BYTES, Ed25519Key
 from strandline.dialects.devicelog.author.entries import sign_entry
+from strandline.dialects.devicelog.author.own_log import Merged, OwnLog
 from strandline.dialects.devicelog.author.replica import Replica
 from strandline.dialects.devicelog.reduce import State, common_length, reduce
 from strandline.dialects.devicelog.types import (
@@ -16,14 +16,8 @@ from strandline.dialects.devicelog.types import (
     AddStatement,
     Entry,
     KeyStatement,
-    Kind,
     RemoveStatement,
-    ScrewStatement,
-    Statement,
 )
-
-Merged: TypeAlias = Literal["same", "forward", "screw", "removed"]
-_GRAVITY: tuple[Merged, ...] = ("same", "forward", "screw", "removed")
 
 
 class DeviceLog:
@@ -50,9 +44,8 @@ class DeviceLog:
     """
 
     def __init__(self, key: Ed25519Key, replica: Replica, first: Entry) -> None:
-        self._key = key
+        self._own = OwnLog(key, replica, first)
         self._replica = replica
-        self._last = first
         replica.accept(first)
         replica.show()
 
@@ -97,12 +90,12 @@ class DeviceLog:
     @property
     def key(self) -> bytes:
         """The public key of the device, which is the name of its log."""
-        return self._key.public
+        return self._own.key.public
 
     @property
     def group(self) -> bytes:
         """The id of the group."""
-        return self._last.group
+        return self._own.last.group
 
     @property
     def view(self) -> tuple[bytes, ...]:
@@ -133,11 +126,11 @@ class DeviceLog:
 
     def append(self, body: bytes, utc: int) -> Entry:
         """Write a message."""
-        return self._write("msg", body, utc)
+        return self._own.write("msg", body, utc)
 
     def ack(self, utc: int) -> Entry:
         """Write that the device has seen all that it knows; this lets the final prefix of everybody grow."""
-        return self._write("ack", b"", utc)
+        return self._own.write("ack", b"", utc)
 
     def add_log(self, key: bytes, utc: int) -> Entry:
         """Admit the log of a key.
@@ -149,7 +142,7 @@ class DeviceLog:
             raise ValueError("the key of a log has 32 bytes")
         if self._replica.is_granted(key):
             raise ValueError("the key has an effective grant: a removed key does not return, take a new one")
-        return self._write("add-log", AddStatement(key), utc)
+        return self._own.write("add-log", AddStatement(key), utc)
 
     def remove_log(self, key: bytes, utc: int, last: bytes | None = None) -> Entry:
         """End the log of a key after its entry `last`; by default after the newest one that this device knows.
@@ -159,20 +152,20 @@ class DeviceLog:
         Raises:
             ValueError: `last` is no accepted entry of that log.
         """
-        self._acknowledge(utc, MAX_DEPS - 1)
-        heads, before = self._heads(), self._replica.shown()
+        self._own.acknowledge(utc, MAX_DEPS - 1)
+        heads, before = self._own.heads(), self._replica.shown()
         ending = self._replica.newest(key) if last is None else self._replica.entries.get(last)
         if last is not None and (ending is None or ending.log != key):
             raise ValueError("the last entry is none of that log")
         if key == self.key and last is None:
-            ending = self._last
+            ending = self._own.last
         statement = RemoveStatement(
             key, NOTHING if ending is None else ending.seq, None if ending is None else ending.record_id
         )  # fmt: skip
-        removal = self._sign("remove-log", statement, utc)
+        removal = self._own.sign("remove-log", statement, utc)
         common = self._replica.show()
         if common < before.length and self._replica.is_active(self.key):
-            self._write_screw(common, before.length, before.v, heads, utc)
+            self._own.write_screw(common, before.length, before.v, heads, utc)
         return removal
 
     def merge(
@@ -192,62 +185,7 @@ class DeviceLog:
 
     def merge_agreed(self, entries: Iterable[Entry], agreed: int | None, utc: int) -> Merged:
         """Merge as `merge`; `agreed` is the number of first rows that both views have in common."""
-        found: Merged = "same"
-        waiting = self._replica.acceptable(entries)
-        while waiting:
-            self._acknowledge(utc, MAX_DEPS - 1)
-            size = self._replica.fitting(waiting, self._last.record_id)
-            found = max(found, self._merge_part(waiting[:size], agreed, utc), key=_GRAVITY.index)
-            waiting = waiting[size:]
-        return found
-
-    def _merge_part(self, entries: list[Entry], agreed: int | None, utc: int) -> Merged:
-        heads, before = self._heads(), self._replica.shown()
-        for entry in entries:
-            self._replica.accept(entry)
-        common = self._replica.show()
-        if common == before.length:
-            return "forward"
-        if not self._replica.is_active(self.key):
-            return "removed"
-        rewind = common if agreed is None else min(common, agreed)
-        self._write_screw(rewind, before.length, before.v, heads, utc)
-        return "screw"
-
-    def _write_screw(self, rewind: int, n: int, v: bytes, heads: tuple[bytes, ...], utc: int) -> None:
-        hashes = self._replica.view.hashes
-        screw = ScrewStatement(rewind, hashes[rewind], n, v, len(hashes) - 1, hashes[-1], heads)
-        self._write("screw", screw, utc)
-
-    def _heads(self) -> tuple[bytes, ...]:
-        """Return the newest own entry and the maximal known entries outside its past, ascending."""
-        own = self._last.record_id
-        return tuple(sorted([own, *self._replica.heads_besides(own)]))
-
-    def _acknowledge(self, utc: int, most: int = MAX_DEPS) -> None:
-        """Write acks until an entry need not name more than `most` others."""
-        while len(others := self._replica.heads_besides(self._last.record_id)) > most:
-            self._sign("ack", b"", utc, sorted(others)[:MAX_DEPS])
-
-    def _write(self, kind: Kind, body: bytes | Statement, utc: int) -> Entry:
-        self._acknowledge(utc)
-        entry = self._sign(kind, body, utc)
-        self._replica.show()
-        return entry
-
-    def _sign(
-        self, kind: Kind, body: bytes | Statement, utc: int, deps: Sequence[bytes] | None = None
-    ) -> Entry:
-        own = self._last
-        named = self._replica.heads_besides(own.record_id) if deps is None else deps
-        clocks = [own.lamport, *(self._replica.entries[each].lamport for each in named)]
-        entry = sign_entry(
-            self._key, kind, body, group=own.group, seq=own.seq + 1, lamport=1 + max(clocks), utc=utc,
-            prev=own.record_id, deps=named,
-        )  # fmt: skip
-        self._replica.accept(entry)
-        self._last = entry
-        return entry
+        return self._own.merge(entries, agreed, utc)
 
     def agreed_with(self, other: DeviceLog) -> int:
         """Return the number of first rows that the views of two devices have in common."""

@@ -9,14 +9,17 @@ from typing import Final
 from strandline.dialects.devicelog.types import ID_BYTES, MAX_NUMBER
 
 _DECIMAL: Final = re.compile(rb"0|-?[1-9][0-9]{0,15}")
-_HEX: Final = re.compile(r"[0-9a-f]*")
 
 
 def parse_hex(text: object, size: int = ID_BYTES) -> bytes | None:
     """Return the `size` bytes of a text in lower-case hex, or None."""
-    if not isinstance(text, str) or len(text) != 2 * size or _HEX.fullmatch(text) is None:
+    if not isinstance(text, str) or len(text) != 2 * size:
         return None
-    return bytes.fromhex(text)
+    try:
+        data = bytes.fromhex(text)
+    except ValueError:
+        return None
+    return data if data.hex() == text else None
 
 
 def parse_hex_field(field: bytes) -> bytes | None:

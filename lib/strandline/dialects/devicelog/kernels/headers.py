@@ -19,7 +19,6 @@ HEADER_COLUMNS: Final = (
 """What reducers read; `body` is null for the kinds of `NO_STATEMENT`."""
 
 NO_STATEMENT: Final = ("msg", "ack")
-_PREFIX: Final = len("group:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,8 @@ class Rows:
 def by_namespace(batches: Iterable[pa.RecordBatch]) -> Iterator[Rows]:
     """Yield the headers of each namespace, whose rows follow one another; one namespace is in memory at a time."""
     for (namespace, bucket), rows in groupby(_tuples(batches), key=itemgetter(0, 1)):
-        group = bytes.fromhex(namespace[_PREFIX:])
-        logs: dict[bytes, bytes] = {}
-        yield Rows(namespace, bucket, [_header(group, logs, *row[2:]) for row in rows])
+        headers = Headers(namespace)
+        yield Rows(namespace, bucket, [headers.of(*row[2:]) for row in rows])
 
 
 def _tuples(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
@@ -44,14 +42,28 @@ def _tuples(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
         yield from zip(*(batch.column(name).to_pylist() for name in HEADER_COLUMNS), strict=True)
 
 
-def _header(
-    group: bytes, logs: dict[bytes, bytes], record_id: bytes, profile: Any, log: bytes, seq: int, kind: Any,
-    lamport: int, utc: int, prev: bytes | None, deps: list[bytes], body: bytes | None,
-) -> Header:  # fmt: skip
-    """Return the header of a row; equal keys of logs are one object."""
-    log = logs.setdefault(log, log)
-    founds = log if record_id == group else None
-    statement = None if kind in NO_STATEMENT or body is None else parse_statement(kind, body, founds=founds)
-    return Header(
-        record_id, profile, group, log, seq, kind, lamport, utc, prev, tuple(deps) if deps else (), statement
-    )
+class Headers:
+    """Headers of one namespace from values of HEADER_COLUMNS; equal keys of logs are one object."""
+
+    def __init__(self, namespace: str) -> None:
+        self._group = group_of(namespace)
+        self._logs: dict[bytes, bytes] = {}
+
+    def of(
+        self, record_id: bytes, profile: Any, log: bytes, seq: int, kind: Any, lamport: int, utc: int,
+        prev: bytes | None, deps: list[bytes], body: bytes | None,
+    ) -> Header:  # fmt: skip
+        """Return the header of a row: its values without namespace and bucket."""
+        log = self._logs.setdefault(log, log)
+        founds = log if record_id == self._group else None
+        statement = (
+            None if kind in NO_STATEMENT or body is None else parse_statement(kind, body, founds=founds)
+        )
+        return Header(
+            record_id, profile, self._group, log, seq, kind, lamport, utc, prev, tuple(deps) if deps else (), statement
+        )  # fmt: skip
+
+
+def group_of(namespace: str) -> bytes:
+    """Return the id of the group of a namespace."""
+    return bytes.fromhex(namespace.removeprefix("group:"))

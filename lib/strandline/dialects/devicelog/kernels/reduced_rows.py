@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strandline.dialects.devicelog.reduce import Screw, State
+from strandline.dialects.devicelog.reduce.screws import statement_of
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
 
 MAX_BOUNDS: Final = 1024
@@ -47,14 +48,18 @@ def screw_rows(state: State) -> Iterator[Row]:
 
 
 def _screw(state: State, screw: Screw) -> Row:
-    statement = state.graph.entries[screw.index].statement
-    if not isinstance(statement, ScrewStatement):
-        raise ValueError("only screws are judged as screws")
-    return _entry(state, screw.index) | {
-        "rewind": statement.rewind, "n_before": statement.n_before, "n_after": statement.n_after,
-        "v_rewind": statement.v_rewind, "v_before": statement.v_before, "v_after": statement.v_after,
-        "from_heads": list(statement.from_heads), "before_bounds": _bounds(state, screw.before),
-        "after_bounds": _bounds(state, screw.after), "verdict": screw.verdict, "past_earlier": screw.past_earlier,
+    statement = statement_of(state.graph.entries[screw.index])
+    return _entry(state, screw.index) | statement_row(statement) | {
+        "before_bounds": _bounds(state, screw.before), "after_bounds": _bounds(state, screw.after),
+        "verdict": screw.verdict, "past_earlier": screw.past_earlier,
+    }  # fmt: skip
+
+
+def statement_row(screw: ScrewStatement) -> Row:
+    """Return what a screw states."""
+    return {
+        "rewind": screw.rewind, "n_before": screw.n_before, "n_after": screw.n_after, "v_rewind": screw.v_rewind,
+        "v_before": screw.v_before, "v_after": screw.v_after, "from_heads": list(screw.from_heads),
     }  # fmt: skip
 
 
@@ -148,7 +153,13 @@ def _entry(state: State, index: int) -> Row:
 
 
 def _bounds(state: State, bounds: Mapping[int, int] | None) -> list[Row] | None:
-    if bounds is None or len(bounds) > MAX_BOUNDS:
+    named = ((state.graph.name(branch), seq) for branch, seq in (bounds or {}).items())
+    return None if bounds is None else bounds_row(named)
+
+
+def bounds_row(named: Iterable[tuple[bytes, int]]) -> list[Row] | None:
+    """Return bounds by the names of branches, ascending; None for more than MAX_BOUNDS."""
+    ordered = sorted(named)
+    if len(ordered) > MAX_BOUNDS:
         return None
-    named = sorted((state.graph.name(branch), seq) for branch, seq in bounds.items())
-    return [{"branch": branch, "seq": seq} for branch, seq in named]
+    return [{"branch": branch, "seq": seq} for branch, seq in ordered]

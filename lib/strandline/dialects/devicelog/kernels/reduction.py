@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from strandline.dialects.devicelog.kernels import reduced_rows as rows_of
-from strandline.dialects.devicelog.kernels.headers import Rows, by_namespace
+from strandline.dialects.devicelog.kernels.headers import by_namespace
+from strandline.dialects.devicelog.kernels.reduced_rows import Row
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.reduce import State, reduce
 from strandline.dialects.devicelog.types import ForkPolicy
 
 _BATCH_ROWS: Final = 8192
+_WIDE: Final = ("screw", "tip")
 _WIDE_ROWS: Final = 64
 """Rows with pasts in them: each can have thousands of values."""
 
@@ -26,29 +28,34 @@ def reduced(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterato
     Gives: REDUCED_SCHEMA, each row with one part; memory is that of the headers of one group.
     """
     for found in by_namespace(batches):
-        state = reduce(found.headers, policy)
-        for part, rows, size in _parts(state):
-            waiting = iter(rows)
-            while some := list(islice(waiting, size)):
-                yield _batch(found, part, some)
+        for part, rows in _parts(reduce(found.headers, policy)):
+            yield from reduced_batches(found.namespace, found.bucket, part, rows)
 
 
-def _parts(state: State) -> Iterator[tuple[str, Iterable[dict[str, Any]], int]]:
-    yield "state", [rows_of.state_row(state)], 1
-    yield "view", rows_of.view_rows(state), _BATCH_ROWS
-    yield "screw", rows_of.screw_rows(state), _WIDE_ROWS
-    yield "tip", rows_of.tip_rows(state), _WIDE_ROWS
-    yield "member", rows_of.member_rows(state), _BATCH_ROWS
+def _parts(state: State) -> Iterator[tuple[str, Iterable[Row]]]:
+    yield "state", [rows_of.state_row(state)]
+    yield "view", rows_of.view_rows(state)
+    yield "screw", rows_of.screw_rows(state)
+    yield "tip", rows_of.tip_rows(state)
+    yield "member", rows_of.member_rows(state)
 
 
-def _batch(found: Rows, part: str, rows: list[dict[str, Any]]) -> pa.RecordBatch:
+def reduced_batches(namespace: str, bucket: int, part: str, rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one part of a namespace as batches of REDUCED_SCHEMA."""
+    waiting = iter(rows)
+    size = _WIDE_ROWS if part in _WIDE else _BATCH_ROWS
+    while some := list(islice(waiting, size)):
+        yield _batch(namespace, bucket, part, some)
+
+
+def _batch(namespace: str, bucket: int, part: str, rows: list[Row]) -> pa.RecordBatch:
     columns = []
     for each in REDUCED_SCHEMA:
         match each.name:
             case "namespace":
-                columns.append(pa.array([found.namespace] * len(rows), each.type))
+                columns.append(pa.array([namespace] * len(rows), each.type))
             case "bucket":
-                columns.append(pa.array([found.bucket] * len(rows), each.type))
+                columns.append(pa.array([bucket] * len(rows), each.type))
             case "part":
                 columns.append(pa.array([part] * len(rows), each.type))
             case name if name == part:

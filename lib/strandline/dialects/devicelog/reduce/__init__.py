@@ -1,11 +1,13 @@
 """The state of a group of device logs as a pure function of its accepted entries."""
 
+from strandline.dialects.devicelog.reduce.branches import Key, key_of
 from strandline.dialects.devicelog.reduce.forks import Fork, forks
-from strandline.dialects.devicelog.reduce.graph import Graph, Key, key_of
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.history import Row, history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
 from strandline.dialects.devicelog.reduce.state import State, reduce, reducer_version
+from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
 from strandline.dialects.devicelog.reduce.sync import (
     Found,
     Peer,
@@ -22,6 +24,7 @@ __all__ = [
     "Found",
     "Graph",
     "Key",
+    "LogState",
     "Membership",
     "Memberships",
     "Peer",
@@ -42,5 +45,6 @@ __all__ = [
     "reduce",
     "reducer_version",
     "settle",
+    "state_hash",
     "sync_point",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.reduce.branches import NONE
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import EFFECTIVE, LAST, Membership
 from strandline.dialects.devicelog.types import RemoveStatement
 

@@ -7,41 +7,12 @@ So a past, also one with forks in it, is a greatest seq per branch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
+from strandline.dialects.devicelog.reduce.branches import NONE, Branch, key_of
 from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStatement
 
-Key: TypeAlias = tuple[int, int, bytes]
-"""The place of an entry in a view: lamport, utc, id."""
-
-NONE: Final = -1
-"""No entry, or a bound below every entry."""
-
 _MEMBERSHIP: Final = ("key", "add-log", "remove-log")
-
-
-def key_of(header: Header) -> Key:
-    """Return the place of an entry in the order of views and of claims."""
-    return header.lamport, header.utc, header.record_id
-
-
-@dataclass(slots=True)
-class Branch:
-    """A path of entries of one log: their indices, and its messages and membership entries by seq.
-
-    `parent` is the fork point before its first entry, or NONE. `root` is the branch in which its log starts.
-    """
-
-    log: bytes
-    parent: int
-    root: int
-    last_seq: int = NONE
-    entries: list[int] = field(default_factory=list)
-    message_seqs: list[int] = field(default_factory=list)
-    message_keys: list[Key] = field(default_factory=list)
-    membership_seqs: list[int] = field(default_factory=list)
-    membership: list[int] = field(default_factory=list)
 
 
 class Graph:
@@ -91,8 +62,6 @@ class Graph:
             branch.message_seqs.append(header.seq)
             branch.message_keys.append(key_of(header))
         elif header.kind in _MEMBERSHIP:
-            branch.membership_seqs.append(header.seq)
-            branch.membership.append(index)
             self.membership.append(index)
             if isinstance(header.statement, KeyStatement):
                 self.places |= {(index, log): place for place, log in enumerate(header.statement.initial)}

@@ -6,7 +6,8 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.reduce.branches import NONE
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.types import ScrewStatement
 
 

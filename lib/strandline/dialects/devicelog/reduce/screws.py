@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.reduce.branches import NONE
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Memberships
 from strandline.dialects.devicelog.reduce.screw_facts import ScrewFacts, unpacked
 from strandline.dialects.devicelog.reduce.view import View, empty_view_hash

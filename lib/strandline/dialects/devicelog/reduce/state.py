@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 
-from strandline.dialects.devicelog.codec import tagged_hash
+from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.final import final_bounds, final_length, waited_logs
 from strandline.dialects.devicelog.reduce.forks import disputed_above, forked_logs
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, settle
 from strandline.dialects.devicelog.reduce.screws import Screw, judged_screws
+from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
 from strandline.dialects.devicelog.reduce.view import View, messages, prefix_hashes
 from strandline.dialects.devicelog.reduce.whole import Whole, whole_of
 from strandline.dialects.devicelog.types import FORK_POLICIES, ForkPolicy, Header
-
-STATE_TAG: Final = "strandline/devicelog/state/1"
 
 
 def reducer_version(policy: ForkPolicy) -> str:
@@ -100,16 +98,15 @@ class State:
     @cached_property
     def state_hash(self) -> bytes:
         """Hash of the state, 32 bytes: policy, view, and per log its status, cut, forks and tips."""
-        fields: list[str | int] = []
-        for log in sorted(self.statuses):
+        return state_hash(self.policy, self.group, len(self.view), self.view_hash, self._logs())
+
+    def _logs(self) -> Iterator[LogState]:
+        entries = self.graph.entries
+        for log, status in self.statuses.items():
             cut = self.membership.cuts.get(log)
-            tips = [self.graph.entries[tip].record_id.hex() for tip in self.graph.tips(log)]
-            last = "" if cut is None or cut.last is None else self.graph.entries[cut.last].record_id.hex()
-            fields += [log.hex(), self.statuses[log], "" if cut is None else cut.seq, last]
-            fields += [int(log in self.forked), len(tips), *tips]
-        return tagged_hash(
-            STATE_TAG, self.policy, self.group.hex(), len(self.view), self.view_hash.hex(), len(self.statuses), *fields
-        )  # fmt: skip
+            last = None if cut is None or cut.last is None else entries[cut.last].record_id
+            tips = tuple(entries[tip].record_id for tip in self.graph.tips(log))
+            yield LogState(log, status, None if cut is None else cut.seq, last, log in self.forked, tips)
 
 
 def reduce(entries: Iterable[Header], policy: ForkPolicy = "keep-both") -> State:

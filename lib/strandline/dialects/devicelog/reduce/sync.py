@@ -12,7 +12,8 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from strandline.dialects.devicelog.codec.scalars import parse_hex
-from strandline.dialects.devicelog.reduce.graph import NONE, Graph
+from strandline.dialects.devicelog.reduce.branches import NONE
+from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.whole import whole_of
 from strandline.dialects.devicelog.types import MAX_NUMBER, Header
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from strandline.dialects.devicelog.codec import netstrings, tagged_hash
-from strandline.dialects.devicelog.reduce.graph import NONE, Branch, Key
+from strandline.dialects.devicelog.reduce.branches import NONE, Branch, Key
 
 VIEW_TAG: Final = "strandline/devicelog/view/1"
 STEP_TAG: Final = "strandline/devicelog/view-step/1"

@@ -1,4 +1,4 @@
-"""Reduction of groups of device logs: every touched one from the headers of all of its entries."""
+"""Reduction of groups of device logs: from their stored states and new entries, or whole."""
 
 from __future__ import annotations
 
@@ -14,37 +14,59 @@ from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STA
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.reduce import reducer_version
+from strandline.dialects.devicelog.spark import increments
+from strandline.dialects.devicelog.spark.tables import ENTRIES, MEMBERS, SCREWS, TIPS, VIEW
 from strandline.dialects.devicelog.types import DIALECT, ForkPolicy
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
 
-ENTRIES: Final = "device_log_entry"
 POLICY: Final = "fork-policy"
-TABLES: Final = {
-    "view": "device_log_view", "screw": "device_log_screw", "tip": "device_log_tip", "member": "device_log_member",
-}  # fmt: skip
+TABLES: Final = {"view": VIEW, "screw": SCREWS, "tip": TIPS, "member": MEMBERS}
 """The reduced tables, by the part of a reduced row that is a row of theirs."""
 
 
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the groups in `changes` (rows of the change feed), or all if it is None, with equal rows.
+    """Reduce the groups in `changes` (rows of the change feed) from their stored states, or whole; all if it is None.
 
     After a killed run all groups are reduced, since rows may be newer than their state.
     """
     policy = cast("ForkPolicy", scope.lake_options[POLICY])
-    entries = tables.read_version(ENTRIES, scope.version)
-    if changes is not None and not tables.has_partial_run(tuple(TABLES.values())):
-        touched = jobs.checkpoint(changes.select("namespace", "bucket").distinct(), "groups")
-        buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-        entries = entries.where(F.col("bucket").isin(*buckets)).join(
-            touched, ["namespace", "bucket"], "left_semi"
-        )
-    grouped = headers(entries).repartition("namespace").sortWithinPartitions("namespace")
-    found = jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
+    version = reducer_version(policy)
+    every = headers(tables.read_version(ENTRIES, scope.version))
+    bounds: Mapping[str, Mapping[str, tuple[int, int]]] = {}
+    if changes is None or tables.has_partial_run(tuple(TABLES.values())):
+        found = _whole(every, jobs, policy)
+    else:
+        grown = increments.from_changes(headers(changes), every, tables, jobs, policy, version)
+        frames = [] if grown.rows is None else [grown.rows]
+        if grown.whole is not None:
+            frames.append(_whole(_of(every, jobs.checkpoint(grown.whole, "groups"), jobs), jobs, policy))
+        else:
+            bounds = _positions(frames[0], jobs)
+        found = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
     rows = {table: _part(found, part) for part, table in TABLES.items()}
-    states = _part(found, "state").withColumn("reducer_version", F.lit(reducer_version(policy)))
+    states = _part(found, "state").withColumn("reducer_version", F.lit(version))
     shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
-    return Reduction(rows, shaped, {TABLES["tip"]: _old_tips(rows, states, tables)})
+    return Reduction(rows, shaped, {TIPS: _old_tips(rows, states, tables)}, bounds)
+
+
+def _whole(entries: DataFrame, jobs: Jobs, policy: ForkPolicy) -> DataFrame:
+    """Reduce groups from the headers of all of their entries."""
+    grouped = entries.repartition("namespace").sortWithinPartitions("namespace")
+    return jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
+
+
+def _of(entries: DataFrame, groups: DataFrame, jobs: Jobs) -> DataFrame:
+    buckets = jobs.row(groups.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+    within = entries.where(F.col("bucket").isin(*buckets))
+    return within.join(groups, list(increments.GROUP), "left_semi")
+
+
+def _positions(rows: DataFrame, jobs: Jobs) -> Mapping[str, Mapping[str, tuple[int, int]]]:
+    """Return the range of the view's positions in rows of increments: stored rows only move up within it."""
+    position = F.col("view.position")
+    found = jobs.row(rows.agg(F.min(position).alias("low"), F.max(position).alias("high")))
+    return {} if found["low"] is None else {VIEW: {"position": (found["low"], found["high"])}}
 
 
 def headers(entries: DataFrame) -> DataFrame:
@@ -66,10 +88,9 @@ def _old_tips(rows: Mapping[str, DataFrame], states: DataFrame, tables: Tables) 
 
     Reads:  namespace, log, record_id.  Gives: bucket and the key of `device_log_tip`.
     """
-    table = TABLES["tip"]
-    stored = tables.read(table).select("bucket", "namespace", "log", "record_id")
+    stored = tables.read(TIPS).select("bucket", "namespace", "log", "record_id")
     theirs = stored.join(states.select("namespace"), "namespace", "left_semi").alias("t")
-    tips = rows[table].select("namespace", "log", "record_id").alias("s")
+    tips = rows[TIPS].select("namespace", "log", "record_id").alias("s")
     is_same = (
         (F.col("t.namespace") == F.col("s.namespace"))
         & (F.col("t.log") == F.col("s.log"))

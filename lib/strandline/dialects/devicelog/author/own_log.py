@@ -1,0 +1,85 @@
+"""What a device writes: entries that follow its last one and name all that it has seen since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from strandline.core.ed25519 import Ed25519Key
+from strandline.dialects.devicelog.author.entries import sign_entry
+from strandline.dialects.devicelog.author.replica import Replica
+from strandline.dialects.devicelog.types import MAX_DEPS, Entry, Kind, ScrewStatement, Statement
+
+Merged: TypeAlias = Literal["same", "forward", "screw", "removed"]
+_GRAVITY: tuple[Merged, ...] = ("same", "forward", "screw", "removed")
+
+
+class OwnLog:
+    """The end of the log of a key, over what its device knows; `last` is the newest own entry."""
+
+    def __init__(self, key: Ed25519Key, replica: Replica, first: Entry) -> None:
+        self.key = key
+        self.last = first
+        self._replica = replica
+
+    def merge(self, entries: Iterable[Entry], agreed: int | None, utc: int) -> Merged:
+        """Accept entries as `DeviceLog.merge` does; `agreed` first rows of two views are in common."""
+        found: Merged = "same"
+        waiting = self._replica.acceptable(entries)
+        while waiting:
+            self.acknowledge(utc, MAX_DEPS - 1)
+            size = self._replica.fitting(waiting, self.last.record_id)
+            found = max(found, self._merge_part(waiting[:size], agreed, utc), key=_GRAVITY.index)
+            waiting = waiting[size:]
+        return found
+
+    def _merge_part(self, entries: list[Entry], agreed: int | None, utc: int) -> Merged:
+        heads, before = self.heads(), self._replica.shown()
+        for entry in entries:
+            self._replica.accept(entry)
+        common = self._replica.show()
+        if common == before.length:
+            return "forward"
+        if not self._replica.is_active(self.key.public):
+            return "removed"
+        rewind = common if agreed is None else min(common, agreed)
+        self.write_screw(rewind, before.length, before.v, heads, utc)
+        return "screw"
+
+    def write_screw(self, rewind: int, n: int, v: bytes, heads: tuple[bytes, ...], utc: int) -> None:
+        """Write that the view of `heads`, (n, v), was rewound to a position and replayed to what it is now."""
+        hashes = self._replica.view.hashes
+        screw = ScrewStatement(rewind, hashes[rewind], n, v, len(hashes) - 1, hashes[-1], heads)
+        self.write("screw", screw, utc)
+
+    def heads(self) -> tuple[bytes, ...]:
+        """Return the newest own entry and the maximal known entries outside its past, ascending."""
+        own = self.last.record_id
+        return tuple(sorted([own, *self._replica.heads_besides(own)]))
+
+    def acknowledge(self, utc: int, most: int = MAX_DEPS) -> None:
+        """Write acks until an entry need not name more than `most` others."""
+        while len(others := self._replica.heads_besides(self.last.record_id)) > most:
+            self.sign("ack", b"", utc, sorted(others)[:MAX_DEPS])
+
+    def write(self, kind: Kind, body: bytes | Statement, utc: int) -> Entry:
+        """Write an entry, and show it."""
+        self.acknowledge(utc)
+        entry = self.sign(kind, body, utc)
+        self._replica.show()
+        return entry
+
+    def sign(
+        self, kind: Kind, body: bytes | Statement, utc: int, deps: Sequence[bytes] | None = None
+    ) -> Entry:
+        """Sign and accept an entry that names `deps`, by default all that the device has seen since its last one."""
+        own = self.last
+        named = self._replica.heads_besides(own.record_id) if deps is None else deps
+        clocks = [own.lamport, *(self._replica.entries[each].lamport for each in named)]
+        entry = sign_entry(
+            self.key, kind, body, group=own.group, seq=own.seq + 1, lamport=1 + max(clocks), utc=utc,
+            prev=own.record_id, deps=named,
+        )  # fmt: skip
+        self._replica.accept(entry)
+        self.last = entry
+        return entry

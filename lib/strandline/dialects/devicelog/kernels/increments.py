@@ -1,0 +1,125 @@
+"""Stored states of groups and their new entries to the rows that change, group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+import pyarrow as pa
+
+from strandline.dialects.devicelog.kernels import grown_rows
+from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, Headers, group_of
+from strandline.dialects.devicelog.kernels.reduction import reduced_batches
+from strandline.dialects.devicelog.kernels.schemas import TIP_COLUMNS
+from strandline.dialects.devicelog.kernels.stored_groups import stored_tail, stored_tips
+from strandline.dialects.devicelog.reduce.increment import can_extend, increment, needed_above
+from strandline.dialects.devicelog.types import ForkPolicy, Header
+from strandline.kernels.batches import as_batch
+
+STORED: Final = {
+    "tip": tuple(TIP_COLUMNS),
+    "view": ("record_id", "log", "seq", "lamport", "utc", "position", "final", "prefix_hash"),
+    "screw": ("log", "rewind"),
+    "state": ("record_count",),
+    "new": HEADER_COLUMNS[2:],
+    "window": HEADER_COLUMNS[2:],
+}
+"""Columns of the rows of each part, beside namespace and bucket."""
+
+WHOLE: Final = "whole"
+"""The part of a row that says: this group must be reduced from all of its entries."""
+
+WINDOW_SCHEMA: Final = pa.schema([
+    pa.field("namespace", pa.string()), pa.field("bucket", pa.int32()), pa.field("log", pa.binary()),
+    pa.field("above", pa.int64()), pa.field("upto", pa.int64()),
+])  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The rows of one namespace by part, and its entries that are new or in the window."""
+
+    namespace: str
+    bucket: int
+    rows: dict[str, list[Any]]
+    new: list[Header]
+    window: list[Header]
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[_Group]:
+    """Yield the namespaces, whose rows follow one another; one namespace is in memory at a time."""
+    for (namespace, bucket), rows in groupby(_tuples(batches), key=itemgetter(0, 1)):
+        parts: dict[str, list[Any]] = {part: [] for part in STORED}
+        for _, _, part, row in rows:
+            parts[part].append(row)
+        headers = Headers(namespace)
+        new, window = (
+            [headers.of(*(row[name] for name in HEADER_COLUMNS[2:])) for row in parts.pop(part)]
+            for part in ("new", "window")
+        )
+        yield _Group(namespace, bucket, parts, new, window)
+
+
+def _tuples(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
+    for batch in batches:
+        parts = batch.column("part").to_pylist()
+        columns = {name: batch.column(name).to_pylist() for name in {*parts}}
+        named = zip(batch.column("namespace").to_pylist(), batch.column("bucket").to_pylist(), strict=True)
+        for place, ((namespace, bucket), part) in enumerate(zip(named, parts, strict=True)):
+            yield namespace, bucket, part, columns[part][place]
+
+
+def windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield which stored entries an increment needs.
+
+    Reads: namespace, bucket, part, and STORED of the parts `tip` and `new`, the rows of a namespace together.
+    Gives: WINDOW_SCHEMA: by log the seqs above `above` and up to `upto`, its tip. A group that must be reduced whole
+    has one row with a null log: it is new, it has a fork, or its new entries do not just extend tips.
+    """
+    for group in _groups(batches):
+        stored = stored_tips(group.rows["tip"], {})
+        if stored is None or not can_extend(stored.tips, group.new):
+            rows: list[tuple[Any, ...]] = [(group.namespace, group.bucket, None, None, None)]
+        else:
+            needed = needed_above(stored.tips, group.new)
+            rows = [
+                (group.namespace, group.bucket, log, above, stored.tips[log].seq)
+                for log, above in needed.items()
+            ]
+        yield as_batch(rows, WINDOW_SCHEMA)
+
+
+def grown(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterator[pa.RecordBatch]:
+    """Yield the state and the changed rows of each group.
+
+    Reads: namespace, bucket, part, and STORED of all parts, the rows of a namespace together: its tips, the rows of its
+    view that are not final and the last final one, the last screw of each log, its state, new entries and `windows`.
+    Gives: REDUCED_SCHEMA; one row of the part WHOLE for a group that must be reduced whole.
+    """
+    for group in _groups(batches):
+        parts = _grown(group, policy) or ((WHOLE, [{}]),)
+        for part, rows in parts:
+            yield from reduced_batches(group.namespace, group.bucket, part, rows)
+
+
+def _grown(group: _Group, policy: ForkPolicy) -> tuple[tuple[str, Iterable[dict[str, Any]]], ...] | None:
+    stored = stored_tips(group.rows["tip"], {row["log"]: row["rewind"] for row in group.rows["screw"]})
+    tail = stored_tail(group_of(group.namespace), group.rows["view"])
+    states = group.rows["state"]
+    if stored is None or tail is None or len(states) != 1:
+        return None
+    found = increment(
+        stored.tips, tail.tail, tail.tail.start, group.window, group.new, is_waiting=stored.is_waiting
+    )
+    if found is None:
+        return None
+    count = states[0]["record_count"] + len(group.new)
+    return (
+        ("state", [grown_rows.state_row(group_of(group.namespace), policy, stored, found, count)]),
+        ("view", grown_rows.view_rows(stored, tail.before, found)),
+        ("screw", grown_rows.screw_rows(stored, found)),
+        ("tip", grown_rows.tip_rows(stored, found, group.new)),
+    )

@@ -1,0 +1,81 @@
+"""What membership entries claim, sorted by the log that it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from strandline.dialects.devicelog.reduce.branches import NONE, key_of
+from strandline.dialects.devicelog.reduce.graph import Graph
+from strandline.dialects.devicelog.reduce.membership.decided import FOUNDER, Rank
+from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement
+
+
+class Past(NamedTuple):
+    """The branches of a past, and its entries that decide about logs."""
+
+    branches: Collection[int]
+    deciding: Iterable[int]
+
+
+class Claims:
+    """The starts, grants and removals of logs, and their branches: of all entries, or of a past.
+
+    Only the claims of all entries have the grants of every log, and the removals that decide nothing.
+    """
+
+    def __init__(self, graph: Graph, past: Past | None) -> None:
+        self.starts: dict[bytes, list[int]] = {}
+        self.grants: dict[bytes, list[tuple[Rank, int]]] = {}
+        self.removals: dict[bytes, list[int]] = {}
+        self.branches: Mapping[bytes, list[int]] = graph.logs
+        self.is_whole = past is None
+        self._graph = graph
+        if past is not None:
+            within: dict[bytes, list[int]] = {}
+            for number in past.branches:
+                within.setdefault(graph.branches[number].log, []).append(number)
+            self.branches = within
+        for index in graph.membership if past is None else past.deciding:
+            self._sort_in(index)
+
+    def _sort_in(self, index: int) -> None:
+        header = self._graph.entries[index]
+        match header.statement:
+            case KeyStatement(_, initial):
+                self.starts.setdefault(header.log, []).append(index)
+                for log in initial if self.is_whole else ():
+                    self.grants.setdefault(log, []).append((self._rank(index, log), index))
+            case AddStatement(log):
+                self.grants.setdefault(log, []).append((self._rank(index, log), index))
+            case RemoveStatement(log):
+                self.removals.setdefault(log, []).append(index)
+            case _:
+                pass
+
+    def _rank(self, grant: int, log: bytes) -> Rank:
+        """Return the rank of a log by one of its grants."""
+        return *key_of(self._graph.entries[grant]), self._graph.places.get((grant, log), 0)
+
+    def candidates(self) -> Iterable[tuple[Rank, bytes, int]]:
+        """Yield the grants of all key entries, by which a log may be settled; NONE is the founder's right."""
+        for log, starts in self.starts.items():
+            for start in starts:
+                grant = self.grant(start)
+                yield FOUNDER if grant == NONE else self._rank(grant, log), log, grant
+
+    def grant(self, start: int) -> int:
+        """Return the grant of a key entry, NONE of the founder's."""
+        header = self._graph.entries[start]
+        return NONE if header.is_founder else self._graph.index[header.deps[0]]
+
+    def removal(self, index: int) -> RemoveStatement:
+        """Return what a remove-log states.
+
+        Raises:
+            ValueError: the entry is none.
+        """
+        statement = self._graph.entries[index].statement
+        if not isinstance(statement, RemoveStatement):
+            raise ValueError("only a remove-log removes")
+        return statement

@@ -1,0 +1,78 @@
+"""The membership of any past."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Final
+
+from strandline.dialects.devicelog.reduce.graph import Graph
+from strandline.dialects.devicelog.reduce.membership.claims import Past
+from strandline.dialects.devicelog.reduce.membership.decided import Membership
+from strandline.dialects.devicelog.reduce.membership.settle import settle
+from strandline.dialects.devicelog.types import KeyStatement, RemoveStatement
+
+_MOST: Final = 256
+"""Memberships that are kept: screws that follow one another mostly share them."""
+
+
+class Memberships:
+    """The membership of any past. Pasts of the same branches with the same deciding entries share it.
+
+    What decides about a log that has entries are its starts and, on each branch, the first removal of it that does not
+    cut entries that its author had seen: a later one is never effective without the first, and comes after it.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._found: dict[frozenset[tuple[int, int]], Membership] = {}
+        self._deciding = _deciding(graph)
+
+    def of(self, bounds: Mapping[int, int]) -> Membership:
+        """Return the membership in the reduction of the entries within bounds, a union of pasts."""
+        counts = {number: self._deciding[number].count(bound) for number, bound in bounds.items()}
+        signature = frozenset(counts.items())
+        found = self._found.get(signature)
+        if found is None:
+            if len(self._found) == _MOST:
+                del self._found[next(iter(self._found))]
+            deciding = (
+                index for number, count in counts.items() for index in self._deciding[number].first(count)
+            )
+            found = self._found[signature] = settle(self._graph, Past(bounds.keys(), deciding))
+        return found
+
+
+class _Entries:
+    """Entries of one branch, ascending by seq."""
+
+    def __init__(self) -> None:
+        self._seqs: list[int] = []
+        self._indices: list[int] = []
+
+    def add(self, seq: int, index: int) -> None:
+        self._seqs.append(seq)
+        self._indices.append(index)
+
+    def count(self, bound: int) -> int:
+        return bisect_right(self._seqs, bound)
+
+    def first(self, count: int) -> list[int]:
+        return self._indices[:count]
+
+
+def _deciding(graph: Graph) -> list[_Entries]:
+    found = [_Entries() for _ in graph.branches]
+    removed: set[tuple[int, bytes]] = set()
+    for index in graph.membership:
+        header, number = graph.entries[index], graph.branch[index]
+        match header.statement:
+            case KeyStatement():
+                found[number].add(header.seq, index)
+            case RemoveStatement(log) if log in graph.logs and index not in graph.cuts_seen:
+                if (number, log) not in removed:
+                    removed.add((number, log))
+                    found[number].add(header.seq, index)
+            case _:
+                pass
+    return found

@@ -1,0 +1,104 @@
+"""Groups reduced from their stored state and their new entries: the cost follows the news."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialects.devicelog.kernels import increments
+from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
+from strandline.dialects.devicelog.spark.tables import SCREWS, TIPS, VIEW
+from strandline.dialects.devicelog.types import ForkPolicy
+from strandline.frames.lift import map_batches
+
+GROUP: Final = ("namespace", "bucket")
+_STATES: Final = "namespace_state"
+_FEW_GROUPS: Final = 10_000
+"""The number of groups that can be broadcast to every task: a megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Increments:
+    """The changed rows of groups, `kernels.REDUCED_SCHEMA`, and the groups that must be reduced whole, or None."""
+
+    rows: DataFrame | None
+    whole: DataFrame | None
+
+
+def from_changes(
+    news: DataFrame, headers: DataFrame, tables: Tables, jobs: Jobs, policy: ForkPolicy, version: str
+) -> Increments:
+    """Reduce the groups of new entries from their stored states, as far as increments hold.
+
+    Reads:  news, headers: HEADER_COLUMNS, of the new entries and of all of them. `version`: the reducer version that a
+            stored state must have.
+    """
+    news = jobs.persist(news, "new entries")
+    buckets = jobs.row(news.agg(F.collect_set("bucket").alias("found")))["found"]
+    groups = news.select(*GROUP).distinct()
+    tips = tables.read(TIPS).where(F.col("bucket").isin(*buckets)).join(groups, [*GROUP], "left_semi")
+    asked = _together({"tip": tips, "new": news})
+    windows = jobs.checkpoint(
+        map_batches(asked, increments.windows, increments.WINDOW_SCHEMA), "entries that news need"
+    )
+    found = jobs.row(
+        windows.agg(
+            F.count_distinct("namespace").alias("groups"),
+            F.count_if(F.col("log").isNull()).alias("whole"),
+        )
+    )
+    whole = windows.where(F.col("log").isNull()).select(*GROUP)
+    if found["whole"] == found["groups"]:
+        return Increments(None, whole)
+    growing = windows.where(F.col("log").isNotNull())
+    few = F.broadcast if found["groups"] <= _FEW_GROUPS else _unchanged
+    logs, groups = few(growing), few(growing.select(*GROUP).distinct())
+
+    def stored(frame: DataFrame) -> DataFrame:
+        return frame.where(F.col("bucket").isin(*buckets)).join(groups, [*GROUP], "left_semi")
+
+    within = (F.col("seq") > F.col("above")) & (F.col("seq") <= F.col("upto"))
+    entries = headers.where(F.col("bucket").isin(*buckets)).join(logs, [*GROUP, "log"]).where(within)
+    parts = {
+        "tip": stored(tips),
+        "view": _ends(stored(tables.read(VIEW))),
+        "screw": stored(tables.read(SCREWS)).groupBy(*GROUP, "log").agg(F.max_by("rewind", "seq").alias("rewind")),
+        "state": stored(tables.read(_STATES)).where(F.col("reducer_version") == version),
+        "new": stored(news),
+        "window": entries,
+    }  # fmt: skip
+    rows = map_batches(_together(parts), increments.grown, REDUCED_SCHEMA, policy=policy)
+    rows = jobs.persist(rows, "news of views")
+    refused = rows.where(F.col("part") == increments.WHOLE)
+    if jobs.has_rows(refused):
+        whole = whole.unionByName(refused.select(*GROUP))
+    elif not found["whole"]:
+        return Increments(rows, None)
+    return Increments(rows.where(F.col("part") != increments.WHOLE), whole)
+
+
+def _unchanged(frame: DataFrame) -> DataFrame:
+    return frame
+
+
+def _ends(view: DataFrame) -> DataFrame:
+    """Keep the rows of views that are not final, and the last final one of each."""
+    columns = increments.STORED["view"]
+    placed = view.where(F.col("position").isNotNull()).select(*GROUP, *columns)
+    last = placed.where("final").groupBy(*GROUP).agg(F.max_by(F.struct(*columns), "position").alias("last"))
+    return placed.where("NOT final").unionByName(last.select(*GROUP, "last.*"))
+
+
+def _together(parts: dict[str, DataFrame]) -> DataFrame:
+    """Give the rows of several frames, each as a struct named as its part, those of a namespace together."""
+    frames = [
+        frame.select(*GROUP, F.lit(part).alias("part"), F.struct(*increments.STORED[part]).alias(part))
+        for part, frame in parts.items()
+    ]
+    every = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+    return every.repartition("namespace").sortWithinPartitions("namespace")

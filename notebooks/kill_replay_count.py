@@ -6,7 +6,8 @@
 # MAGIC the table `run` proves it. Then the lake is read as it was after each run.
 # MAGIC
 # MAGIC It needs Strandline, Spark and matplotlib: `pip install 'WHEEL[spark,notebook]'`, on a cluster `%pip install 'WHEEL[notebook]'`. The
-# MAGIC process that is killed is a second one on this machine with a Spark of its own: use a laptop or a single node, not serverless compute.
+# MAGIC process that is killed is a second one on this machine: it starts a Spark of its own, or over Spark Connect is a second client of the server.
+# MAGIC Use a laptop or a single node, not serverless compute.
 
 # COMMAND ----------
 

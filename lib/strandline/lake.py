@@ -195,14 +195,17 @@ class Lake:
             return store.spark.sql(full)
 
     def _store(self) -> TableStore:
-        """Return the tables through Spark."""
+        """Return the tables through Spark. Raises: as `strandline sql` about a lake that it cannot read."""
         from strandline.cli.invocation import Invocation, Options
+        from strandline.tables.lake import check_there
 
         where = self._where()
         call = Invocation(
             "open", Options(lake=where.get("lake"), schema=where.get("schema"), settings=tuple(self._set))
         )
-        return call.store(makes=False)
+        store = call.store(makes=False)
+        check_there(store)
+        return store
 
     def _where(self) -> dict[str, str]:
         return {"lake" if self.location.is_path() else "schema": self.location.describe()}

@@ -100,6 +100,17 @@ class Report:
             raise ValueError(f"members of a command have names of shared members: {hidden}")
         return shared | dict(self.members)
 
+    def __repr__(self) -> str:
+        """Return one line: outcome, time, counts and reasons that are not 0, the lake, the error."""
+        parts = [
+            f"{self.outcome} (exit code {self.exit}) in {self.seconds:.1f} s",
+            *(_listed(each) for each in (self.counts, self.reasons) if any(each.values())),
+            f"lake {self.lake!r}",
+        ]
+        if self.error is not None:
+            parts.append(f"{self.error.code}: {self.error.message!r} {self.error.next!r}")
+        return f"<{self.command}: {'; '.join(parts)}>"
+
     def _repr_html_(self) -> str:
         """Return the report as a table, for notebooks."""
         shown = {
@@ -133,6 +144,10 @@ class Report:
     def to_json(self) -> str:
         """Return the parts of `json_parts` as one text."""
         return "".join(self.json_parts())
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
 
 
 def _json(value: Any) -> str:

@@ -85,6 +85,22 @@ def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_
         assert raised.value.code == "CONTRACT_NEWER"
 
 
+def test_a_lake_of_an_older_version_is_shown_by_status_and_refused_by_all_that_needs_its_columns(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("strandline.cli.invocation.Invocation.session", lambda *_, **__: None)
+    path = empty_lake(tmp_path / "lake")
+    set_properties(path, "quarantine", {"strandline.contract": "0.1.0"})
+    lake = strandline.open(path)
+    assert lake.status().exit == 0
+    calls = (lake.reduce, lake.check, lambda: lake.table("run"), lambda: lake.sql("SELECT * FROM run"))
+    for call in calls:
+        with pytest.raises(strandline.UsageError, match="quarantine") as raised:
+            call()
+        assert raised.value.code == "CONTRACT_OLDER"
+        assert "strandline init" in raised.value.next
+
+
 def test_a_fault_of_the_environment_is_an_exception_with_its_code(lake, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "/l")

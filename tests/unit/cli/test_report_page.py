@@ -198,6 +198,40 @@ def test_without_the_extra_nothing_is_written(lake, tmp_path, capsys, monkeypatc
     assert not (tmp_path / "a.html").exists()
 
 
+@pytest.mark.parametrize("code", ["TABLE_DAMAGED", "MEMORY_SHORT"])
+def test_a_report_that_fails_leaves_the_earlier_page_whole(lake, tmp_path, capsys, monkeypatch, code):
+    out = tmp_path / "out" / "fleet.html"
+    out.parent.mkdir()
+    _, text = page_of(lake, out)
+    if code == "TABLE_DAMAGED":
+        for file in (lake / "quarantine").rglob("*.parquet"):
+            file.write_bytes(b"cut")
+    else:
+        monkeypatch.setattr("strandline.cli.page.render", lambda _: bytes(1 << 60))
+    assert main(["report", "--lake", str(lake), "--out", str(out), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["error"]["code"] == code
+    assert out.read_text(encoding="utf-8") == text
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_a_report_over_a_lake_that_is_being_written_shows_one_state_of_it(lake, tmp_path, monkeypatch):
+    from strandline.pipelines import fleet
+
+    def read_later(opened, *given):
+        write(lake, "namespace_state", [state("node:c"), state("node:d")])
+        write(lake, "quarantine", [held(b"y", namespace="node:c", status="rejected", reasons=["TRUNCATED"])])
+        return read(opened, *given)
+
+    read = fleet.run
+    page, _ = page_of(lake, tmp_path / "before.html")
+    monkeypatch.setattr(fleet, "run", read_later)
+    meanwhile, _ = page_of(lake, tmp_path / "meanwhile.html")
+    assert meanwhile.numbers == page.numbers
+    monkeypatch.undo()
+    after, _ = page_of(lake, tmp_path / "after.html")
+    assert after.numbers["records"] != page.numbers["records"]
+
+
 @pytest.mark.large
 def test_a_lake_of_very_many_namespaces_gives_a_small_page(tmp_path):
     lake = empty_lake(tmp_path / "lake")

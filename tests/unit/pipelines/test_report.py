@@ -41,6 +41,19 @@ def test_an_error_stands_in_the_report() -> None:
     assert found["error"] == {"code": "LAKE_NOT_FOUND", "message": "no lake", "next": "make one"}
 
 
+def test_a_report_shows_itself_in_one_line_without_the_bytes_of_data() -> None:
+    shown = report(
+        lake="/l\n\x1b", seconds=3.21, counts={"read": 1234, "known": 0}, reasons={"JSON_INVALID": 2},
+        members={"examples": ["x"] * 1000},
+    )  # fmt: skip
+    assert repr(shown) == "<ingest: ok (exit code 0) in 3.2 s; read 1,234; JSON_INVALID 2; lake '/l\\n\\x1b'>"
+    error = ReportError("LAKE_NOT_FOUND", "no lake", "make one")
+    failed = report(outcome="usage", exit=2, error=error)
+    assert repr(failed) == (
+        "<ingest: usage (exit code 2) in 0.0 s; lake None; LAKE_NOT_FOUND: 'no lake' 'make one'>"
+    )
+
+
 def test_own_members_never_hide_shared_ones() -> None:
     with pytest.raises(ValueError, match="counts"):
         report(members={"counts": {}}).to_json()

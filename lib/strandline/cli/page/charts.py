@@ -15,8 +15,9 @@ _MOST_BARS: Final = 100
 
 
 def health_chart(fleet: Sequence[Mapping[str, Any]]) -> Markup:
-    """Return bars of namespaces by dialect, divided by health."""
-    dialects = list(dict.fromkeys(row["dialect"] for row in fleet))
+    """Return bars of namespaces by dialect, divided by health; the first dialect is on top, as in the table."""
+    # The library draws the first label at the bottom.
+    dialects = list(dict.fromkeys(row["dialect"] for row in reversed(fleet)))
     counted = {(row["dialect"], row["health"]): row["namespaces"] for row in fleet}
     series = {health: [counted.get((dialect, health), 0) for dialect in dialects] for health in HEALTHS}
     return _chart("HorizontalStackedBar", "health", dialects, series, height=90 + 50 * len(dialects))

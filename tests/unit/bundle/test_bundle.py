@@ -83,7 +83,7 @@ def test_each_variable_is_declared_and_used():
 
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
-    assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "maintain", "status"}
+    assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}
     assert files == {*jobs("dev"), "lake", "serverless", "cluster"}
 
 
@@ -137,7 +137,7 @@ def test_what_writes_once_has_an_id_that_its_retries_share_and_no_other_task(tar
         given = [word.removeprefix("--run-id=") for word in words if word.startswith("--run-id=")]
         assert len(given) == bool(takes), (name, task["task_key"])
         ids.update(dict.fromkeys(given, task["task_key"]))
-    assert len(ids) == 5
+    assert len(ids) == 6
     assert all(each.endswith(f"-{bundle.RUN}") for each in ids)
 
 
@@ -146,7 +146,7 @@ def test_each_task_ends_in_time_and_findings_are_not_repeated(target):
     for name, job, task in tasks(target):
         assert 0 < task["timeout_seconds"] <= job["timeout_seconds"], name
         words = task.get("python_wheel_task", {}).get("parameters", ())
-        if {"check", "--check", "--full"} & set(words):
+        if {"check", "gc", "--check", "--full"} & set(words):
             assert task["max_retries"] == 0
         assert job["max_concurrent_runs"] == 1
         assert job["email_notifications"]["on_failure"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce as fold
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -12,18 +13,16 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
-from strandline.dialects.aura.spark.contexts import bindings, bodies, capabilities, channels, flows, forks
+from strandline.dialects.aura.spark.contexts import bodies, forks, views
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
+from strandline.dialects.aura.spark.contexts.retained import RetainedFacts, retained_facts
 from strandline.dialects.aura.spark.tables import (
-    BINDINGS,
-    CAPABILITIES,
-    CHANNELS,
     CONTEXT_REDUCED,
     EQUIVOCATIONS,
     FACTS,
-    FLOWS,
     REDUCED,
+    SNAPSHOTS,
 )
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.states import as_namespace_state
@@ -43,6 +42,7 @@ def reduce(
     facts = tables.read_version(FACTS, scope.version).where(F.startswith("namespace", F.lit(_PREFIX)))
     is_full = changes is None or tables.has_partial_run(REDUCED)
     members = Members(authorities, tables, jobs, is_full=is_full)
+    retained = retained_facts(facts, tables, jobs)
     touched = None
     if changes is not None and not is_full:
         named = changes.where(F.startswith("namespace", F.lit(_PREFIX))).select(*_HOME)
@@ -50,8 +50,8 @@ def reduce(
         buckets = jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if not buckets:
             return _together(authorities, Reduction({}, _as_states(members.refreshed(touched), scope)))
-        facts = facts.where(F.col("bucket").isin(*buckets)).join(touched, list(_HOME), "left_semi")
-    return _together(authorities, _reduced(facts, touched, members, tables, jobs, scope))
+        retained = retained.where(F.col("bucket").isin(*buckets)).of(touched)
+    return _together(authorities, _reduced(retained, touched, members, tables, jobs, scope))
 
 
 def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
@@ -59,43 +59,39 @@ def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
 
 
 def _reduced(
-    facts: DataFrame,
+    retained: RetainedFacts,
     touched: DataFrame | None,
     members: Members,
     tables: Tables,
     jobs: Jobs,
     scope: ReduceScope,
 ) -> Reduction:
-    """Reduce contexts from all of their facts."""
+    """Reduce contexts from all of their facts, and from the carries of pruned ones."""
+    facts = retained.facts
     of_contexts = jobs.checkpoint(bodies.context_members(facts), "members")
-    granted = jobs.checkpoint(bodies.granted(facts, members.chains(), of_contexts), "bodies")
-    proven = jobs.checkpoint(bindings.proven_pairs(granted), "consensus")
-    committed = jobs.checkpoint(channels.commits(granted, proven), "commits")
-    rows = {
-        BINDINGS: jobs.checkpoint(bindings.bindings(granted, proven), BINDINGS),
-        FLOWS: jobs.checkpoint(flows.flow_budgets(facts), FLOWS),
-        CHANNELS: jobs.checkpoint(channels.channel_epochs(granted, committed), CHANNELS),
-        CAPABILITIES: jobs.checkpoint(capabilities.capabilities(facts, of_contexts), CAPABILITIES),
-    }
-    hashes = (
-        rows[BINDINGS].select("namespace", "row_hash")
-        .unionByName(flows.flow_hashes(rows[FLOWS]))
-        .unionByName(channels.channel_hashes(rows[CHANNELS]))
-        .unionByName(capabilities.capability_hashes(rows[CAPABILITIES]))
-    )  # fmt: skip
-    counts = facts.groupBy(*_HOME).agg(F.count(F.lit(1)).alias("record_count"))
-    hashed = state_hashes(counts, hashes).withColumn("reducer_version", F.lit(REDUCER))
+    seen = views.view(facts, members.chains(), of_contexts, jobs)
+    rows = views.reduced_rows(seen, facts, retained.carried(), of_contexts, jobs)
+    counts = retained.counted()
+    hashed = state_hashes(counts, views.row_hashes(rows)).withColumn("reducer_version", F.lit(REDUCER))
     states = hashed.join(depends_on(of_contexts, members.tips()), "namespace", "left")
     if touched is not None:
         states = states.unionByName(members.refreshed(touched))
-    contradictions = forks.contradictions(facts, committed)
+    contradictions = forks.contradictions(facts, seen.committed)
+    evidence = retained.evidence(tables)
+    if evidence is not None:
+        contradictions = contradictions.join(evidence, list(contract(EQUIVOCATIONS).key), "left_anti")
     found = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
     deletes = {table: _strays(table, rows[table], counts, tables) for table in CONTEXT_REDUCED}
     commit_forks = tables.read(EQUIVOCATIONS).where(F.col("kind") == COMMIT_FORK)
     deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, contradictions, counts)
-    if found is not None:
-        rows[EQUIVOCATIONS] = found
-    return Reduction(rows, _as_states(states, scope), deletes)
+    of_forks = [each for each in (found, evidence) if each is not None]
+    if of_forks:
+        columns = list(contract(EQUIVOCATIONS).compared)
+        rows[EQUIVOCATIONS] = fold(DataFrame.unionByName, (each.select(*columns) for each in of_forks))
+    damaged = retained.damaged()
+    return Reduction(
+        rows, _as_states(states, scope), deletes, damaged={} if damaged is None else {SNAPSHOTS: damaged}
+    )
 
 
 def _strays(table: str, rows: DataFrame, contexts: DataFrame, tables: Tables) -> DataFrame:
@@ -117,5 +113,5 @@ def _together(authorities: Reduction, contexts: Reduction) -> Reduction:
     ordered: dict[str, DataFrame] = {table: rows[table] for table in REDUCED if table in rows}
     return Reduction(
         ordered, authorities.states.unionByName(contexts.states, allowMissingColumns=True),
-        {**authorities.deletes, **contexts.deletes}, damaged=authorities.damaged,
+        {**authorities.deletes, **contexts.deletes}, damaged={**authorities.damaged, **contexts.damaged},
     )  # fmt: skip

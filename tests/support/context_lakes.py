@@ -30,8 +30,13 @@ def commitment(authority, height, branch="main"):
 class Facts:
     """A source of facts of one context: few values each, so that they meet often."""
 
-    def __init__(self, seed, weights=None, **choices):
+    def __init__(self, seed, weights=None, genesis=GENESIS, **choices):
         self.draw = random.Random(seed)
+        self.genesis, self.namespace, self.members = (
+            genesis,
+            genesis.namespace,
+            sorted(genesis.content["members"]),
+        )
         self.weights = weights or ALL_KINDS
         self.choices = {
             "epochs": (0, 0, 0, 1, 2), "generations": (0, 1, 2, 3, 5, 9, 14), "windows": (0, 0, 0, 0, 1),
@@ -39,7 +44,7 @@ class Facts:
             "nonces": (0, 1, 2, 3, 4, 9), "final_rate": 0.85, "channels": CHANNELS, "bumps": CHANNELS,
             "reasons": ("Routine", "SuspiciousActivity", "ConfirmedCompromise"),
         } | choices  # fmt: skip
-        self.made = [GENESIS]
+        self.made = [genesis]
 
     def one(self, name):
         return self.draw.choice(self.choices[name])
@@ -63,27 +68,34 @@ class Facts:
         if kind == "receipt":
             named = self.draw.choice(self.made)
             value = {
-                "envelope_id": self.draw.choice([named.body_id, named.fact_id]), "authority_id": MEMBERS[0],
-                "timestamp": {"OrderClock": order}, "commitment": commitment(MEMBERS[0], 0), "signature": bytes(64),
+                "envelope_id": self.draw.choice([named.body_id, named.fact_id]), "authority_id": self.members[0],
+                "timestamp": {"OrderClock": order}, "commitment": self.state_of(self.members[0], 0),
+                "signature": bytes(64),
             }  # fmt: skip
-            plain = author.relational(NAMESPACE, "AmpChannelPolicy", self.policy()[1], **when)
+            plain = author.relational(self.namespace, "AmpChannelPolicy", self.policy()[1], **when)
             return encode({**plain.value, "content": {"RendezvousReceipt": value}})
         variant, content = getattr(self, kind)()
-        plain = author.relational(NAMESPACE, variant, content, **when)
+        plain = author.relational(self.namespace, variant, content, **when)
         return self.attested(plain, 2 if variant == "Consensus" else 1)
 
     def attested(self, fact, count):
         """The body with attestations of so many members in place of its own, each at any of its states."""
-        found = []
-        for member in sorted(self.draw.sample(MEMBERS, count)):
-            is_main = self.draw.random() < self.choices["final_rate"]
-            height = self.draw.choice((0, 0, 1, 1, 2, 3, 4, 5))
-            made = commitment(member, height, "main" if is_main else "fork")
-            found.append({"authority": member, "commitment": made, "sig": bytes(64)})
+        found = [
+            {"authority": member, "commitment": self.state_of(member), "sig": bytes(64)}
+            for member in sorted(self.draw.sample(self.members, count))
+        ]
         return encode({**fact.value, "attest": found})
 
+    def state_of(self, member, height=None):
+        """The commitment of a state of a member: any, or the one at a height."""
+        if height is not None:
+            return commitment(member, height)
+        is_main = self.draw.random() < self.choices["final_rate"]
+        height = self.draw.choice((0, 0, 1, 1, 2, 3, 4, 5))
+        return commitment(member, height, "main" if is_main else "fork")
+
     def amp(self):
-        return {"context": NAMESPACE.id, "channel": self.one("channels")}
+        return {"context": self.namespace.id, "channel": self.one("channels")}
 
     def checkpoint(self):
         return "AmpChannelCheckpoint", {
@@ -102,7 +114,7 @@ class Facts:
 
     def consensus(self):
         members, bump = self.bump()
-        agreed = bump_hash(NAMESPACE.id, members["channel"], members["parent_epoch"], bump)
+        agreed = bump_hash(self.namespace.id, members["channel"], members["parent_epoch"], bump)
         if self.draw.random() < 0.1:
             agreed = self.draw.choice(self.made).body_id
         return "Consensus", {
@@ -117,8 +129,8 @@ class Facts:
         return "AmpChannelPolicy", {**self.amp(), "skip_window": self.one("windows")}
 
     def flow(self):
-        src, dst = self.draw.sample(MEMBERS, 2)
-        return {"context": NAMESPACE.id, "src": src, "dst": dst, "epoch": self.draw.choice((0, 1))}
+        src, dst = self.draw.sample(self.members, 2)
+        return {"context": self.namespace.id, "src": src, "dst": dst, "epoch": self.draw.choice((0, 1))}
 
     def charge(self):
         nonce = self.one("nonces")

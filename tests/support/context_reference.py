@@ -13,6 +13,7 @@ from strandline.dialects.aura.reduce.contexts import (
     row_hash,
 )
 from strandline.dialects.aura.reduce.contexts.forks import attested_forks, commit_forks, state_inputs
+from strandline.dialects.aura.reduce.contexts.pruning import Pruned
 from strandline.dialects.aura.reduce.contexts.rows import binding_row
 from strandline.dialects.aura.types import DIALECT
 from support.places import place
@@ -39,10 +40,11 @@ def contexts_rows(by_namespace, operations):
     return found
 
 
-def context_rows(namespace, facts, chains, inputs):
-    """The rows of one context by table."""
-    state, here = reduce_context(namespace, facts, chains), place(namespace)
-    forks = [*attested_forks(namespace, facts, inputs), *commit_forks(state)]
+def context_rows(namespace, facts, chains, inputs, before=None):
+    """The rows of one context by table; `before` is what was pruned, then forks are left out."""
+    went = before or Pruned()
+    state, here = reduce_context(namespace, facts, chains, went.carry, went.absorbed), place(namespace)
+    forks = [] if before else [*attested_forks(namespace, facts, inputs), *commit_forks(state)]
     depends = [(f"authority:{_uuid(authority)}", tip) for authority, tip in state.tips]
     row = here | {
         "dialect": DIALECT, "record_count": len(facts), "state_hash": state.state_hash, "reducer_version": REDUCER,

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
@@ -28,6 +29,11 @@ class PruneScope:
     namespaces: tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
 
+    def is_asked(self) -> Column:
+        """Return whether the namespace in the column `namespace` is to be planned."""
+        is_kept = ~F.col("namespace").isin(*self.excluded)
+        return is_kept if self.namespaces is None else is_kept & F.col("namespace").isin(*self.namespaces)
+
 
 @dataclass(frozen=True, slots=True)
 class PrunePlan:
@@ -35,15 +41,18 @@ class PrunePlan:
 
     - `members`: namespace, bucket, record_id, kind, alt_id, generation DECIMAL(20,0), hold (null if it may go), size
       (stored bytes of the record);
-    - `states`: namespace, bucket, state_hash, reducer_version; one row per namespace;
+    - `states`: namespace, bucket, state_hash, reducer_version, and, of a dialect whose plans rely on other namespaces,
+      inputs (namespace, commitment; ascending); one row per namespace;
     - `reduced`: the rows of that reduction;
-    - `context` is the dialect's own.
+    - `context` is the dialect's own;
+    - `damaged`: namespace; those whose pruned records do not add up to the carry that was stored for them.
     """
 
     members: DataFrame
     states: DataFrame
     reduced: ReducedTables
     context: Any
+    damaged: DataFrame | None = None
 
 
 class Prunes(ABC):
@@ -80,6 +89,10 @@ class Prunes(ABC):
         Reads:  skeletons: as `skeletons_of` gives them; carries: as `carries_of` gives them.
         Gives:  the same tables and columns as `PrunePlan.reduced`.
         """
+
+    def still_holds(self, plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:  # noqa: ARG002 - for dialects that rely
+        """Return whether the plan relies on the same states of other namespaces now, at the newest versions."""
+        return True
 
 
 def pruner(dialect: object) -> Prunes | None:

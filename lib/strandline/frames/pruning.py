@@ -14,13 +14,15 @@ from strandline.frames.sets import set_hashes
 GENERATION = "decimal(20,0)"
 
 
-def boundary(greatest: Column, skip_window: int) -> Column:
+def boundary(greatest: Column, skip_window: Column | int) -> Column:
     """Return the first generation that stays; equals `core.pruning.compute_checkpoint_pruning_boundary`.
 
-    Reads:  the greatest generation, any exact number up to 2^64 - 1.  Gives: DECIMAL(20,0).
+    Reads:  the greatest generation, any exact number up to 2^64 - 1; the window, a number or a BIGINT.
+    Gives:  DECIMAL(20,0).
     """
-    below = 2 * skip_window + skip_window // 2
-    left = greatest.cast("decimal(21,0)") - F.lit(below).cast("decimal(21,0)")
+    window = skip_window if isinstance(skip_window, Column) else F.lit(skip_window).cast("bigint")
+    below = 2 * window + F.shiftright(window, 1)
+    left = greatest.cast("decimal(21,0)") - below.cast("decimal(21,0)")
     return F.greatest(left, F.lit(0).cast("decimal(21,0)")).cast(GENERATION)
 
 

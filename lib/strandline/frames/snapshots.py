@@ -46,6 +46,16 @@ def applied(pruned: DataFrame) -> DataFrame:
     return pruned.groupBy("namespace").agg(F.max_by("snapshot_id", "gc_number").alias("applied_id"))
 
 
+def applied_carries(pruned: DataFrame, snapshots: DataFrame) -> DataFrame:
+    """Return the carry of the applied snapshot of each namespace with pruned records.
+
+    Reads:  pruned: namespace, snapshot_id, gc_number; snapshots: namespace, snapshot_id, carry.
+    Gives:  namespace, carry.  Rows: one per such namespace.
+    """
+    ids = applied(pruned).withColumnRenamed("applied_id", "snapshot_id")
+    return ids.join(snapshots, ["namespace", "snapshot_id"]).select("namespace", "carry")
+
+
 def listed(members: DataFrame, locals_: DataFrame, newest_: DataFrame) -> DataFrame:
     """Return the records that the newest snapshot of each namespace covers.
 

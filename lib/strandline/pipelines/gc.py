@@ -56,7 +56,8 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     1. Rows that `pruned_record` lists are deleted: a killed run left them, or an ingest that ran beside a collection.
     2. Each namespace is planned and its newest snapshot is judged; where it cannot be applied, a new one is taken.
     3. Two full reductions must give the same rows: `gc_run` then says PROVED.
-    4. One append to `pruned_record` is the moment of pruning, for all namespaces.
+    4. If a state of another namespace that a plan relies on has moved since, all begins again from 2. Else one append
+       to `pruned_record` is the moment of pruning, for all namespaces.
     5. The rows are deleted from the record tables, and `gc_run` says DONE.
 
     `counts` has `prunable`, `pruned`, `bytes`, `refused` (namespaces) and `finished` (rows of 1). Members: `what_if`,
@@ -74,11 +75,12 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     if not request.what_if:
         done.counts["finished"], written = gc_runs.finish(store, pairs, context)
         done.written |= written
-    refused_number = 0
+    last = 0
     for _ in range(ROUNDS):
-        refused_number = _round(store, every, pairs, request, context, done, refused_number)
-        if not refused_number:
+        used = _round(store, every, pairs, request, context, done, last)
+        if used is None:
             break
+        last = used
     else:
         raise FaultError(
             "GC_LOST_RACES",
@@ -103,11 +105,14 @@ def _round(
     request: GcRequest,
     context: RunContext,
     done: _Done,
-    refused_number: int,
-) -> int:
-    """Plan, prove and prune once. Return 0, or the number that another collection had."""
+    last: int,
+) -> int | None:
+    """Plan, prove and prune once. Return None if that is done, else the greatest number that is used up.
+
+    `last` is the one of the round before.
+    """
     version = store.version(PRUNED)
-    number = max(next_number(store, version), refused_number + 1)
+    number = max(next_number(store, version), last + 1)
     pairs = [pair for pair in pairs if store.stored_bytes(pair[0].info.record_table)]
     work_bytes = sum(store.stored_bytes(dialect.info.record_table) for dialect, _ in pairs)
     with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
@@ -128,7 +133,7 @@ def _round(
             proved.append(prove(store, found, jobs))
         _total(proved, request, jobs, done)
         if not proved:
-            return 0
+            return None
         return _write(store, proved, request, context, done, number, jobs)
 
 
@@ -140,23 +145,25 @@ def _write(
     done: _Done,
     number: int,
     jobs: SparkJobs,
-) -> int:
+) -> int | None:
     runs = fold(DataFrame.unionByName, (each.runs for each in proved))
     if request.what_if:
         done.written |= gc_runs.write_runs(store, runs.withColumn("outcome", _what_if()))
         done.rows = gc_runs.shown(runs.withColumn("outcome", _what_if()))
-        return 0
+        return None
     done.written |= gc_runs.write_runs(store, runs)
     context.faults.reach("gc.proved")
     rows = fold(DataFrame.unionByName, (each.rows for each in proved))
     if not jobs.has_rows(rows):
         done.rows = gc_runs.shown(runs)
-        return 0
+        return None
+    if not all(_still_holds(store, each, jobs) for each in proved):
+        _give_up(store, runs, "VOID", done)
+        return number - 1
     context.progress.stage("pruning")
     marked = rows.withColumns({"run_id": F.lit(store.run_id), "gc_number": F.lit(number).cast("bigint")})
     if not append_pruned(store, marked, number):
-        lost = runs.where("outcome = 'PROVED'").withColumn("outcome", F.lit("LOST_RACE"))
-        done.written |= gc_runs.write_runs(store, lost.withColumn("pruned", F.lit(0).cast("bigint")))
+        _give_up(store, runs, "LOST_RACE", done)
         return number
     context.faults.reach("gc.pruned")
     closed = []
@@ -176,7 +183,21 @@ def _write(
     finished = fold(DataFrame.unionByName, closed)
     done.written |= gc_runs.write_runs(store, finished)
     done.rows = gc_runs.shown(finished)
-    return 0
+    return None
+
+
+def _still_holds(store: TableStore, proved: Proved, jobs: SparkJobs) -> bool:
+    """Return whether a plan relies on what is so now; without new records nothing has moved."""
+    planned = proved.round.planned
+    table = planned.dialect.info.record_table
+    is_old = store.version(table) != planned.versions[table]
+    return not is_old or planned.prunes.still_holds(planned.plan, store, jobs)
+
+
+def _give_up(store: TableStore, runs: DataFrame, outcome: str, done: _Done) -> None:
+    """Close the proved rows of a round that prunes nothing."""
+    lost = runs.where("outcome = 'PROVED'").withColumn("outcome", F.lit(outcome))
+    done.written |= gc_runs.write_runs(store, lost.withColumn("pruned", F.lit(0).cast("bigint")))
 
 
 def _delete(

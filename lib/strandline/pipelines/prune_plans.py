@@ -25,6 +25,7 @@ from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
 
 MEMBERS, SNAPSHOTS, PRUNED = "snapshot_member", "snapshot", "pruned_record"
+_INPUTS = "array<struct<namespace:string,commitment:binary>>"
 DAMAGED, BASE_MOVED, CONTRACT_MOVED, HELD = "SNAPSHOT_DAMAGED", "BASE_MOVED", "CONTRACT_MOVED", "HELD"
 
 
@@ -43,8 +44,8 @@ class PruneRequest:
 class Planned:
     """A dialect's namespaces, planned at one set of versions.
 
-    `verdicts` has one row per namespace: namespace, bucket, state_hash, reducer_version, ids (set hash of all covered
-    records), ids_count, applied_id, `s_<column>` of the newest snapshot, is_damaged, is_held.
+    `verdicts` has one row per namespace: namespace, bucket, state_hash, reducer_version, inputs, ids (set hash
+    of all covered records), ids_count, applied_id, `s_<column>` of the newest snapshot, is_damaged, is_held.
     """
 
     dialect: Dialect
@@ -129,9 +130,14 @@ def _verdicts(
     prunable = found.members.where(F.col("hold").isNull()).select(*KEY)
     held = to_prune.join(prunable, list(KEY), "left_anti").select("namespace").distinct()
     damaged = snapshots.damaged(newest, covered, to_prune)
+    if found.damaged is not None:
+        damaged = damaged.unionByName(found.damaged).distinct()
     prefixed = newest.select("namespace", *(F.col(name).alias(f"s_{name}") for name in snapshots.STATED))
+    states = found.states
+    if "inputs" not in states.columns:
+        states = states.withColumn("inputs", F.array().cast(_INPUTS))
     joined = (
-        found.states.join(snapshots.digests(ids, "ids"), "namespace", "left")
+        states.join(snapshots.digests(ids, "ids"), "namespace", "left")
         .join(snapshots.applied(pruned), "namespace", "left")
         .join(prefixed, "namespace", "left")
         .join(damaged.withColumn("is_damaged", F.lit(True)), "namespace", "left")
@@ -159,7 +165,7 @@ def new_snapshots(planned: Planned, verdicts: DataFrame, chosen: DataFrame, carr
     """
     digests = snapshots.digests(chosen.select(*KEY), "prune")
     filled = verdicts.join(digests, "namespace", "left").join(carries, "namespace").select(
-        "namespace", "bucket", "is_damaged", "state_hash", "carry", "reducer_version",
+        "namespace", "bucket", "is_damaged", "state_hash", "carry", "reducer_version", "inputs",
         F.col("applied_id").alias("base"), F.col("ids").alias("members_digest"),
         (F.coalesce("s_sequence", F.lit(0)) + 1).cast(GENERATION).alias("sequence"),
         snapshots.or_empty("prune").alias("prune_digest"), F.col("ids_count").alias("record_count"),
@@ -173,7 +179,6 @@ def new_snapshots(planned: Planned, verdicts: DataFrame, chosen: DataFrame, carr
         "skip_window": F.lit(planned.scope.skip_window).cast("bigint"),
         "record_version": F.lit(planned.versions[info.record_table]).cast("bigint"),
         "pruned_version": F.lit(planned.versions[PRUNED]).cast("bigint"),
-        "inputs": F.array().cast("array<struct<namespace:string,commitment:binary>>"),
     }  # fmt: skip
     return filled.join(made, "namespace").withColumns(constant)
 

@@ -75,6 +75,9 @@ def test_gc_tells_what_went_and_what_keeps_the_rest():
 def test_gc_that_only_asks_says_that_nothing_was_deleted():
     text = printed(show.gc, collection(what_if=True, rows=[row("log:a", "WHAT_IF", None, 4)] * 21))
     assert "nothing was deleted" in text
+    assert [line.split(":")[1].split()[:2] for line in text.splitlines() if "what would help" in line] == [
+        ["Wait", "until"]
+    ]  # fmt: skip
     assert text.count("WHAT_IF") == 20
     assert "SELECT * FROM gc_report" in text
 

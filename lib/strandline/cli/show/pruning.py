@@ -12,6 +12,7 @@ from strandline.pipelines.report import Report
 
 _COLUMNS: Final = ("namespace", "outcome", "reason", "pruned", "bytes", "stay")
 SHOWN: Final = 20
+_NO_ADVICE: Final = "Nothing to do"
 
 
 def snapshot(console: Console, report: Report) -> None:
@@ -24,7 +25,10 @@ def snapshot(console: Console, report: Report) -> None:
 
 
 def gc(console: Console, report: Report) -> None:
-    """Print what went from each namespace, and by rule how many records stay, with what the rule says."""
+    """Print what went from each namespace, and by rule how many records stay, with what the rule says.
+
+    If nothing was deleted, also what would help.
+    """
     from strandline.contracts.reasons import reasons
 
     known = reasons()
@@ -45,6 +49,8 @@ def gc(console: Console, report: Report) -> None:
     for dialect, holds in sorted(report.members["holds"].items()):
         for code, count in sorted(holds.items(), key=lambda item: (-item[1], item[0])):
             console.print(Text(f"{dialect}: {count:,} records stay, {code}: {known[code].meaning}"))
+            if report.members["what_if"] and not known[code].advice.startswith(_NO_ADVICE):
+                console.print(Text(f"  what would help: {known[code].advice}"))
     for place in report.members["differences"]:
         console.print(Text(f"differs without the pruned records: {printable(place)}", style="bold red"))
     if report.members["what_if"]:

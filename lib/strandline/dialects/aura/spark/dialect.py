@@ -10,19 +10,20 @@ from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import demo as demo_files
 from strandline.dialects.aura.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
 from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
-from strandline.dialects.aura.spark import reduction
+from strandline.dialects.aura.spark import pruning, reduction
 from strandline.dialects.aura.spark.admission import FactAdmission
 from strandline.dialects.aura.spark.contexts import reduction as contexts
 from strandline.dialects.aura.spark.touched import touched
 from strandline.dialects.aura.verify.pins import Pins, parse_pins
 
 
-class Aura(FactAdmission):
+class Aura(FactAdmission, Prunes):
     """Journals of authorities and contexts."""
 
     def parse_options(self, given: Mapping[str, Sequence[GivenOption]]) -> Pins:
@@ -47,6 +48,34 @@ class Aura(FactAdmission):
         found = touched(changes, tables, jobs, scope)
         authorities = reduction.reduce(found, tables, jobs, scope)
         return contexts.reduce(found, authorities, tables, jobs, scope)
+
+    def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+        """Say of each charge, checkpoint and proposed bump of contexts whether it can change anything."""
+        return pruning.plan(tables, jobs, scope)
+
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+        """Return what chosen charges add to their budgets; of other facts nothing stays."""
+        return pruning.skeletons(plan, chosen)
+
+    def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+        """Return the sums of all pruned charges of each context."""
+        return pruning.carries(plan, chosen)
+
+    def reduce_rest(
+        self,
+        plan: PrunePlan,
+        skeletons: DataFrame,
+        carries: DataFrame,
+        tables: Tables,  # noqa: ARG002 - the interface has it
+        jobs: Jobs,
+        scope: PruneScope,  # noqa: ARG002
+    ) -> ReducedTables:
+        """Reduce contexts from the facts that stay and the new carries."""
+        return pruning.reduce_rest(plan, skeletons, carries, jobs)
+
+    def still_holds(self, plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
+        """Return whether the snapshots in force prove the same states of members now."""
+        return pruning.still_holds(plan, tables, jobs)
 
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
         """Write facts as lines of JSON."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce as fold
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
@@ -37,7 +37,7 @@ class PlannedLogs:
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     """Reduce logs from all of their entries, and say of each entry what keeps it."""
-    every = retained_entries(tables, jobs, scope.reduction.version).where(_is_asked(scope))
+    every = retained_entries(tables, jobs, scope.reduction.version).where(scope.is_asked())
     # No log is known: stored rows are not looked at.
     counted = every.counted().withColumn("is_known", F.lit(False))
     configured = jobs.checkpoint(with_configuration(counted, every, tables, scope.reduction), "logs to plan")
@@ -90,11 +90,6 @@ def _reduced(
 
 def _tables(reduced: ReducedRows) -> ReducedTables:
     return {**reduced.rows, STATES: reduced.states.select(*_STATE)}
-
-
-def _is_asked(scope: PruneScope) -> Column:
-    is_asked = ~F.col("namespace").isin(*scope.excluded)
-    return is_asked if scope.namespaces is None else is_asked & F.col("namespace").isin(*scope.namespaces)
 
 
 def _members(retained: RetainedEntries, reduced: ReducedRows, skip_window: int) -> DataFrame:

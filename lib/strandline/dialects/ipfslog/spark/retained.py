@@ -14,6 +14,7 @@ from strandline.dialects.ipfslog.spark.tables import ENTRIES, EQUIVOCATIONS, PRU
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
+from strandline.frames.snapshots import applied_carries
 
 NODE_COLUMNS = (*dag.NODE, "key", "variant", "next")
 
@@ -129,7 +130,7 @@ def retained_entries(tables: Tables, jobs: Jobs, version: int) -> RetainedEntrie
     rows = pruned_records(tables.read(PRUNED), ("log",))
     if not jobs.has_rows(rows):
         return RetainedEntries(entries, None)
-    carries = jobs.checkpoint(_carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
+    carries = jobs.checkpoint(applied_carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
     return RetainedEntries(entries.join(rows.select(*KEY), list(KEY), "left_anti"), Pruned(rows, carries))
 
 
@@ -143,17 +144,6 @@ def skeletons(pruned: DataFrame) -> DataFrame:
     nodes = map_batches(pruned.select(*kernels.SKELETON_COLUMNS), kernels.skeletons, kernels.SKELETON_SCHEMA)
     missing = [F.lit(None).cast("string").alias(name) for name in ("writer", "key", "variant")]
     return nodes.select("*", *missing).select(*dag.NODE, "key", "variant", "next")
-
-
-def _carries(pruned: DataFrame, snapshots: DataFrame) -> DataFrame:
-    """Give the carry of the applied snapshot of each log with pruned entries.
-
-    Reads:  pruned: namespace, snapshot_id, gc_number; snapshots: namespace, snapshot_id, carry.
-    Gives:  namespace, carry.
-    Rows:   one per such log.
-    """
-    applied = pruned.groupBy("namespace").agg(F.max_by("snapshot_id", "gc_number").alias("snapshot_id"))
-    return applied.join(snapshots, ["namespace", "snapshot_id"]).select("namespace", "carry")
 
 
 def _forked_members(stored: DataFrame, pruned: DataFrame) -> DataFrame:

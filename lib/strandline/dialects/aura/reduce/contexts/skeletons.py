@@ -23,7 +23,12 @@ def encode_skeleton(body: Body) -> bytes | None:
     if body.fact.variant != CHARGE:
         return None
     content = body.content
-    return encode_cbor([content[name] for name in ("src", "dst", "epoch", "cost", "nonce")])
+    return charge_skeleton(*(content[name] for name in ("src", "dst", "epoch", "cost", "nonce")))
+
+
+def charge_skeleton(src: bytes, dst: bytes, epoch: int, cost: int, nonce: int) -> bytes:
+    """Return the skeleton of a charge."""
+    return encode_cbor([src, dst, epoch, cost, nonce])
 
 
 def decode_skeleton(raw: bytes, body_id: bytes) -> Flow:

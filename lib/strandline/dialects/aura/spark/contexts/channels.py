@@ -24,15 +24,20 @@ def commits(granted: DataFrame, proven: DataFrame) -> DataFrame:
     Reads:  `granted`, `proven_pairs`.  Gives: _KEY, parent_epoch, bump_id, fact_id, is_proven.  Rows: one per body.
     """
     found = parsed(granted, _COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
-    parent = F.col("parent_epoch")
-    agreed = tagged(
-        "strandline/aura/op/amp-bump/1", context_id(F.col("namespace")), F.col("channel"), u64(parent), u64(parent + 1),
-        F.col("bump_id"),
-    )  # fmt: skip
+    agreed = bump_hash()
     pairs = proven.select(*PAIR, F.lit(True).alias("found"))
     placed = found.withColumn("operation_hash", agreed).join(pairs, list(PAIR), "left")
     is_proven = F.coalesce("found", F.lit(False)).alias("is_proven")
     return placed.select(*_KEY, "parent_epoch", "bump_id", "fact_id", is_proven)
+
+
+def bump_hash() -> Column:
+    """Return what a consensus about a bump hashes.  Reads: namespace, channel, parent_epoch, bump_id."""
+    parent = F.col("parent_epoch")
+    return tagged(
+        "strandline/aura/op/amp-bump/1", context_id(F.col("namespace")), F.col("channel"), u64(parent), u64(parent + 1),
+        F.col("bump_id"),
+    )  # fmt: skip
 
 
 def channel_epochs(granted: DataFrame, committed: DataFrame) -> DataFrame:

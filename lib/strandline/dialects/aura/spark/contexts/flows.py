@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.reduce.contexts.flows import MOST
@@ -16,34 +16,54 @@ _HOME: Final = ("namespace", "bucket")
 _KEY: Final = (*_HOME, "src", "dst", "epoch")
 
 
-def flow_budgets(facts: DataFrame) -> DataFrame:
+def flow_budgets(facts: DataFrame, carried: DataFrame | None = None) -> DataFrame:
     """Return the budgets in the form of `flow_budget`.
 
-    Reads:  facts of contexts with a genesis: rows of `aura_fact`.  Gives: the columns of `flow_budget`.
+    Reads:  facts of contexts with a genesis: rows of `aura_fact`; carried: `sums`, of charges that were pruned.
+    Gives:  the columns of `flow_budget`.
     Rows:   one per sender, receiver and epoch with a charge or a limit. A charge counts once, however often it came.
     """
     rows = facts.select(*BODY, "variant", "content_json", "attest")
-    charges = parsed(rows, "FlowCharge").where(is_attested_by("src"))
-    each = charges.groupBy(*_KEY, "body_id").agg(
-        F.first("cost").alias("cost"), F.first("nonce").alias("nonce")
-    )
+    each = sums(parsed(rows, "FlowCharge").where(is_attested_by("src")))
     limits = parsed(rows, "FlowLimit").where(is_attested_by("src", "dst"))
-    together = each.select(*_KEY, "cost", "nonce", "body_id").unionByName(
-        limits.select(*_KEY, "limit"), allowMissingColumns=True
-    )
-    most = F.lit(Decimal(MOST))
-    spent = F.least(F.coalesce(F.sum(F.col("cost").cast("decimal(20,0)")), F.lit(0)), most)
-    tip = F.max(F.when(F.col("nonce").isNotNull(), F.struct("nonce", "body_id")))
-    found = together.groupBy(*_KEY).agg(
-        spent.cast("decimal(20,0)").alias("spent"), F.count("nonce").alias("charges"), tip.alias("last"),
-        F.min("limit").alias("limit"),
-    )  # fmt: skip
+    together = each if carried is None else each.unionByName(carried)
+    together = together.unionByName(limits.select(*_KEY, "limit"), allowMissingColumns=True)
+    found = together.groupBy(*_KEY).agg(*_totals(), F.min("limit").alias("limit"))
     next_nonce = F.coalesce(F.col("last.nonce") + 1, F.lit(0))
     return found.select(
         *_KEY, "spent", "charges", F.col("last.nonce").alias("tip_nonce"), F.col("last.body_id").alias("tip"), "limit",
         (F.col("charges") == next_nonce).alias("unbroken"),
         F.coalesce(F.col("spent") > F.col("limit"), F.lit(False)).alias("overdrawn"),
     )  # fmt: skip
+
+
+def sums(charges: DataFrame) -> DataFrame:
+    """Return what each charge adds to its budget.
+
+    Reads:  namespace, bucket, body_id and the members of charges.
+    Gives:  _KEY, spent, charges (1), nonce, body_id.
+    Rows:   one per body.
+    """
+    each = charges.groupBy(*_KEY, "body_id").agg(
+        F.first("cost").cast("decimal(20,0)").alias("spent"), F.first("nonce").alias("nonce")
+    )
+    return each.select(*_KEY, "spent", F.lit(1).cast("bigint").alias("charges"), "nonce", "body_id")
+
+
+def added(parts: DataFrame) -> DataFrame:
+    """Add up sums of charges by budget.  Reads: `sums`.  Gives: the same columns.  Rows: one per budget."""
+    return parts.groupBy(*_KEY).agg(*_totals()).select(*_KEY, "spent", "charges", "last.*")
+
+
+def _totals() -> list[Column]:
+    """Return what `sums` add up to; `spent` stays at its greatest value should it get there."""
+    spent = F.least(F.coalesce(F.sum("spent"), F.lit(0)), F.lit(Decimal(MOST)))
+    tip = F.max(F.when(F.col("nonce").isNotNull(), F.struct("nonce", "body_id")))
+    return [
+        spent.cast("decimal(20,0)").alias("spent"),
+        F.coalesce(F.sum("charges"), F.lit(0)).cast("bigint").alias("charges"),
+        tip.alias("last"),
+    ]
 
 
 def flow_hashes(budgets: DataFrame) -> DataFrame:

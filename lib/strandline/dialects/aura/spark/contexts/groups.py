@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.spark.touched import GROUPS, Group
 
@@ -16,12 +17,13 @@ class Contexts:
     """The contexts that a run reduces.
 
     `named`: HOME, and for each of GROUPS whether its rows are computed again; one row each. `groups`: those with such a
-    context. `facts`: all of theirs. `is_full`: all rows of all contexts of the lake are computed again.
+    context. `retained`: what counts of all of their facts, and what pruned ones add up to. `is_full`: all rows of all
+    contexts of the lake are computed again.
     """
 
     named: DataFrame
     groups: frozenset[Group]
-    facts: DataFrame
+    retained: RetainedFacts
     is_full: bool
 
     def of(self, group: Group) -> DataFrame:
@@ -34,8 +36,15 @@ class Contexts:
 
     def facts_of(self, group: Group) -> DataFrame:
         """Return the facts of a group in the contexts whose rows of it are computed again."""
-        facts = self.facts.where(F.col("variant").isin(*GROUPS[group]))
-        return facts if self.is_full else facts.join(self.of(group), list(HOME), "left_semi")
+        return self._of(self.retained.facts.where(F.col("variant").isin(*GROUPS[group])), group)
+
+    def carried(self) -> DataFrame | None:
+        """Return what pruned charges add up to, in the contexts whose budgets are computed again, as `flows.sums`."""
+        sums = self.retained.carried()
+        return None if sums is None else self._of(sums, "flows")
+
+    def _of(self, rows: DataFrame, group: Group) -> DataFrame:
+        return rows if self.is_full else rows.join(self.of(group), list(HOME), "left_semi")
 
 
 def with_bereft(named: DataFrame, bereft: DataFrame) -> DataFrame:

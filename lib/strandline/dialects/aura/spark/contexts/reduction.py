@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from functools import reduce as fold
 from typing import Final
@@ -15,10 +15,11 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
-from strandline.dialects.aura.spark.contexts import bindings, bodies, capabilities, channels, flows, forks
+from strandline.dialects.aura.spark.contexts import bodies, forks, views
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
+from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.tables import (
     BINDINGS,
@@ -28,19 +29,17 @@ from strandline.dialects.aura.spark.tables import (
     FLOWS,
     HOME,
     REDUCED,
+    SNAPSHOTS,
     STATES,
 )
 from strandline.dialects.aura.spark.touched import Group, Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.states import as_namespace_state
 
-_TABLES: Final[dict[str, tuple[Group, Callable[[DataFrame], DataFrame]]]] = {
-    BINDINGS: ("grants", bindings.binding_hashes),
-    CHANNELS: ("grants", channels.channel_hashes),
-    FLOWS: ("flows", flows.flow_hashes),
-    CAPABILITIES: ("refinements", capabilities.capability_hashes),
-}
-"""The tables of contexts: the facts that their rows depend on, and the hashes of rows."""
+_GROUP_OF: Final[dict[str, Group]] = {
+    BINDINGS: "grants", CHANNELS: "grants", FLOWS: "flows", CAPABILITIES: "refinements"
+}  # fmt: skip
+"""The tables of contexts: the facts that their rows depend on."""
 
 
 def reduce(
@@ -63,7 +62,14 @@ def reduce(
         parts.append(Reduction({}, _as_states(members.refreshed(dependents, named), scope)))
     if buckets:
         facts = facts_of(None if touched.is_full else named, buckets, "context", tables, scope.version)
-        contexts = Contexts(named, groups, facts, touched.is_full)
+        retained = retained_facts(facts, tables, jobs)
+        if touched.is_full and retained.pruned is not None:
+            groups |= {
+                "flows"
+            }  # All charges of a context may be pruned: then its budgets are in carries alone.
+        elif not touched.is_full:
+            retained = retained.of(named.select(*HOME))
+        contexts = Contexts(named, groups, retained, touched.is_full)
         parts.append(_reduced(contexts, members, tables, jobs, scope))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
@@ -76,32 +82,31 @@ def _reduced(
     contexts: Contexts, members: Members, tables: Tables, jobs: Jobs, scope: ReduceScope
 ) -> Reduction:
     """Compute the rows of groups again from all facts of these groups; the other rows of a state are as stored."""
-    of_contexts = jobs.checkpoint(bodies.context_members(contexts.facts), "members")
+    of_contexts = jobs.checkpoint(bodies.context_members(contexts.retained.facts), "members")
     rows: dict[str, DataFrame] = {}
     deletes: dict[str, DataFrame] = {}
     if "grants" in contexts.groups:
         rows, deletes = _granted(contexts, of_contexts, members, tables, jobs, scope)
     if "flows" in contexts.groups:
-        rows[FLOWS] = jobs.checkpoint(flows.flow_budgets(contexts.facts_of("flows")), FLOWS)
+        rows[FLOWS] = views.flow_rows(contexts.facts_of("flows"), contexts.carried(), jobs)
     if "refinements" in contexts.groups:
-        met = capabilities.capabilities(contexts.facts_of("refinements"), of_contexts)
-        rows[CAPABILITIES] = jobs.checkpoint(met, CAPABILITIES)
-    hashes = []
-    for table, (group, hashed) in _TABLES.items():
+        rows[CAPABILITIES] = views.capability_rows(contexts.facts_of("refinements"), of_contexts, jobs)
+    hashes = views.row_hashes(rows)
+    for table, group in _GROUP_OF.items():
         stored = tables.read(table)
-        if contexts.is_full and table not in rows:
-            rows[table] = stored.limit(0)
-        if contexts.is_full and table not in deletes:
-            deletes[table] = _without(table, stored, rows[table], contexts.named)
-        if table in rows:
-            hashes.append(hashed(rows[table]))
         if not contexts.is_full:
-            hashes.append(hashed(stored.join(contexts.without(group), list(HOME), "left_semi")))
-    counts = contexts.facts.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
-    found = state_hashes(counts, fold(DataFrame.unionByName, hashes))
+            rest = stored.join(contexts.without(group), list(HOME), "left_semi")
+            hashes += views.row_hashes({table: rest})
+        elif table not in deletes:
+            rows.setdefault(table, stored.limit(0))
+            deletes[table] = _without(table, stored, rows[table], contexts.named)
+    found = state_hashes(contexts.retained.counted(), fold(DataFrame.unionByName, hashes))
     states = found.withColumn("reducer_version", F.lit(REDUCER))
     states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
-    return Reduction(rows, _as_states(states, scope), deletes)
+    damaged = contexts.retained.damaged()
+    return Reduction(
+        rows, _as_states(states, scope), deletes, damaged={} if damaged is None else {SNAPSHOTS: damaged}
+    )
 
 
 def _granted(
@@ -113,19 +118,18 @@ def _granted(
     scope: ReduceScope,
 ) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
     """Return the rows that follow from attestations on chain, and the keys of stored ones that are no rows any more."""
-    facts = contexts.facts_of("grants")
-    granted = jobs.checkpoint(bodies.granted(facts, members.chains(), of_contexts), "bodies")
-    proven = jobs.checkpoint(bindings.proven_pairs(granted), "consensus")
-    committed = jobs.checkpoint(channels.commits(granted, proven), "commits")
-    rows = {
-        BINDINGS: jobs.checkpoint(bindings.bindings(granted, proven), BINDINGS),
-        CHANNELS: jobs.checkpoint(channels.channel_epochs(granted, committed), CHANNELS),
-    }
-    theirs = contexts.of("grants")
+    facts, theirs = contexts.facts_of("grants"), contexts.of("grants")
+    seen = views.view(facts, members.chains(), of_contexts, jobs)
+    rows = views.granted_rows(seen, jobs)
     deletes = {table: _without(table, tables.read(table), found, theirs) for table, found in rows.items()}
-    contradictions = forks.contradictions(facts, committed)
+    contradictions = forks.contradictions(facts, seen.committed)
+    evidence, key = contexts.retained.evidence(tables), list(contract(EQUIVOCATIONS).key)
+    stays = contradictions.select(*key)
+    if evidence is not None:
+        contradictions = contradictions.join(evidence, key, "left_anti")
+        stays = stays.unionByName(evidence.select(*key))
     commit_forks = tables.read(EQUIVOCATIONS).where(F.col("kind") == COMMIT_FORK)
-    deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, contradictions, theirs)
+    deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, stays, theirs)
     equivocations = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
     if equivocations is not None:
         rows[EQUIVOCATIONS] = equivocations

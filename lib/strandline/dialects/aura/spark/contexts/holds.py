@@ -1,0 +1,165 @@
+"""What keeps the bodies of contexts, as joins: the rules of `reduce.contexts.holds`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce as fold
+from typing import Final, TypeAlias
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
+from strandline.dialects.aura.spark.contexts.bindings import PAIR
+from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
+from strandline.dialects.aura.spark.contexts.channels import bump_hash
+from strandline.dialects.aura.spark.contexts.views import View
+from strandline.frames.pruning import GENERATION, boundary
+
+_CHECKPOINT: Final = "AmpChannelCheckpoint"
+_PROPOSED: Final = "AmpProposedChannelEpochBump"
+_COMMITTED: Final = "AmpCommittedChannelEpochBump"
+_CHARGE: Final = "FlowCharge"
+_CHANNEL: Final = ("namespace", "channel")
+_PEERS: Final = (*_CHANNEL, "chan_epoch")
+_FLOW: Final = ("namespace", "src", "dst", "epoch")
+_ID: Final = ("namespace", "body_id")
+_Rule: TypeAlias = Callable[[DataFrame, View], DataFrame]
+
+
+def holds(facts: DataFrame, ordinary: View, final: View, budgets: DataFrame, skip_window: int) -> DataFrame:
+    """Say of each body of a kind that can go what keeps it: the first rule of `reduce.contexts.pruning.plan_context`.
+
+    Reads:  facts: the facts that count; ordinary, final: the views; budgets: rows of `flow_budget`.
+    Gives:  namespace, body_id, hold (null: it may go).
+    Rows:   one per charge, checkpoint and proposed bump.
+    """
+    rows = facts.select(*BODY, "variant", "content_json", "attest")
+    pending = _pending(rows, final)
+    bumps = (
+        parsed(rows.drop("attest"), _PROPOSED).select(*BODY, "channel", "parent_epoch", "bump_id").distinct()
+    )
+    checkpoints = (
+        parsed(rows.drop("attest"), _CHECKPOINT).select(*BODY, "channel", "chan_epoch", "base_gen").distinct()
+    )
+    own = [
+        _of_charges(rows, budgets, skip_window),
+        _of_channels(checkpoints, _of_checkpoints, ordinary, final),
+        _of_channels(bumps, _of_bumps, ordinary, final),
+    ]
+    every = fold(DataFrame.unionByName, own)
+    flags = {
+        "is_referenced": _referenced(facts),
+        "is_needed": _needed(bumps, rows, pending, final).unionByName(
+            pending.select("namespace", F.col("operation_hash").alias("body_id"))
+        ),
+    }
+    for flag, named in flags.items():
+        every = every.join(named.distinct().withColumn(flag, F.lit(True)), list(_ID), "left")
+    hold = (
+        F.when(F.col("is_referenced"), F.lit("RECEIPT_REFERENCE"))
+        .when(F.col("is_needed"), F.lit("PENDING_CONSENSUS"))
+        .otherwise(F.col("hold"))
+    )
+    return every.select(*_ID, hold.alias("hold"))
+
+
+def generation() -> Column:
+    """Return the generation of a fact of a kind that can go, null for others.  Reads: content_json."""
+    shape = ", ".join(f"{variant}: STRUCT<{name} {GENERATION}>" for variant, name in KINDS.items())
+    content = F.from_json("content_json", f"Relational STRUCT<{shape}>")["Relational"]
+    return F.coalesce(*(content[variant][name] for variant, name in KINDS.items()))
+
+
+def _referenced(facts: DataFrame) -> DataFrame:
+    """Return the bodies that a receipt names, by their id or that of a copy.  Gives: namespace, body_id."""
+    told = F.from_json("content_json", "RendezvousReceipt STRUCT<envelope_id: STRING>")["RendezvousReceipt"]
+    envelopes = facts.where("kind = 'RendezvousReceipt'").select(
+        "namespace", F.unhex(told["envelope_id"]).alias("id")
+    )
+    copies = facts.select(*_ID, F.col("record_id").alias("id")).join(
+        envelopes, ["namespace", "id"], "left_semi"
+    )
+    return copies.select(*_ID).unionByName(envelopes.withColumnRenamed("id", "body_id"))
+
+
+def _pending(rows: DataFrame, final: View) -> DataFrame:
+    """Return what a consensus is about that is not proven in the final view.  Gives: namespace, operation_hash."""
+    claims = parsed(rows, "Consensus").select(*PAIR).distinct()
+    return claims.join(final.proven.select(*PAIR), list(PAIR), "left_anti").select(
+        "namespace", "operation_hash"
+    )
+
+
+def _needed(bumps: DataFrame, rows: DataFrame, pending: DataFrame, final: View) -> DataFrame:
+    """Return the proposed bumps that a consensus or a commit needs which is not proven.  Gives: namespace, body_id."""
+    agreed = bumps.withColumn("operation_hash", bump_hash())
+    by_consensus = agreed.join(pending, ["namespace", "operation_hash"], "left_semi")
+    commits = parsed(rows, _COMMITTED).withColumnRenamed("chosen_bump_id", "bump_id")
+    open_ = commits.withColumn("operation_hash", bump_hash()).join(
+        final.proven.select(*PAIR), list(PAIR), "left_anti"
+    )
+    by_commit = bumps.join(open_, [*_CHANNEL, "bump_id"], "left_semi")
+    return by_consensus.select(*_ID).unionByName(by_commit.select(*_ID))
+
+
+def _of_charges(rows: DataFrame, budgets: DataFrame, skip_window: int) -> DataFrame:
+    """Gives: namespace, body_id, hold.  Rows: one per charge."""
+    each = parsed(rows, _CHARGE).withColumn("is_met", is_attested_by("src"))
+    charges = each.groupBy(*_ID, "src", "dst", "epoch", "nonce").agg(F.max("is_met").alias("is_met"))
+    tips = budgets.select(*_FLOW, "tip_nonce")
+    placed = charges.join(tips, list(_FLOW), "left")
+    tip = F.coalesce("tip_nonce", F.lit(0).cast(GENERATION))
+    hold = F.when(~F.col("is_met"), F.lit("UNMET")).when(
+        F.col("nonce") >= boundary(tip, skip_window), F.lit("WINDOW")
+    )
+    return placed.select(*_ID, hold.alias("hold"))
+
+
+def _of_checkpoints(checkpoints: DataFrame, seen: View) -> DataFrame:
+    """Say what keeps checkpoints in one view.  Gives: the columns of `checkpoints`, hold, is_there (the channel is)."""
+    ends = (
+        parsed(seen.granted, _CHECKPOINT)
+        .groupBy(*_PEERS)
+        .agg(F.max("base_gen").alias("last"), F.min(F.struct("base_gen", "body_id")).alias("first"))
+    )
+    placed = _placed(checkpoints, seen).join(ends, list(_PEERS), "left")
+    first = boundary(F.col("last_checkpoint_gen"), F.col("skip_window"))
+    is_last = ~F.coalesce(F.col("base_gen") < F.col("last"), F.lit(False))
+    is_first = ~F.coalesce(F.col("first") < F.struct("base_gen", "body_id"), F.lit(False))
+    hold = (
+        F.when(F.col("base_gen") >= first, F.lit("WINDOW"))
+        .when(is_last, F.lit("EPOCH_END"))
+        .when(is_first, F.lit("EPOCH_START"))
+    )
+    return placed.select(*checkpoints.columns, hold.alias("hold"), "is_there")
+
+
+def _of_bumps(bumps: DataFrame, seen: View) -> DataFrame:
+    """Say what keeps proposed bumps in one view.  Gives: the columns of `bumps`, hold, is_there (the channel is)."""
+    is_open = F.coalesce(F.col("parent_epoch") >= F.col("now"), F.lit(True))
+    hold = F.when(is_open, F.lit("EPOCH_OPEN"))
+    return _placed(bumps, seen).select(*bumps.columns, hold.alias("hold"), "is_there")
+
+
+def _placed(bodies: DataFrame, seen: View) -> DataFrame:
+    channels = seen.channels.select(
+        *_CHANNEL, F.col("chan_epoch").alias("now"), "last_checkpoint_gen", "skip_window",
+        F.lit(True).alias("is_there"),
+    )  # fmt: skip
+    return bodies.join(channels, list(_CHANNEL), "left")
+
+
+def _of_channels(bodies: DataFrame, rule: _Rule, ordinary: View, final: View) -> DataFrame:
+    """Say what keeps bodies of channels; NOT_FINAL where only the final view keeps them, or does not know the channel.
+
+    Gives:  namespace, body_id, hold.  Rows: one per body.
+    """
+    now = rule(bodies, ordinary).select(
+        *_ID, F.col("hold").alias("now_hold"), F.col("is_there").alias("is_now")
+    )
+    both = rule(bodies, final).join(now, list(_ID))
+    is_free_now = F.coalesce("is_now", F.lit(False)) & F.col("now_hold").isNull()
+    is_not_final = F.col("is_there").isNull() | (F.col("hold").isNotNull() & is_free_now)
+    hold = F.when(is_not_final, F.lit("NOT_FINAL")).otherwise(F.col("hold"))
+    return both.select(*_ID, hold.alias("hold"))

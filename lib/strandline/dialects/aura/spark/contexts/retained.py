@@ -1,0 +1,125 @@
+"""The facts of contexts that count, and what pruned ones add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, PRUNED, SNAPSHOTS
+from strandline.dialects.aura.types import DIALECT
+from strandline.frames.known import KEY, pruned_records
+from strandline.frames.lift import map_batches
+from strandline.frames.snapshots import applied_carries
+
+_HOME: Final = ("namespace", "bucket")
+_KINDS: Final = ("context",)
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedFacts:
+    """Rows of `pruned_record` of contexts, and the carries of their applied snapshots: namespace, bucket, carry."""
+
+    rows: DataFrame
+    carries: DataFrame
+
+    def sums(self) -> DataFrame:
+        """Return the sums of carries.  Gives: kernels.SUM_SCHEMA.  Rows: one per budget, or per damaged carry."""
+        return map_batches(
+            self.carries.select(*kernels.CARRY_COLUMNS), kernels.carried_sums, kernels.SUM_SCHEMA
+        )
+
+    def bodies(self) -> DataFrame:
+        """Return the pruned bodies.  Gives: namespace, body_id.  Rows: one per body."""
+        return self.rows.select("namespace", F.col("alt_id").alias("body_id")).distinct()
+
+
+@dataclass(frozen=True, slots=True)
+class RetainedFacts:
+    """Rows of `aura_fact` of contexts. `pruned` is None if no context has pruned facts.
+
+    Other copies of a pruned body, and rows that a collection has not deleted yet, are in `stored`: they do not count.
+    """
+
+    stored: DataFrame
+    pruned: PrunedFacts | None
+
+    @property
+    def facts(self) -> DataFrame:
+        """The facts that count: no copies of pruned bodies."""
+        if self.pruned is None:
+            return self.stored
+        return self.stored.join(self.pruned.bodies(), ["namespace", "body_id"], "left_anti")
+
+    @property
+    def records(self) -> DataFrame:
+        """The stored facts that are not pruned themselves, with other copies of pruned bodies."""
+        if self.pruned is None:
+            return self.stored
+        return self.stored.join(self.pruned.rows.select(*KEY), list(KEY), "left_anti")
+
+    def where(self, is_wanted: Column) -> RetainedFacts:
+        """Return the facts of the contexts for which a condition on namespace and bucket is true."""
+        if self.pruned is None:
+            return RetainedFacts(self.stored.where(is_wanted), None)
+        rest = PrunedFacts(self.pruned.rows.where(is_wanted), self.pruned.carries.where(is_wanted))
+        return RetainedFacts(self.stored.where(is_wanted), rest)
+
+    def of(self, contexts: DataFrame) -> RetainedFacts:
+        """Return the facts of these contexts.  Reads: namespace, bucket."""
+        stored = self.stored.join(contexts, list(_HOME), "left_semi")
+        if self.pruned is None:
+            return RetainedFacts(stored, None)
+        rows = self.pruned.rows.join(contexts, list(_HOME), "left_semi")
+        carries = self.pruned.carries.join(contexts, list(_HOME), "left_semi")
+        return RetainedFacts(stored, PrunedFacts(rows, carries))
+
+    def counted(self) -> DataFrame:
+        """Count the records of each context, with pruned ones.  Gives: namespace, bucket, record_count."""
+        ids = self.records.select(*_HOME)
+        if self.pruned is not None:
+            ids = ids.unionByName(self.pruned.rows.select(*_HOME))
+        return ids.groupBy(*_HOME).agg(F.count(F.lit(1)).alias("record_count"))
+
+    def carried(self) -> DataFrame | None:
+        """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts."""
+        return None if self.pruned is None else self.pruned.sums().where("NOT is_damaged").drop("is_damaged")
+
+    def damaged(self) -> DataFrame | None:
+        """Return the contexts whose carry is damaged: namespace.  None without pruned facts."""
+        return None if self.pruned is None else self.pruned.sums().where("is_damaged").select("namespace")
+
+    def evidence(self, tables: Tables) -> DataFrame | None:
+        """Return the stored rows of `equivocation` that name a pruned fact, or None without pruned facts.
+
+        Such a row stays as it is: the facts that prove it are not there any more, but it has their bytes.
+        """
+        if self.pruned is None:
+            return None
+        stored = tables.read(EQUIVOCATIONS).where(F.col("dialect") == DIALECT)
+        each = stored.select("namespace", "equivocation_id", F.explode("members").alias("record_id"))
+        named = each.join(self.pruned.rows.select(*KEY), list(KEY), "left_semi")
+        return stored.join(named, ["namespace", "equivocation_id"], "left_semi")
+
+
+def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFacts:
+    """Return the facts of contexts as of a version of their table.
+
+    Pruned records and snapshots are read afterwards, in their newest version.
+    Reads:  facts: rows of `aura_fact` of contexts.
+    """
+    few = tables.few_rows(PRUNED)
+    if few is not None and few.num_rows == 0:
+        return RetainedFacts(facts, None)
+    rows = pruned_records(tables.read(PRUNED), _KINDS)
+    if not jobs.has_rows(rows):
+        return RetainedFacts(facts, None)
+    carries = applied_carries(rows, tables.read(SNAPSHOTS))
+    homes = rows.select(*_HOME).distinct()
+    return RetainedFacts(
+        facts, PrunedFacts(rows, jobs.checkpoint(carries.join(homes, "namespace"), "applied snapshots"))
+    )

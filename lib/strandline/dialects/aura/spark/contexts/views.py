@@ -1,0 +1,85 @@
+"""What counts in contexts by the states that their members are in, and the rows that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.ports import Jobs
+from strandline.dialects.aura.spark.contexts import bindings, bodies, capabilities, channels, flows
+from strandline.dialects.aura.spark.tables import BINDINGS, CAPABILITIES, CHANNELS, FLOWS
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Contexts by some states of their members.
+
+    `bodies.granted`, `bindings.proven_pairs`, `channels.commits` and `channels.channel_epochs`.
+    """
+
+    granted: DataFrame
+    proven: DataFrame
+    committed: DataFrame
+    channels: DataFrame
+
+
+def view(facts: DataFrame, chains: DataFrame, members: DataFrame, jobs: Jobs) -> View:
+    """Return what counts by these states.
+
+    Reads:  facts: rows of `aura_fact` that count; chains: authority, commitment; members: `bodies.context_members`.
+    """
+    granted = jobs.checkpoint(bodies.granted(facts, chains, members), "bodies")
+    proven = jobs.checkpoint(bindings.proven_pairs(granted), "consensus")
+    committed = jobs.checkpoint(channels.commits(granted, proven), "commits")
+    return View(
+        granted, proven, committed, jobs.checkpoint(channels.channel_epochs(granted, committed), CHANNELS)
+    )
+
+
+def granted_rows(seen: View, jobs: Jobs) -> dict[str, DataFrame]:
+    """Return the rows of the tables that follow from attestations on chain, by table."""
+    return {
+        BINDINGS: jobs.checkpoint(bindings.bindings(seen.granted, seen.proven), BINDINGS),
+        CHANNELS: seen.channels,
+    }
+
+
+def flow_rows(facts: DataFrame, carried: DataFrame | None, jobs: Jobs) -> DataFrame:
+    """Return the rows of `flow_budget`.  Reads:  carried: `flows.sums` of pruned charges, or None."""
+    return jobs.checkpoint(flows.flow_budgets(facts, carried), FLOWS)
+
+
+def capability_rows(facts: DataFrame, members: DataFrame, jobs: Jobs) -> DataFrame:
+    """Return the rows of `capability`."""
+    return jobs.checkpoint(capabilities.capabilities(facts, members), CAPABILITIES)
+
+
+def reduced_rows(
+    seen: View, facts: DataFrame, carried: DataFrame | None, members: DataFrame, jobs: Jobs
+) -> dict[str, DataFrame]:
+    """Return the rows of the reduced tables of contexts by table.
+
+    Reads:  carried: `flows.sums` of pruned charges, or None; the others as in `view`.
+    """
+    return {
+        **granted_rows(seen, jobs),
+        FLOWS: flow_rows(facts, carried, jobs),
+        CAPABILITIES: capability_rows(facts, members, jobs),
+    }
+
+
+HASHED: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
+    BINDINGS: bindings.binding_hashes,
+    CHANNELS: channels.channel_hashes,
+    FLOWS: flows.flow_hashes,
+    CAPABILITIES: capabilities.capability_hashes,
+}
+"""The hashes of the canonical rows of each table.  Gives: namespace, row_hash.  Rows: one per row."""
+
+
+def row_hashes(rows: Mapping[str, DataFrame]) -> list[DataFrame]:
+    """Return the hashes of canonical rows of these tables, each as HASHED."""
+    return [hashed(rows[table]) for table, hashed in HASHED.items() if table in rows]

@@ -1,0 +1,239 @@
+"""Pruning of contexts: the rules of `reduce.contexts.pruning` as joins; authorities keep all of their facts.
+
+A plan uses no reduced row: the states of members, and which of them are final, follow from the facts of authorities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce as fold
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.reduce.contexts import REDUCER
+from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
+from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
+from strandline.dialects.aura.spark.contexts.encoding import state_hashes
+from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, STATES
+from strandline.frames.known import KEY
+from strandline.frames.lift import map_batches
+
+_HOME: Final = ("namespace", "bucket")
+_STATE: Final = ("namespace", "record_count", "state_hash", "reducer_version")
+_ID_AT: Final = len("authority:") + 1
+_CHARGE: Final = "FlowCharge"
+_KEPT: Final = b"\xa1\x61v\x01"
+"""The carry of an authority that pruned nothing, {v: 1} in CBOR."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFacts:
+    """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
+
+    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None.
+    """
+
+    retained: RetainedFacts
+    members: DataFrame
+    histories: DataFrame
+    carried: DataFrame | None
+
+
+def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+    """Reduce contexts from all of their facts, by all states of their members and by final ones."""
+    every = tables.read_version(FACTS, scope.reduction.version)
+    retained = retained_facts(every.where(_is_of("context")), tables, jobs).where(scope.is_asked())
+    members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
+    histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope)), "histories")
+    carried = (
+        None if retained.pruned is None else jobs.checkpoint(_skeleton_sums(retained.pruned), "skeletons")
+    )
+    whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
+    planned = PlannedFacts(retained, members, histories, whole)
+    facts = retained.facts
+    ordinary = views.view(facts, _states(histories, "chain"), members, jobs)
+    final = views.view(facts, _states(histories, "final"), members, jobs)
+    reduced = _reduced(retained, ordinary, planned, whole, jobs)
+    found = holds.holds(facts, ordinary, final, reduced[FLOWS], scope.skip_window)
+    kept = every.where(_is_of("authority") & scope.is_asked())
+    of_authorities = histories.where(scope.is_asked()).select(
+        *_HOME, "state_hash", "reducer_version", F.array().cast(_INPUTS).alias("inputs")
+    )
+    of_contexts = reduced[STATES].join(_inputs(members, histories), "namespace", "left").join(
+        retained.stored.select(*_HOME).distinct(), "namespace"
+    )  # fmt: skip
+    states = of_contexts.select(
+        *_HOME, "state_hash", "reducer_version", F.coalesce("inputs", F.array().cast(_INPUTS)).alias("inputs")
+    )
+    return PrunePlan(
+        jobs.persist(_members(retained, found).unionByName(_kept(kept)), "what keeps facts"),
+        states.unionByName(of_authorities), reduced, planned, _damaged(planned, carried, jobs),
+    )  # fmt: skip
+
+
+_INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
+
+
+def skeletons(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+    """Encode the skeletons of chosen charges; of other facts nothing stays."""
+    planned: PlannedFacts = plan.context
+    stored = planned.retained.records.select(*KEY, "variant", "content_json")
+    named = stored.join(chosen.select(*KEY), list(KEY), "left_semi")
+    charges = bodies.parsed(named, _CHARGE).select(*kernels.CHARGE_COLUMNS)
+    encoded = map_batches(charges, kernels.charge_skeletons, kernels.SKELETON_SCHEMA)
+    return chosen.select(*KEY).join(encoded, list(KEY), "left")
+
+
+def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+    """Encode the carry of each namespace: of contexts the sums of pruned charges and of the chosen ones."""
+    planned: PlannedFacts = plan.context
+    named = planned.retained.facts.join(chosen.select(*KEY), list(KEY), "left_semi")
+    rows = named.select(*bodies.BODY, "variant", "content_json")
+    sums = flows.sums(bodies.parsed(rows, _CHARGE))
+    if planned.carried is not None:
+        sums = sums.unionByName(planned.carried)
+    return _encoded(sums, plan.states.select("namespace"))
+
+
+def reduce_rest(
+    plan: PrunePlan, gone: DataFrame, new_carries: DataFrame, jobs: Jobs
+) -> ReducedTables:  # fmt: skip
+    """Reduce the contexts of a plan from the facts that stay and the new carries."""
+    planned: PlannedFacts = plan.context
+    named = plan.members.join(gone.select(*KEY), list(KEY), "left_semi")
+    rows = named.select(*_HOME, "record_id", "alt_id")
+    if planned.retained.pruned is not None:
+        rows = rows.unionByName(planned.retained.pruned.rows.select(*rows.columns))
+    homes = rows.select(*_HOME).distinct()
+    pruned = PrunedFacts(jobs.persist(rows, "all that goes"), new_carries.join(homes, "namespace"))
+    rest = RetainedFacts(planned.retained.stored, pruned)
+    seen = views.view(rest.facts, _states(planned.histories, "chain"), planned.members, jobs)
+    return _reduced(rest, seen, planned, rest.carried(), jobs)
+
+
+def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
+    """Return whether the snapshots in force prove the same bases now."""
+    planned: PlannedFacts = plan.context
+    base = ["namespace", "base"]
+    then = planned.histories.where("base IS NOT NULL").select(*base)
+    names = planned.histories.select("namespace")
+    facts = tables.read(FACTS).where(_is_history()).join(names, "namespace", "left_semi")
+    now = _histories(facts).where("base IS NOT NULL").select(*base)
+    moved = then.join(now, base, "left_anti").unionByName(now.join(then, base, "left_anti"))
+    return not jobs.has_rows(moved)
+
+
+def _is_of(kind: str) -> Column:
+    return F.startswith("namespace", F.lit(f"{kind}:"))
+
+
+def _is_history() -> Column:
+    return _is_of("authority") & F.col("kind").isin("AttestedOp", "Snapshot")
+
+
+def _needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> DataFrame:
+    """Return the operations and snapshots of the asked authorities, and of the members of contexts."""
+    facts = every.where(_is_history())
+    if scope.namespaces is None:
+        return facts
+    named = members.select(F.concat(F.lit("authority:"), F.explode("members")).alias("namespace"))
+    asked = facts.where(scope.is_asked()).select("namespace")
+    return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
+
+
+def _histories(facts: DataFrame) -> DataFrame:
+    rows = facts.select(*kernels.HISTORY_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
+    return map_batches(rows, kernels.histories, kernels.HISTORY_SCHEMA)
+
+
+def _states(histories: DataFrame, name: str) -> DataFrame:
+    """Return states of authorities.  Gives: authority (uuid), commitment.  Rows: one per state."""
+    authority = F.substring("namespace", _ID_AT, 36).alias("authority")
+    return histories.select(authority, F.explode(name).alias("commitment"))
+
+
+def _inputs(members: DataFrame, histories: DataFrame) -> DataFrame:
+    """Return the bases that contexts rely on.  Gives: namespace, inputs.  Rows: one per context with one."""
+    bases = histories.where("base IS NOT NULL").select(
+        F.col("namespace").alias("member"), F.col("base").alias("commitment")
+    )
+    each = members.select("namespace", F.explode("members").alias("authority"))
+    found = each.withColumn("member", F.concat(F.lit("authority:"), "authority")).join(bases, "member")
+    pair = F.struct(F.col("member").alias("namespace"), "commitment")
+    return found.groupBy("namespace").agg(F.sort_array(F.collect_list(pair)).alias("inputs"))
+
+
+def _reduced(
+    retained: RetainedFacts, seen: views.View, planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs
+) -> dict[str, DataFrame]:
+    rows = views.reduced_rows(seen, retained.facts, carried, planned.members, jobs)
+    states = state_hashes(retained.counted(), fold(DataFrame.unionByName, views.row_hashes(rows))).withColumn(
+        "reducer_version", F.lit(REDUCER)
+    )
+    return {**rows, STATES: jobs.checkpoint(states.select(*_STATE), "states")}
+
+
+def _members(retained: RetainedFacts, found: DataFrame) -> DataFrame:
+    """Say of each stored fact of contexts what keeps it.  Gives: as `PrunePlan.members`."""
+    facts = retained.records.withColumn("is_pruned", F.lit(False))
+    if retained.pruned is not None:
+        bodies_ = retained.pruned.bodies().withColumn("is_gone", F.lit(True))
+        facts = facts.join(bodies_, ["namespace", "body_id"], "left").withColumn(
+            "is_pruned", F.coalesce("is_gone", F.lit(False))
+        )
+    is_free = F.col("is_pruned")
+    hold = F.when(is_free, F.lit(None).cast("string")).when(
+        ~F.col("variant").isin(*KINDS), F.lit("KIND_KEPT")
+    )
+    kept = facts.join(found, ["namespace", "body_id"], "left")
+    return _as_members(kept, holds.generation(), hold.otherwise(F.col("hold")))
+
+
+def _kept(facts: DataFrame) -> DataFrame:
+    """Return the facts of authorities as members that stay."""
+    return _as_members(facts, F.lit(None).cast("decimal(20,0)"), F.lit("KIND_KEPT"))
+
+
+def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame:
+    return facts.select(
+        *_HOME, "record_id", F.col("variant").alias("kind"), F.col("body_id").alias("alt_id"),
+        generation.alias("generation"), hold.alias("hold"),
+        F.octet_length("fact_cbor").cast("bigint").alias("size"),
+    )  # fmt: skip
+
+
+def _skeleton_sums(pruned: PrunedFacts) -> DataFrame:
+    """Return the charges of skeletons, each body once.  Gives: kernels.SUM_SCHEMA."""
+    once = pruned.rows.where("skeleton IS NOT NULL").dropDuplicates(["namespace", "alt_id"])
+    return map_batches(once.select(*kernels.PRUNED_COLUMNS), kernels.skeleton_sums, kernels.SUM_SCHEMA)
+
+
+def _encoded(sums: DataFrame, namespaces: DataFrame) -> DataFrame:
+    """Return the carry of each namespace.  Gives: namespace, carry.  Rows: one per namespace."""
+    flow: Any = F.struct("src", "dst", "epoch", "spent", "charges", "nonce", "body_id")
+    listed = flows.added(sums).groupBy("namespace").agg(F.collect_list(flow).alias("flows"))
+    contexts = namespaces.where(_is_of("context")).join(listed, "namespace", "left")
+    encoded = map_batches(
+        contexts.select(*kernels.FLOW_COLUMNS), kernels.encoded_carries, kernels.CARRY_SCHEMA
+    )
+    others = namespaces.where(~_is_of("context"))
+    return encoded.unionByName(others.select("namespace", F.lit(_KEPT).alias("carry")))
+
+
+def _damaged(planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs) -> DataFrame | None:
+    """Return the contexts whose skeletons do not add up to their applied carry: namespace."""
+    pruned = planned.retained.pruned
+    if pruned is None or carried is None or planned.carried is None:
+        return None
+    names = pruned.rows.select("namespace").distinct()
+    made = _encoded(planned.carried, names).withColumnRenamed("carry", "made")
+    compared = made.join(pruned.carries.select("namespace", "carry"), "namespace", "left")
+    wrong = compared.where(~F.col("made").eqNullSafe(F.col("carry"))).select("namespace")
+    broken = carried.where("is_damaged").select("namespace")
+    return jobs.checkpoint(wrong.unionByName(broken).distinct(), "damaged carries")

@@ -1,0 +1,120 @@
+"""What pruning needs of facts, over batches: the values of the plain functions, and damage told, never raised."""
+
+from decimal import Decimal
+from uuid import UUID
+
+import pyarrow as pa
+import pytest
+
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.reduce.contexts import authority_chain, skeletons
+from strandline.dialects.aura.reduce.contexts.flows import MOST, Flow, FlowKey
+from support.aura_cases import U
+from support.context_cases import context_vectors, pruning_context
+from support.pruned_contexts import Member
+
+VECTORS = context_vectors()["pruning"]
+FLOW = Flow(FlowKey(b"\x01" * 16, b"\x02" * 16, MOST), MOST, 7, (MOST, b"\x03" * 32))
+HOME = {"namespace": "context:x", "bucket": 3}
+
+
+def batch(*rows):
+    return pa.RecordBatch.from_pylist(list(rows))
+
+
+def given(kernel, *rows):
+    return [row for each in kernel(batch(row) for row in rows) for row in each.to_pylist()]
+
+
+def history(facts):
+    rows = [
+        {"namespace": fact.namespace.text, "bucket": 1, "fact_cbor": fact.cbor}
+        for fact in sorted(facts, key=lambda fact: fact.namespace.text)
+    ]
+    return given(kernels.histories, *rows)
+
+
+def test_histories_have_the_states_of_the_chain_and_the_final_ones():
+    with_base, without = Member(1), Member(2, has_base=False)
+    found = {
+        row["namespace"]: row
+        for row in history([*with_base.operations, *with_base.snapshots, *without.operations])
+    }
+    for each in (with_base, without):
+        row = found[each.namespace.text]
+        state = reduce_authority(each.namespace, each.operations)
+        assert frozenset(row["chain"]) == authority_chain(state).states
+        assert row["state_hash"] == state.state_hash
+    first, second = (found[each.namespace.text] for each in (with_base, without))
+    assert (frozenset(first["final"]), first["base"]) == (with_base.final.states, with_base.final.tip)
+    assert (second["final"], second["base"]) == ([], None)
+
+
+def test_a_base_settles_the_fork_before_it():
+    member = Member(3)
+    losing = next(
+        row.op for row in reduce_authority(member.namespace, member.operations).chain.rows.values()
+        if row.outcome == "superseded"
+    )  # fmt: skip
+    ops = path_to(member, losing)
+    [row] = history([*member.operations, member.snapshot(9, ops)])
+    assert row["base"] == losing.new_commitment
+    assert row["final"] == [op.new_commitment for op in ops]
+    assert row["chain"][: len(ops)] == row["final"]
+
+
+def path_to(member, op):
+    made = {
+        row.op.new_commitment: row.op
+        for row in reduce_authority(member.namespace, member.operations).chain.rows.values()
+    }
+    path = [op]
+    while (parent := path[0].attested.op.parent_commitment) in made:
+        path.insert(0, made[parent])
+    return path
+
+
+def test_a_false_snapshot_makes_nothing_final():
+    member = Member(4, has_base=False)
+    ops = reduce_authority(member.namespace, member.operations).chain.path
+    [row] = history([*member.operations, member.snapshot(1, ops[:2], state_hash=bytes(32))])
+    assert (row["final"], row["base"]) == ([], None)
+
+
+def test_skeletons_of_charges_are_those_of_the_vectors_and_add_up():
+    f0 = pruning_context()["f0"]
+    content = f0.content
+    row = {
+        "namespace": f0.namespace.text, "record_id": f0.fact_id, "src": str(U.text.removeprefix("authority:")),
+        "dst": str(UUID(bytes=content["dst"])), "epoch": Decimal(1), "cost": 1, "nonce": Decimal(0),
+    }  # fmt: skip
+    [made] = given(kernels.charge_skeletons, row)
+    assert made["skeleton"].hex() == VECTORS["skeleton_f0"]
+    told = {**HOME, "alt_id": f0.body_id}
+    [found] = given(kernels.skeleton_sums, {**told, "skeleton": made["skeleton"]})
+    assert found == {
+        **HOME, "src": row["src"], "dst": row["dst"], "epoch": 1, "spent": 1, "charges": 1, "nonce": 0,
+        "body_id": f0.body_id, "is_damaged": False,
+    }  # fmt: skip
+    assert given(kernels.skeleton_sums, {**told, "skeleton": None}) == []
+
+
+def test_carries_are_read_back():
+    raw = skeletons.encode_carry([FLOW])
+    [row] = given(kernels.carried_sums, {**HOME, "carry": raw})
+    assert not row.pop("is_damaged")
+    [again] = given(kernels.encoded_carries, {"namespace": "context:x", "flows": [row]})
+    assert again["carry"] == raw
+    [empty] = given(kernels.encoded_carries, {"namespace": "context:x", "flows": None})
+    assert empty["carry"] == skeletons.encode_carry([])
+    assert given(kernels.carried_sums, {**HOME, "carry": empty["carry"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name"), [(kernels.carried_sums, "carry"), (kernels.skeleton_sums, "skeleton")]
+)
+@pytest.mark.parametrize("raw", [b"", b"\xff", b"\xa1\x61v\x01"])
+def test_damage_is_told_for_its_namespace(kernel, name, raw):
+    [row] = given(kernel, {**HOME, "alt_id": bytes(32), name: raw})
+    assert (row["namespace"], row["bucket"], row["is_damaged"], row["spent"]) == ("context:x", 3, True, None)

@@ -82,7 +82,8 @@ def equivocations(
         F.collect_list(F.struct("commitment", "input")).alias("states")
     )  # fmt: skip
     rows = shown.join(told, list(_PLACE), "left").select(*kernels.FORK_COLUMNS)
-    return map_batches(rows, kernels.fork_rows, EQUIVOCATION_SCHEMA)
+    # Evidence takes many joins, and a MERGE reads its rows more than once.
+    return jobs.checkpoint(map_batches(rows, kernels.fork_rows, EQUIVOCATION_SCHEMA), "evidence of forks")
 
 
 def _state_inputs(states: DataFrame, tables: Tables, version: int) -> DataFrame:

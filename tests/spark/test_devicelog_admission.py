@@ -6,7 +6,7 @@ import pytest
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.codec import write_entry
-from support.devicelog_cases import TABLET, Log, compact, edited, example, feed, lines, ssb_value
+from support.devicelog_cases import TABLET, Log, compact, edited, entry, example, feed, lines, ssb_value
 from support.devicelog_reference import (
     ReferenceDeviceLogs,
     assert_admitted_equal,
@@ -119,6 +119,7 @@ def behind_one(new_lake, tmp_path, length):
     assert (report.counts["new"], report.counts["readmitted"]) == (1, length)
     assert lake.rows("quarantine") == []
     assert len(lake.rows(TABLE, "record_id")) == length + 1
+    return lake
 
 
 def test_ten_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_path):
@@ -127,7 +128,17 @@ def test_ten_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_p
 
 @pytest.mark.slow
 def test_a_hundred_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_path):
-    behind_one(new_lake, tmp_path, 100_000)
+    """And 10,000 kids of one entry are one row of `equivocation`, which names them all."""
+    lake = behind_one(new_lake, tmp_path, 100_000)
+    log = Log(b"kids")
+    log.found("kids")
+    parent = log.say("parent")
+    kids = [entry(log.key, "msg", b"%d" % number, group=log.group, prev=parent) for number in range(10_000)]
+    report = lake.ingest(write_files(tmp_path / "kids", {"a.jsonl": lines(*log.entries, *kids)}))
+    assert report.counts["new"] == 2 + len(kids)
+    lake.reduce()
+    [(members, count)] = lake.rows("equivocation", "members", "member_count")
+    assert (count, list(members)) == (len(kids), sorted(each.record_id for each in kids))
 
 
 def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_signatures(

@@ -40,7 +40,8 @@ class Rows:
 
     def read(self, table):
         columns = [f"{each.name} {each.physical_type}" for each in contract(table).columns]
-        return self._spark.createDataFrame(list(self.tables[table].values()), ", ".join(columns)).persist()
+        rows = list(self.tables[table].values())
+        return self._spark.createDataFrame(rows, ", ".join(columns), verifySchema=False).persist()
 
     def few_rows(self, table):
         """None: Spark reads all, so that no group is reduced whole because it is small."""

@@ -6,7 +6,7 @@ import pytest
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.codec import write_entry
-from support.devicelog_cases import TABLET, Log, compact, edited, example, feed, lines, ssb_value
+from support.devicelog_cases import TABLET, Log, compact, edited, entry, example, feed, lines, ssb_value
 from support.devicelog_reference import (
     ReferenceDeviceLogs,
     assert_admitted_equal,
@@ -109,25 +109,42 @@ def chain(length):
     return [write_entry(each) for each in log.entries]
 
 
-def behind_one(new_lake, tmp_path, length):
-    """Entries that all wait for the first, which then comes alone."""
+def behind_one(new_lake, tmp_path, lines_of_chain):
+    """A lake with entries that all waited for the first, which came alone."""
     lake = new_lake(dialect="devicelog")
-    first, *rest = chain(length)
+    first, *rest = lines_of_chain
     report = lake.ingest(write_files(tmp_path / "rest", {"a.jsonl": b"\n".join(rest[::-1]) + b"\n"}))
-    assert (report.counts["new"], report.counts["deferred"]) == (0, length)
+    assert (report.counts["new"], report.counts["deferred"]) == (0, len(rest))
     report = lake.ingest(write_files(tmp_path / "first", {"a.jsonl": first + b"\n"}))
-    assert (report.counts["new"], report.counts["readmitted"]) == (1, length)
+    assert (report.counts["new"], report.counts["readmitted"]) == (1, len(rest))
     assert lake.rows("quarantine") == []
-    assert len(lake.rows(TABLE, "record_id")) == length + 1
+    assert len(lake.rows(TABLE, "record_id")) == 1 + len(rest)
+    return lake
 
 
 def test_ten_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_path):
-    behind_one(new_lake, tmp_path, 10_000)
+    behind_one(new_lake, tmp_path, chain(10_000))
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_entries_behind_one_are_admitted_by_one_run(new_lake, tmp_path):
-    behind_one(new_lake, tmp_path, 100_000)
+    """Two more are an increment; 10,000 kids of one entry are one row of `equivocation`, which names them all."""
+    *most, last, newest = chain(100_000)
+    lake = behind_one(new_lake, tmp_path, most)
+    lake.reduce()
+    log = Log(b"kids")
+    log.found("kids")
+    parent = log.say("parent")
+    kids = [entry(log.key, "msg", b"%d" % number, group=log.group, prev=parent) for number in range(10_000)]
+    files = {"kids.jsonl": lines(*log.entries, *kids), "newest.jsonl": newest + b"\n" + last + b"\n"}
+    report = lake.ingest(write_files(tmp_path / "more", files))
+    assert report.counts["new"] == 4 + len(kids)
+    lake.reduce()
+    [(members, count)] = lake.rows("equivocation", "members", "member_count")
+    assert (count, list(members)) == (len(kids), sorted(each.record_id for each in kids))
+    changed = lake.rows("device_log_view", "seq", "position", "final")
+    assert max(changed, key=lambda row: row[0]) == (100_000, 99_999, True)
+    assert lake.reduce(full=True).exit == 0
 
 
 def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_signatures(

@@ -9,6 +9,8 @@ from strandline.contracts.load import contract
 from strandline.core.errors import UsageError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import announce, render
+from support.devicelog_cases import example, feed
+from support.devicelog_cases import lines as device_lines
 from support.forged_lakes import (
     declare,
     forged,
@@ -22,8 +24,14 @@ from support.own_cases import node_of, own_node, pair_of
 from support.own_runs import own_run
 from support.random_deliveries import corpus as logs
 
-RECORDS = ("node_journal_line", "ipfs_log_entry", "ipfs_log_identity", "ipfs_log_manifest")
-NAMED = ("node_journal_line", "ipfs_log_entry", "ipfs_log_identity", "ipfs_log_manifest", "node_resource")
+RECORDS = (
+    "node_journal_line",
+    "ipfs_log_entry",
+    "ipfs_log_identity",
+    "ipfs_log_manifest",
+    "device_log_entry",
+)
+NAMED = (*RECORDS, "node_resource")
 
 
 @pytest.fixture
@@ -34,6 +42,9 @@ def honest(new_lake, tmp_path):
     lake.ingest(write_files(tmp_path / "lines", {name: render(lines) for name, lines in journals.items()}))
     Lake(lake.spark, lake.settings, lake.path, dialect="ipfslog").ingest(
         write_files(tmp_path / "blocks", logs(42, 12, 1)[0])
+    )
+    Lake(lake.spark, lake.settings, lake.path, dialect="devicelog").ingest(
+        write_files(tmp_path / "devices", {"a.jsonl": device_lines(*example().values(), *feed())})
     )
     assert all(rows_of(lake.path, table) for table in RECORDS)
     return lake
@@ -59,6 +70,7 @@ def test_every_column_forged_in_turn_costs_the_forged_rows_and_nothing_else(new_
         for each in forgeries(hostile.path, table, injected)
         if (table, each.column) != ("ipfs_log_manifest", "name")
     ]
+    found += forgeries(hostile.path, "device_log_entry", injected, "ssb")
     for table in RECORDS:
         declare(hostile.path, table, {"bucket": {"nullable": True}})
         put(hostile.path, table, [forged(each) for each in found if each.table == table])

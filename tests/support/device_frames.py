@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.core.ids import bucket_of
 from strandline.dialect_api.reduction import ReduceScope
-from strandline.dialects.devicelog.spark import reduction
+from strandline.dialects.devicelog.spark import increments, reduction
 
 BUCKETS = 16
 ENTRY_DDL = (
@@ -23,8 +23,7 @@ def entry_rows(entries):
         yield tuple(held.get(name, getattr(entry, name, None)) for name in COLUMNS)
 
 
-STATES = "namespace_state"
-KEYS = {table: contract(table).key for table in (*reduction.TABLES.values(), STATES)}
+KEYS = {table: contract(table).key for table in (*reduction.TABLES.values(), increments.STATES)}
 
 
 class Rows:
@@ -41,7 +40,12 @@ class Rows:
 
     def read(self, table):
         columns = [f"{each.name} {each.physical_type}" for each in contract(table).columns]
-        return self._spark.createDataFrame(list(self.tables[table].values()), ", ".join(columns)).persist()
+        rows = list(self.tables[table].values())
+        return self._spark.createDataFrame(rows, ", ".join(columns), verifySchema=False).persist()
+
+    def few_rows(self, table):
+        """None: Spark reads all, so that no group is reduced whole because it is small."""
+        return
 
     def has_partial_run(self, tables):
         return False
@@ -49,7 +53,7 @@ class Rows:
     def write(self, found):
         """Replace and delete rows as a reduction says."""
         states = found.states.withColumn("reduced_at", F.lit(None).cast("timestamp"))
-        for table, frame in {**found.tables, STATES: states}.items():
+        for table, frame in {**found.tables, increments.STATES: states}.items():
             rows, deletes = frame.collect(), found.deletes.get(table)
             for row in [] if deletes is None else deletes.collect():
                 del self.tables[table][self._key(table, row)]

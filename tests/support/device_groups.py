@@ -175,7 +175,7 @@ def changed(entry, key, **changes):
 @cache
 def starting_anew():
     """A group in which a removed log, and one that is void, have an effective grant that ranks before their start."""
-    a, b, c, d = map(key_of, "abcd")
+    b, c, d = map(key_of, "bcd")
     log = DeviceLog.found(seed_of(1), "a", [b.public])
     founder = log.entries()[0]
 

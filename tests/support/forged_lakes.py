@@ -149,14 +149,21 @@ IGNORED = {
     },
     "ipfs_log_identity": {"id", "public_key", "sig_id", "sig_public_key", "type", "valid", *PROVENANCE},
     "ipfs_log_manifest": {"log_id", "name", "type", "access", "write", *PROVENANCE},
+    "device_log_entry": {*PROVENANCE},
 }  # fmt: skip
 """Columns that are made from the record, and that nobody reads in another lake: what they say changes nothing."""
 
 
-def forgeries(lake: Path, table: str, injected: str) -> Iterable[Forgery]:
-    """Every column of a table forged in turn; `injected` is a text that breaks out of a JSON text."""
+def forgeries(lake: Path, table: str, injected: str, profile: str = "native") -> Iterable[Forgery]:
+    """Every column of a table forged in turn; `injected` is a text that breaks out of a JSON text.
+
+    `profile` is that of the device log entry whose row is forged.
+    """
     rows = rows_of(lake, table)
     row = next(row for row in rows if row.get("n", 3) == 3 and row.get("identity_digest", b"") is not None)
+    if table == "device_log_entry":
+        shaped = (each for each in rows if each["profile"] == profile and each["body"])
+        row = next(each for each in shaped if each["deps"] or each["raw"])
     other = rows[-1]
     for column in contract(table).columns:
         own = row[column.name]
@@ -176,10 +183,16 @@ def forgeries(lake: Path, table: str, injected: str) -> Iterable[Forgery]:
             "BOOLEAN": [not own],
             "TIMESTAMP": [datetime(1, 1, 1, tzinfo=UTC)],
         }
+        if table == "device_log_entry":
+            by_type |= {"ARRAY<BINARY>": [[], [b"\1" * 31]]}
+            by_type["BINARY"].append(NO_UTF8)
         for value in by_type.get(column.physical_type, [[]]):
+            if value == own:
+                continue
             is_refused = is_read or (isinstance(value, bytes) and column.physical_type == "STRING")
             yield Forgery(table, column.name, value, is_refused, row)
-        yield Forgery(table, column.name, None, column.required or is_read, row)
+        if own is not None:
+            yield Forgery(table, column.name, None, column.required or is_read, row)
         if other[column.name] not in (own, None) and column.name in (
             "record_id",
             "line_hash",

@@ -46,8 +46,9 @@ def _verdicts(bench: Bench, number: int, name: str, text: bytes) -> None:
     signed = [(each.log, signed_message(each), each.sig) for each in _read(text)]
 
     def judged() -> None:
-        if any(signature_findings(entry) for entry in _read(text)):
-            raise RuntimeError("a signature was refused")
+        for document in read_documents(text, "lines"):
+            if not isinstance(document.found, Entry) or signature_findings(document.found):
+                raise RuntimeError("a line was refused")
 
     def bare() -> None:
         if not all(verify_ed25519(*each) for each in signed):

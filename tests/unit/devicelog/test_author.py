@@ -8,6 +8,7 @@ from strandline.core.ed25519 import Ed25519Key, verify_ed25519
 from strandline.dialects.devicelog import author
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry
 from strandline.dialects.devicelog.author import log as log_module
+from strandline.dialects.devicelog.author import messages as messages_module
 from strandline.dialects.devicelog.codec import read_entry, write_entry
 from strandline.dialects.devicelog.reduce import Found, Peer, Probe, parse_message, reduce, sync
 from strandline.dialects.devicelog.types import KeyStatement
@@ -21,7 +22,7 @@ def pair():
     return first, DeviceLog.join(B, "b", first.entries(), first.group, 0)
 
 
-@pytest.mark.parametrize("module", [log_module, sync])
+@pytest.mark.parametrize("module", [log_module, messages_module, sync])
 def test_the_examples_in_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted

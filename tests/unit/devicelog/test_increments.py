@@ -2,10 +2,13 @@
 
 import pytest
 
-from strandline.dialects.devicelog.author import synthetic
+from strandline.core.ed25519 import Ed25519Key
+from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry, synthetic
 from strandline.dialects.devicelog.kernels.increments import WHOLE, grown, windows
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
+from strandline.dialects.devicelog.reduce.increment import grow
+from strandline.dialects.devicelog.types import ScrewStatement
 from support.device_rows import batches, in_windows, row_of, stored_batches, stored_parts
 from support.laws import IS_QUICK
 from support.random_devices import gossip, random_history
@@ -89,3 +92,107 @@ def test_most_news_of_devices_that_meet_are_increments():
             each.record_id: each for log in synthetic(number, logs, 60, every) for each in log.entries()
         }
         assert count_increments(entries.values()) > 10
+
+
+def three():
+    """Devices that have seen everything of each other, so that all rows are final."""
+    seeds = [bytes([number]) * 32 for number in (1, 2, 3)]
+    first = DeviceLog.found(seeds[0], "a", [public_key(seed) for seed in seeds[1:]])
+    others = [DeviceLog.join(seed, "b", first.entries(), first.group, 0) for seed in seeds[1:]]
+    devices = [first, *others]
+    for number, log in enumerate(devices):
+        log.append(b"%d" % number, number)
+    for _ in range(2):
+        meet_all(devices)
+        for log in devices:
+            log.ack(9)
+    meet_all(devices)
+    assert first.state().final_length == 3
+    return devices
+
+
+def meet_all(devices):
+    for one, two in [(0, 1), (1, 2), (0, 2), (0, 1)]:
+        meet(devices[one], devices[two], 8)
+
+
+def is_increment(old, log):
+    """Whether what a device wrote since is an increment; then it has the rows of all entries."""
+    new = [entry for entry in log.entries() if entry not in old]
+    found = incremental(full(old), old, new)
+    if found is not None:
+        expected = full([*old, *new])
+        assert found == {part: rows for part, rows in expected.items() if part != WHOLE}
+    return found is not None
+
+
+def write(log):
+    log.append(b"new", 20)
+
+
+def rewind(log, to):
+    tip = log.entries()[-1]
+    hashes = log.view_hashes
+    screw = ScrewStatement(to, hashes[to], 3, hashes[3], 3, hashes[3], (tip.record_id,))
+    made = sign_entry(
+        Ed25519Key(bytes([3]) * 32), "screw", screw, group=log.group, seq=tip.seq + 1, lamport=tip.lamport + 1, utc=20,
+        prev=tip.record_id,
+    )  # fmt: skip
+    log.merge([made])
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        (write, True),
+        (lambda log: log.ack(20), True),
+        (lambda log: log.add_log(public_key(bytes(32)), 20), False),
+        (lambda log: log.remove_log(log.key, 20), False),
+        (lambda log: rewind(log, 2), False),
+    ],
+    ids=["a message", "an ack", "an admission", "a removal", "a screw that rewinds a final row"],
+)
+def test_only_what_extends_the_end_of_a_view_is_an_increment(what, expected):
+    log = three()[2]
+    # The newest entry that it knows is its own.
+    log.ack(10)
+    old = log.entries()
+    what(log)
+    assert is_increment(old, log) is expected
+
+
+def test_a_device_that_has_not_seen_a_removal_makes_no_increment_and_one_that_has_not_seen_an_admission_does():
+    for act, expected in (("add", True), ("remove", False)):
+        first, second, third = three()
+        if act == "add":
+            first.add_log(public_key(bytes(32)), 20)
+        else:
+            first.remove_log(third.key, 20)
+        old = (*second.entries(), *(entry for entry in first.entries() if entry not in second.entries()))
+        write(second)
+        new = second.entries()[-1]
+        found = incremental(full(old), old, [new])
+        assert (found is not None) is expected
+
+
+def test_the_first_final_rows_of_a_group_and_too_many_pasts_are_reduced_whole(monkeypatch):
+    seed = bytes([2]) * 32
+    first = DeviceLog.found(bytes([1]) * 32, "a", [public_key(seed)])
+    second = DeviceLog.join(seed, "b", first.entries(), first.group, 0)
+    first.append(b"1", 1)
+    first.merge(second.entries(), utc=2)
+    old = first.entries()
+    assert first.state().final_length == 0
+    write(first)
+    assert is_increment(old, first)
+    second.merge(first.entries(), utc=3)
+    old = second.entries()
+    second.ack(4)
+    assert second.state().final_length > 0
+    assert not is_increment(old, second)
+    log = three()[0]
+    old = log.entries()
+    write(log)
+    assert is_increment(old, log)
+    monkeypatch.setattr(grow, "MAX_BOUNDS", 5)
+    assert not is_increment(old, log)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from strandline.dialects.devicelog.author import ssb_sign
 from strandline.dialects.devicelog.codec import (
     block_of,
     message_name,
@@ -53,6 +54,16 @@ def test_the_published_feed_has_its_ids_and_signatures():
     assert [len(ssb_text(each).encode("utf-16-le")) // 2 for each in feed()[:2]] == [335, 487]
     utf8 = hashlib.sha256(ssb_text(feed()[0]).encode()).hexdigest()
     assert utf8 == "e9b9cd802702195ed298d0fd09456e456ef3c0628d52aa3c3cb54f41e3a438c8"
+
+
+def test_messages_are_signed_as_published():
+    first, _, third = feed()
+    before = ssb_id(ssb_text(feed()[1]))
+    assert ssb_sign(bytes([3]) * 32, None, 1, 1, first["content"]) == first
+    assert ssb_sign(bytes([3]) * 32, before, 3, 3, third["content"]) == third
+    signed = ssb_sign(bytes([3]) * 32, None, 1, 1, {"type": "post", "text": "x"}, NETWORK_KEY)
+    assert name_of(signed) == "%Tkhb9CGWnApciIqkHj/9e2op7EFuHuu+TH/2DYLie8U=.sha256"
+    assert judge([compact(signed)], hmac_key=NETWORK_KEY).counts.new == 1
 
 
 def test_a_message_becomes_an_entry_of_one_log():

@@ -177,15 +177,18 @@ def _entry(values: dict[str, Any]) -> Entry | Refused:
     statement = parse_statement(kind, body, founds=values["log"] if founds else None) if states else None
     if (states and statement is None) or (kind == "ack" and body):
         return _refused("BODY_FORMAT", namespace, field="body", expected=kind)
-    size, digest = len(body), hashlib.sha256(body).digest()
-    hashed = {name: values[name] for name in ("log", "seq", "kind", "lamport", "utc", "deps")}
-    prev = values["prev"] or None
-    computed = entry_id(group=values["group"] or None, prev=prev, body_size=size, body_hash=digest, **hashed)
+    log, seq, lamport, utc, deps = (values[name] for name in ("log", "seq", "lamport", "utc", "deps"))
+    size, digest, prev = len(body), hashlib.sha256(body).digest(), values["prev"] or None
+    computed = entry_id(
+        group=values["group"] or None, log=log, seq=seq, kind=kind, lamport=lamport, utc=utc, prev=prev, deps=deps,
+        body_size=size, body_hash=digest,
+    )  # fmt: skip
     if computed != values["id"]:
         return _refused("ID_MISMATCH", namespace, expected=computed.hex(), actual=values["id"].hex())
     return Entry(
-        record_id=computed, profile="native", group=values["group"] or computed, statement=statement, prev=prev,
-        body=body, body_size=size, body_hash=digest, sig=values["sig"], **hashed,
+        record_id=computed, profile="native", group=values["group"] or computed, log=log, seq=seq, kind=kind,
+        lamport=lamport, utc=utc, prev=prev, deps=deps, statement=statement, body=body, body_size=size,
+        body_hash=digest, sig=values["sig"],
     )  # fmt: skip
 
 

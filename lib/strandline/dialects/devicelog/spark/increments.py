@@ -17,7 +17,7 @@ from strandline.dialects.devicelog.types import ForkPolicy
 from strandline.frames.lift import map_batches
 
 GROUP: Final = ("namespace", "bucket")
-_STATES: Final = "namespace_state"
+STATES: Final = "namespace_state"
 _FEW_GROUPS: Final = 10_000
 """The number of groups that can be broadcast to every task: a megabyte."""
 
@@ -68,7 +68,7 @@ def from_changes(
         "tip": stored(tips),
         "view": _ends(stored(tables.read(VIEW))),
         "screw": stored(tables.read(SCREWS)).groupBy(*GROUP, "log").agg(F.max_by("rewind", "seq").alias("rewind")),
-        "state": stored(tables.read(_STATES)).where(F.col("reducer_version") == version),
+        "state": stored(tables.read(STATES)).where(F.col("reducer_version") == version),
         "new": stored(news),
         "window": entries,
     }  # fmt: skip

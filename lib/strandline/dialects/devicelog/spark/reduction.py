@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -25,6 +26,10 @@ TABLES: Final = {"view": VIEW, "screw": SCREWS, "tip": TIPS, "member": MEMBERS}
 """The reduced tables, by the part of a reduced row that is a row of theirs."""
 
 
+FEW_ENTRIES: Final = 20_000
+"""Entries that one task reduces in half a second: less than the joins of an increment take."""
+
+
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the groups in `changes` (rows of the change feed) from their stored states, or whole; all if it is None.
 
@@ -36,11 +41,13 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = {}
     if changes is None or tables.has_partial_run(tuple(TABLES.values())):
         found = _whole(every, jobs, policy)
+    elif _are_few(tables):
+        found = _whole(_of(every, changes.select(*increments.GROUP).distinct(), jobs), jobs, policy)
     else:
         grown = increments.from_changes(headers(changes), every, tables, jobs, policy, version)
         frames = [] if grown.rows is None else [grown.rows]
         if grown.whole is not None:
-            frames.append(_whole(_of(every, jobs.checkpoint(grown.whole, "groups"), jobs), jobs, policy))
+            frames.append(_whole(_of(every, grown.whole, jobs), jobs, policy))
         else:
             bounds = _positions(frames[0], jobs)
         found = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
@@ -56,7 +63,17 @@ def _whole(entries: DataFrame, jobs: Jobs, policy: ForkPolicy) -> DataFrame:
     return jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
 
 
+def _are_few(tables: Tables) -> bool:
+    """Return whether all groups have so few entries that looking at these costs less than at their stored rows."""
+    states = tables.few_rows(increments.STATES)
+    if states is None:
+        return False
+    of_groups = states.filter(pc.equal(states.column("dialect"), DIALECT))
+    return (pc.sum(of_groups.column("record_count")).as_py() or 0) <= FEW_ENTRIES
+
+
 def _of(entries: DataFrame, groups: DataFrame, jobs: Jobs) -> DataFrame:
+    groups = jobs.checkpoint(groups, "groups")
     buckets = jobs.row(groups.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
     within = entries.where(F.col("bucket").isin(*buckets))
     return within.join(groups, list(increments.GROUP), "left_semi")

@@ -15,7 +15,7 @@ from strandline.dialects.devicelog.reduce.view import step
 from strandline.dialects.devicelog.types import Header
 
 MAX_BOUNDS: Final = 4_000_000
-"""Values of pasts, entries times logs: about 300 MB."""
+"""Values of pasts, entries times logs: at most 150 MiB."""
 
 
 @dataclass(frozen=True, slots=True)

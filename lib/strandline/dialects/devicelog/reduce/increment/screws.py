@@ -15,7 +15,7 @@ from strandline.dialects.devicelog.reduce.increment.stored import (
     knows_all,
     removals_of,
 )
-from strandline.dialects.devicelog.reduce.screws import verdict_on
+from strandline.dialects.devicelog.reduce.screws import statement_of, verdict_on
 from strandline.dialects.devicelog.reduce.view import View
 from strandline.dialects.devicelog.types import Header, ScrewStatement
 
@@ -42,14 +42,15 @@ def judged(
 
     `longer` is the end of the view with the new messages in it, `held` the entries of the window and the new ones.
     """
+    screws = [header for header in fresh if isinstance(header.statement, ScrewStatement)]
+    if not screws:
+        return ()
     numbers, view = _view_of(longer)
     removals = removals_of(held.values())
     rewinds = {log: tip.rewind for log, tip in tips.items()}
     found = []
-    for header in fresh:
-        if not isinstance(header.statement, ScrewStatement):
-            continue
-        screw, earlier = header.statement, rewinds[header.log]
+    for header in screws:
+        screw, earlier = statement_of(header), rewinds[header.log]
         rewinds[header.log] = screw.rewind
         own = pasts[header.record_id] | {header.log: header.seq - 1}
         before = _union(header, screw, own, held, pasts)

@@ -1,0 +1,44 @@
+"""Headers of large groups that nobody signed: reducers do not look at signatures."""
+
+import hashlib
+from collections.abc import Iterator
+from itertools import islice
+
+import pyarrow as pa
+
+from strandline.dialects.devicelog.codec import write_body
+from strandline.dialects.devicelog.types import KeyStatement
+from support.device_rows import HEADERS
+
+
+def _digest(*what):
+    return hashlib.sha256(repr(what).encode()).digest()
+
+
+def header_batches(logs: int, messages: int, seen_every: int) -> Iterator[pa.RecordBatch]:
+    """Headers of `logs` devices that write in turn; each `seen_every`th message names one of the device before."""
+    rows = _rows(logs, messages, seen_every)
+    while some := list(islice(rows, 8192)):
+        yield pa.RecordBatch.from_pylist(some, schema=HEADERS)
+
+
+def _rows(logs, messages, seen_every):
+    keys = [_digest("log", number) for number in range(logs)]
+    group = _digest("founder")
+    same = {"namespace": f"group:{group.hex()}", "bucket": 0, "profile": "native", "utc": 0}
+    tips = [(group, 0, -1), *((_digest("start", number), 0, 0) for number in range(1, logs))]
+    for number, (record_id, seq, lamport) in enumerate(tips):
+        named = () if number else tuple(keys[1:])
+        yield same | {
+            "record_id": record_id, "log": keys[number], "kind": "key", "seq": seq, "lamport": lamport, "prev": None,
+            "deps": [group] if number else [], "body": write_body(KeyStatement(str(number), named)),
+        }  # fmt: skip
+    for k in range(messages):
+        number = k % logs
+        prev, seq, lamport = tips[number]
+        seen = [tips[number - 1]] if k % seen_every == 0 else []
+        tips[number] = _digest(k), seq + 1, 1 + max([lamport, *(each[2] for each in seen)])
+        yield same | {
+            "record_id": tips[number][0], "log": keys[number], "kind": "msg", "seq": seq + 1,
+            "lamport": tips[number][2], "prev": prev, "deps": [each[0] for each in seen], "body": None,
+        }  # fmt: skip

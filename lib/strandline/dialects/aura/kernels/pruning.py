@@ -23,7 +23,7 @@ from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 _U64: Final = pa.decimal128(20, 0)
 _BATCH: Final = 4096
 
-HISTORY_COLUMNS: Final = ("namespace", "bucket", "fact_cbor")
+HISTORY_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", "relied")
 HISTORY_SCHEMA: Final = pa.schema(
     {
         "namespace": pa.string(), "bucket": pa.int32(), "state_hash": pa.binary(), "reducer_version": pa.string(),
@@ -49,7 +49,8 @@ CARRY_SCHEMA: Final = pa.schema({"namespace": pa.string(), "carry": pa.binary()}
 def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the history of each authority, and its base: the tip that the snapshot in force proves, null without one.
 
-    Reads: HISTORY_COLUMNS of all accepted operations and snapshots, the rows of a namespace together.
+    Reads: HISTORY_COLUMNS of all accepted operations and snapshots, the rows of a namespace together; relied: states by
+            which records were pruned, equal in all rows of a namespace, or null.
     Gives: HISTORY_SCHEMA, one row per authority: `chain` are the states from its genesis to its tip, `final` those up
             to its base. No stored column is used; memory is that of the facts of one authority.
     """
@@ -60,7 +61,8 @@ def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
     facts = [stored_fact(row["fact_cbor"]) for row in group]
     namespace = facts[0].namespace
     has_snapshots = any(fact.kind == "Snapshot" for fact in facts)
-    base = judge_snapshots(namespace, facts).base if has_snapshots else None
+    relied = group[0]["relied"] or ()
+    base = judge_snapshots(namespace, facts, relied=relied).base if has_snapshots else None
     found = reduce_authority(namespace, facts, base)
     chain = [op.new_commitment for op in found.chain.path]
     final = [] if base is None else chain[: chain.index(base.commitment) + 1]

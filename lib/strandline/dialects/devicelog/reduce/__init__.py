@@ -4,6 +4,7 @@ from strandline.dialects.devicelog.reduce.forks import Fork, forks
 from strandline.dialects.devicelog.reduce.graph import Graph, Key, key_of
 from strandline.dialects.devicelog.reduce.history import Row, history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
+from strandline.dialects.devicelog.reduce.pruning import CARRY, plan_group
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
 from strandline.dialects.devicelog.reduce.state import State, reduce, reducer_version
 from strandline.dialects.devicelog.reduce.sync import (
@@ -18,6 +19,7 @@ from strandline.dialects.devicelog.reduce.sync import (
 from strandline.dialects.devicelog.reduce.view import View, empty_view_hash, prefix_hashes
 
 __all__ = [
+    "CARRY",
     "Fork",
     "Found",
     "Graph",
@@ -38,6 +40,7 @@ __all__ = [
     "key_of",
     "missing",
     "parse_message",
+    "plan_group",
     "prefix_hashes",
     "reduce",
     "reducer_version",

@@ -27,9 +27,15 @@ def given(kernel, *rows):
     return [row for each in kernel(batch(row) for row in rows) for row in each.to_pylist()]
 
 
-def history(facts, relied=None):
+def history(facts, relied=None, *, is_settled=True):
     rows = [
-        {"namespace": fact.namespace.text, "bucket": 1, "fact_cbor": fact.cbor, "relied": relied}
+        {
+            "namespace": fact.namespace.text,
+            "bucket": 1,
+            "fact_cbor": fact.cbor,
+            "relied": relied,
+            "is_settled": is_settled,
+        }
         for fact in sorted(facts, key=lambda fact: fact.namespace.text)
     ]
     return given(kernels.histories, *rows)
@@ -62,6 +68,9 @@ def test_a_base_settles_the_fork_before_it():
     assert row["base"] == losing.new_commitment
     assert row["final"] == [op.new_commitment for op in ops]
     assert row["chain"][: len(ops)] == row["final"]
+    # Before `reduce` knows the snapshot its tables follow the other branch, and so does a plan.
+    [row] = history([*member.operations, member.snapshot(9, ops)], is_settled=False)
+    assert (row["base"], row["final"], losing.new_commitment in row["chain"]) == (None, [], False)
 
 
 def test_a_snapshot_of_another_branch_does_not_unseat_a_state_that_pruning_relied_on():

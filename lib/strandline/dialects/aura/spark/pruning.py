@@ -20,6 +20,7 @@ from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, SNAPSHOTS, STATES
+from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
@@ -37,15 +38,15 @@ _KEPT: Final = b"\xa1\x61v\x01"
 class PlannedFacts:
     """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
 
-    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `relied`: namespace
-    and states of authorities that earlier collections relied on, or None.
+    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `told`: what
+    the tables say of authorities, see `_told`.
     """
 
     retained: RetainedFacts
     members: DataFrame
     histories: DataFrame
     carried: DataFrame | None
-    relied: DataFrame | None
+    told: tuple[DataFrame | None, DataFrame]
 
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
@@ -56,13 +57,13 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     contexts = retained_facts(jobs.checkpoint(read, "facts"), tables, jobs)
     retained = contexts.where(scope.is_asked())
     members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
-    relied = _relied(tables, contexts)
-    histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope), relied), "histories")
+    told = _told(tables, contexts)
+    histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope), told), "histories")
     carried = (
         None if retained.pruned is None else jobs.checkpoint(_skeleton_sums(retained.pruned), "skeletons")
     )
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
-    planned = PlannedFacts(retained, members, histories, whole, relied)
+    planned = PlannedFacts(retained, members, histories, whole, told)
     facts = _that_count(retained, jobs)
     ordinary = views.view(facts, _states(histories, "chain"), members, jobs)
     final = views.view(facts, _states(histories, "final"), members, jobs)
@@ -129,7 +130,7 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
     then = planned.histories.where("base IS NOT NULL").select(*base)
     names = planned.histories.select("namespace")
     facts = tables.read(FACTS).where(_is_history()).join(names, "namespace", "left_semi")
-    now = _histories(facts, planned.relied).where("base IS NOT NULL").select(*base)
+    now = _histories(facts, planned.told).where("base IS NOT NULL").select(*base)
     moved = then.join(now, base, "left_anti").unionByName(now.join(then, base, "left_anti"))
     return not jobs.has_rows(moved)
 
@@ -152,21 +153,31 @@ def _needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Da
     return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
 
 
-def _relied(tables: Tables, retained: RetainedFacts) -> DataFrame | None:
-    """Return the states that applied snapshots relied on.  Gives: namespace (authority), relied.  Rows: one each."""
-    if retained.pruned is None:
-        return None
-    applied = retained.pruned.rows.select("namespace", "snapshot_id").distinct()
-    snapshots = tables.read(SNAPSHOTS).join(applied, ["namespace", "snapshot_id"], "left_semi")
-    each = snapshots.select(F.explode("inputs").alias("input")).select("input.*")
-    return each.groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
+def _told(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, DataFrame]:
+    """Return the states of authorities that earlier collections relied on, and which authorities have a known base.
+
+    Gives:  namespace, relied (None if nothing was pruned); namespace, is_settled.  Rows: one per authority.
+    """
+    snapshots = tables.read(SNAPSHOTS).where(F.col("dialect") == DIALECT)
+    in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").select("namespace").distinct()
+    settled = in_force.withColumn("is_settled", F.lit(True))
+    if contexts.pruned is None:
+        return None, settled
+    applied = contexts.pruned.rows.select("namespace", "snapshot_id").distinct()
+    each = snapshots.join(applied, ["namespace", "snapshot_id"], "left_semi").select(
+        F.explode("inputs").alias("input")
+    )
+    relied = each.select("input.*").groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
+    return relied, settled
 
 
-def _histories(facts: DataFrame, relied: DataFrame | None) -> DataFrame:
+def _histories(facts: DataFrame, told: tuple[DataFrame | None, DataFrame]) -> DataFrame:
+    relied, settled = told
     if relied is None:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
         facts = facts.join(F.broadcast(relied), "namespace", "left")
+    facts = facts.join(F.broadcast(settled), "namespace", "left").fillna(False, ["is_settled"])
     rows = facts.select(*kernels.HISTORY_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
     return map_batches(rows, kernels.histories, kernels.HISTORY_SCHEMA)
 

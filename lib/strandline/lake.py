@@ -123,12 +123,17 @@ class Lake:
         excluded: Sequence[str] = (),
         skip_window: int | None = None,
         min_prunable: int | None = None,
+        erase: Sequence[str] = (),
+        now: str | None = None,
         run_id: str | None = None,
     ) -> Report:
-        """Remove records that decide nothing any more, after a proof; `what_if` only says what would go."""
+        """Remove records that decide nothing any more, after a proof; `what_if` only says what would go.
+
+        `erase` names dialects whose bodies may be erased, each `name` or `name:days`; the days count back from `now`.
+        """
         return self._run(
             "gc", what_if=what_if, namespace=list(namespace), dialect=list(dialect), excluded=list(excluded),
-            skip_window=skip_window, min_prunable=min_prunable, run_id=run_id,
+            skip_window=skip_window, min_prunable=min_prunable, erase=list(erase), now=now, run_id=run_id,
         )  # fmt: skip
 
     def maintain(

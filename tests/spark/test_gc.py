@@ -8,9 +8,13 @@ from pyspark.sql import functions as F
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.hashing import set_hash
 from strandline.core.pruning import compute_checkpoint_pruning_boundary, snapshot_id
+from strandline.dialect_api.pruning import Erasing
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.spark.contexts import holds as context_holds
 from strandline.dialects.aura.verify import EMPTY
+from strandline.dialects.devicelog.codec import write_entry
+from strandline.dialects.devicelog.reduce import plan_group
+from strandline.dialects.devicelog.spark.tables import REDUCED as DEVICE_TABLES
 from strandline.dialects.ipfslog.reduce import LogConfiguration, decode_carry, plan_log
 from strandline.dialects.ipfslog.spark import pruning
 from strandline.dialects.ipfslog.types import log_namespace
@@ -22,14 +26,18 @@ from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
 from support.aura_reference import fact_row
 from support.context_cases import context_vectors, pruning_context, reattested
+from support.devicelog_reference import entry_row
 from support.ipfslog_cases import entry
 from support.lakes import counted, write_files
 from support.log_lakes import ReferenceLogs, enter, enter_identities, file_of, lake_tables, union
 from support.pruned_contexts import authority_rows, world
+from support.random_devices import random_history
 from support.random_logs import random_log
 from unit.aura.test_context_snapshots import snapshot
 
 V_COMMITMENT = after(EMPTY, other_authority()).commitment
+YOUNG = 15
+"""Milliseconds: random devices write at times like 3 or 20."""
 SEEDS, ROUNDS, CONTEXTS = range(40), 2, 60
 COUNTS = ("prunable", "pruned", "refused", "finished")
 
@@ -166,10 +174,10 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new
         reference.prune(expected)
         total += len(gone)
         assert carries(lake) == reference.carries
-        assert contexts.lake_tables(lake) == before
-        assert lake.reduce(full=True).members["differences"] == {}
         assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
     assert total > CONTEXTS
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
     assert counted(lake.gc(), COUNTS) == dict.fromkeys(COUNTS, 0)
     content = b"".join(line(fact) + b"\n" for fact in dump)
     assert lake.ingest(write_files(tmp_path / "dump", {"facts.jsonl": content})).counts["new"] == 0
@@ -188,8 +196,8 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
     vector, other = pruning_context(), other_authority()
     su = snapshot(0x32, "Kp", names=list(facts()), covers=facts().values())
     rows = [
-        *authority_rows(U, facts().values(), [su]),
-        *authority_rows(other.namespace, [other], [contexts.snapshot_of(other.namespace, [other], 1, K3)]),
+        *authority_rows([*facts().values()], [su]),
+        *authority_rows([other], [contexts.snapshot_of(other.namespace, [other], 1, K3)]),
         *(row for each in reference.members for row in each.rows()), *map(fact_row, vector.values()),
     ]  # fmt: skip
     contexts.enter_rows(lake, rows)
@@ -266,6 +274,42 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
         },
     )
     assert lake.reduce(full=True).members["damaged"] == {"snapshot": [first]}
+
+
+def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, tmp_path):
+    lake = new_lake("devices", dialect="devicelog")
+    groups = [random_history(seed).entries() for seed in range(40)]
+    groups = {entries[0].namespace: entries for entries in groups}
+    entries = [entry for group in groups.values() for entry in group]
+    union(lake, "device_log_entry", [entry_row(entry) | {"run_id": "test"} for entry in entries])
+    lake.reduce()
+    before = {table: lake.rows(table) for table in DEVICE_TABLES}
+    asked = {"erase": {"devicelog": Erasing(before=YOUNG)}}
+    plans = {name: plan_group(group, skip_window=0, before=YOUNG) for name, group in groups.items()}
+    gone = {each.record_id for plan in plans.values() for each in plan.prune}
+    assert len(gone) > 0
+    guessed = lake.gc(what_if=True, **asked)
+    with pytest.raises(KilledError):
+        lake.gc(faults=Faults("gc.pruned", fire=_kill), **asked)
+    done = lake.gc()
+    assert (guessed.counts["prunable"], done.counts["finished"]) == (len(gone), len(gone))
+    assert done.members["holds"]["devicelog"] == {"KIND_KEPT": len(entries)}
+    assert {name: holds for name, (_, _, holds) in collected(guessed).items()} == {
+        name: plan.holds for name, plan in plans.items() if plan.prune
+    }
+    stored = lake.rows("device_log_entry", "record_id", "body", "erased_at")
+    assert {id_ for id_, body, _ in stored if body is None} == gone
+    assert {id_ for id_, _, at in stored if at is not None} == gone
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert {table: lake.rows(table) for table in DEVICE_TABLES} == before
+    everything = lake.gc(erase={"devicelog": Erasing()})
+    rest = {each.record_id for group in groups.values() for each in plan_group(group, skip_window=0).prune}
+    assert gone < rest
+    assert (everything.counts["pruned"], everything.counts["erased"]) == (len(rest - gone),) * 2
+    # What was erased does not come back.
+    lines = b"".join(write_entry(entry) + b"\n" for entry in entries)
+    assert lake.ingest(write_files(tmp_path / "dump", {"entries.jsonl": lines})).counts["new"] == 0
+    assert {id_ for id_, body in lake.rows("device_log_entry", "record_id", "body") if body is None} == rest
 
 
 class KilledError(Exception):

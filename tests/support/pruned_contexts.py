@@ -8,6 +8,7 @@ from strandline.dialects.aura.author.synthetic import History
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import AuthorityChain, authority_chain, pruning
 from strandline.dialects.aura.reduce.contexts.skeletons import decode_carry, encode_carry
+from strandline.dialects.aura.verify import admit
 from support.aura_reference import fact_row, tuples
 from support.context_lakes import Facts
 from support.context_reference import context_rows
@@ -47,7 +48,7 @@ class Member:
 
     def rows(self):
         """The facts as rows of `aura_fact`."""
-        return authority_rows(self.namespace, self.operations, self.snapshots)
+        return authority_rows(self.operations, self.snapshots)
 
 
 def snapshot_of(namespace, facts, sequence, signer, state_hash=None):
@@ -60,9 +61,10 @@ def snapshot_of(namespace, facts, sequence, signer, state_hash=None):
     return author.attest(made, namespace.id, found.state.commitment, signer)
 
 
-def authority_rows(namespace, operations, snapshots=()):
+def authority_rows(operations, snapshots=()):
     """The facts of an authority as rows of `aura_fact`."""
-    ops = {row.op.fact.fact_id: row.op for row in reduce_authority(namespace, operations).chain.rows.values()}
+    ops = admit(operations).operations
+    assert len(ops) == len(operations)
     return [fact_row(fact, ops.get(fact.fact_id)) for fact in (*operations, *snapshots)]
 
 

@@ -18,6 +18,8 @@ DELETED: Final = "is_gone"
 
 SLOT: Final = "slot"
 """Column of the source of a merge into a slot: where a stored row has it, nothing is inserted."""
+ERASED_AT: Final = "erased_at"
+"""Column with the time at which a part of a record was erased."""
 
 
 def insert_only_merge_sql(
@@ -146,6 +148,21 @@ def delete_merge_sql(contract: Contract, *, target: str, source: str, buckets: S
         ValueError: There are no buckets.
     """
     return _merge_into(contract, target, source, buckets) + "WHEN MATCHED THEN DELETE"
+
+
+def erase_merge_sql(
+    contract: Contract, *, target: str, source: str, buckets: Sequence[int], column: str
+) -> str:
+    """Return the merge that sets a column of the keys of the batch to null, and `erased_at` to the time of the run.
+
+    The batch needs only the key columns and bucket. A row that is erased stays as it is.
+
+    Raises:
+        ValueError: There are no buckets.
+    """
+    updates = {column: "NULL", ERASED_AT: "current_timestamp()"}
+    matched = f"WHEN MATCHED AND t.{column} IS NOT NULL THEN {_update(updates)}"
+    return _merge_into(contract, target, source, buckets) + matched
 
 
 def _merge_into(

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 
@@ -18,16 +19,28 @@ ReducedTables: TypeAlias = Mapping[str, DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
+class Erasing:
+    """A part of records may be erased: of those that say they are from before `before`, or of all (None).
+
+    The time is in milliseconds since 1970, and is compared with what the writer claims.
+    """
+
+    before: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PruneScope:
     """The basis of a plan: the records as `reduction` reads them, and the window below which they may go.
 
-    `namespaces` are the only ones to plan, or None for all; those in `excluded` are left out.
+    `namespaces` are the only ones to plan, or None for all; those in `excluded` are left out. `erasing` is there if the
+    dialect has a part of its records to erase, and may.
     """
 
     reduction: ReduceScope
     skip_window: int
     namespaces: tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
+    erasing: Erasing | None = None
 
     def is_asked(self) -> Column:
         """Return whether the namespace in the column `namespace` is to be planned."""
@@ -56,7 +69,10 @@ class PrunePlan:
 
 
 class Prunes(ABC):
-    """A dialect that lets records go: their rows are removed, and skeletons stay in `pruned_record`."""
+    """A dialect that lets records go: their rows are removed, and skeletons stay in `pruned_record`.
+
+    Of a dialect with `DialectInfo.erasable` the rows stay without that column, and no skeleton is needed.
+    """
 
     @abstractmethod
     def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
@@ -93,6 +109,11 @@ class Prunes(ABC):
     def still_holds(self, plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:  # noqa: ARG002 - for dialects that rely
         """Return whether the plan relies on the same states of other namespaces now, at the newest versions."""
         return True
+
+
+def form_of(info: DialectInfo) -> str:
+    """Return what becomes of the records of a dialect that go: `remove` or `erase`."""
+    return "remove" if info.erasable is None else "erase"
 
 
 def pruner(dialect: object) -> Prunes | None:

@@ -17,13 +17,16 @@ ALWAYS_OPEN = ("DEFERRED_LIMIT", *FAULTS)
 """Reasons that do not depend on the block alone: the next verdict may differ."""
 
 
-def pruned_records(pruned: DataFrame, kinds: Sequence[str]) -> DataFrame:
-    """Keep the pruned records of namespaces of these kinds.  Reads: rows of `pruned_record`.  Gives: its columns."""
+def pruned_records(pruned: DataFrame, kinds: Sequence[str], form: str = "remove") -> DataFrame:
+    """Keep the pruned records of namespaces of these kinds: removed ones, or those of which a part was erased.
+
+    Reads:  rows of `pruned_record`.  Gives: its columns.
+    """
     of_kinds = [F.col("namespace").startswith(f"{kind}:") for kind in kinds]
     is_ours = of_kinds[0]
     for each in of_kinds[1:]:
         is_ours = is_ours | each
-    return pruned.where(is_ours & (F.col("form") == "remove"))
+    return pruned.where(is_ours & (F.col("form") == form))
 
 
 def is_asked(claims: Sequence[str], stored_claims: Mapping[str, Column]) -> Column:

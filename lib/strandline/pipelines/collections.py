@@ -8,6 +8,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialect_api.pruning import PruneScope, form_of
 from strandline.frames.known import KEY
 from strandline.frames.pruning import differing, row_hashes, totals
 from strandline.pipelines import prune_plans
@@ -41,7 +42,7 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
 
     Of a namespace whose snapshot is damaged, and of one with fewer than `min_prunable` records, nothing goes.
     """
-    judged = planned.verdicts.withColumn("reason", _reason(planned.scope.skip_window))
+    judged = planned.verdicts.withColumn("reason", _reason(planned.scope))
     usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
     judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
     only = planned.to_prune.join(judged.where("is_usable").select("namespace"), "namespace", "left_semi")
@@ -69,9 +70,15 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     return Round(planned, judged, chosen, carries, jobs.checkpoint(taken, "new snapshots"))
 
 
-def _reason(skip_window: int) -> Column:
+def _reason(scope: PruneScope) -> Column:
     is_applied = F.col("s_snapshot_id").eqNullSafe(F.col("applied_id"))
-    moved = (F.col("s_skip_window") != skip_window) | (F.col("s_reducer_version") != F.col("reducer_version"))
+    # What may be erased is said with each collection, so no snapshot of another one counts.
+    is_erasing = F.lit(scope.erasing is not None)
+    moved = (
+        is_erasing
+        | (F.col("s_skip_window") != scope.skip_window)
+        | (F.col("s_reducer_version") != F.col("reducer_version"))
+    )
     return (
         F.when(F.col("s_snapshot_id").isNull(), F.lit(None).cast("string"))
         .when(F.col("is_damaged"), F.lit(DAMAGED))
@@ -119,8 +126,9 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
         )
     runs = jobs.checkpoint(_runs(store, found, proofs), "what is done")
     ids = runs.where("outcome = 'PROVED'").select("namespace", "snapshot_id")
+    form = form_of(planned.dialect.info)
     rows = chosen.join(bones, list(KEY), "left").join(ids, "namespace").select(
-        "namespace", "bucket", "record_id", "alt_id", F.lit("remove").alias("form"), "kind", "skeleton",
+        "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
     return Proved(found, jobs.persist(rows, "pruned records"), runs, lost)

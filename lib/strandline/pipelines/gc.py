@@ -10,12 +10,12 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes
 from strandline.pipelines import gc_runs, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
+from strandline.pipelines.gc_deletes import carry_out, still_shown
 from strandline.pipelines.prune_plans import PRUNED, PruneRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -26,7 +26,7 @@ from strandline.tables.prunings import append_pruned, next_number
 from strandline.tables.store import TableStore, Written
 
 ROUNDS: Final = 10
-_COUNTS: Final = ("prunable", "pruned", "bytes", "refused", "finished")
+_COUNTS: Final = ("prunable", "pruned", "bytes", "refused", "finished", "erased", "still_shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,10 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
        to `pruned_record` is the moment of pruning, for all namespaces.
     5. The rows are deleted from the record tables, and `gc_run` says DONE.
 
-    `counts` has `prunable`, `pruned`, `bytes`, `refused` (namespaces) and `finished` (rows of 1). Members: `what_if`,
-    `collections` (the first 1000 rows of `gc_run`), `holds` (by dialect and rule, how many records stay) and
-    `differences` (rows that a failed proof found). A refused namespace ends the run with exit code 1.
+    `counts` has `prunable`, `pruned`, `bytes`, `refused` (namespaces), `finished` (rows of 1), `erased` (of `pruned`,
+    those whose row stays without its body) and `still_shown` (places that show an erased body: forks, rejected copies).
+    Members: `what_if`, `collections` (the first 1000 rows of `gc_run`), `holds` (by dialect and rule, how many records
+    stay) and `differences` (rows that a failed proof found). A refused namespace ends the run with exit code 1.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, TABLE_MISSING, NAMESPACE_UNKNOWN,
     NAMESPACE_AMBIGUOUS, TABLE_APPEND_ONLY; FaultError WRITE_CONFLICT, GC_LOST_RACES.
@@ -70,10 +71,12 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     lake.check_there(store)
     every = tuple(dialects)
     pairs = prune_plans.pruning_dialects(every, request)
+    asked = request.dialects or tuple(each.info.name for each in every)
     gc_runs.check_tables(store, pairs)
     done = _Done()
     if not request.what_if:
-        done.counts["finished"], written = gc_runs.finish(store, pairs, context)
+        others = tuple(pair for pair in prune_plans.every_pruning(every) if pair[0].info.name in asked)
+        done.counts["finished"], written = gc_runs.finish(store, others, context)
         done.written |= written
     last = 0
     for _ in range(ROUNDS):
@@ -203,16 +206,17 @@ def _give_up(store: TableStore, runs: DataFrame, outcome: str, done: _Done) -> N
 def _delete(
     store: TableStore, proved: Proved, jobs: SparkJobs, done: _Done, context: RunContext
 ) -> int | None:
-    """Delete the pruned rows of a dialect; return the version of its record table after that."""
-    table = proved.round.planned.dialect.info.record_table
-    key = contract(table).key
-    keys = proved.rows.select("namespace", "bucket", F.col("record_id").alias(key[1]))
-    buckets = jobs.row(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+    """Delete or erase the pruned rows of a dialect; return the version of its record table after that."""
+    info = proved.round.planned.dialect.info
+    buckets = jobs.row(proved.rows.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
     if not buckets:
         return None
     context.faults.reach("gc.delete")
-    done.written[table] = store.delete(table, keys, tuple(sorted(buckets)))
-    return done.written[table].version
+    done.written[info.record_table] = carry_out(store, info, proved.rows, tuple(sorted(buckets)))
+    if info.erasable is not None:
+        done.counts["erased"] += jobs.row(proved.rows.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        done.counts["still_shown"] += still_shown(store, proved.rows, jobs)
+    return done.written[info.record_table].version
 
 
 def _what_if() -> Any:

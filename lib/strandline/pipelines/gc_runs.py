@@ -8,11 +8,11 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.contracts.load import contract
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.pruning import Prunes
+from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
+from strandline.pipelines.gc_deletes import carry_out, left_over
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.store import TableStore, Written
 
@@ -38,7 +38,7 @@ def check_tables(store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]]) -> 
 def finish(
     store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]], context: RunContext
 ) -> tuple[int, dict[str, Written]]:
-    """Delete rows that `pruned_record` lists, and close the rows of `gc_run` of killed runs.
+    """Delete or erase what `pruned_record` lists, and close the rows of `gc_run` of killed runs.
 
     Returns the number of rows that were left, and what was written.
     """
@@ -47,16 +47,16 @@ def finish(
     count, written = 0, {}
     context.progress.stage("finishing earlier collections")
     for dialect, _ in pairs:
-        table = dialect.info.record_table
-        keys = list(contract(table).key)
-        pruned = pruned_records(store.read(PRUNED), dialect.info.kinds)
-        named = pruned.select("namespace", "bucket", F.col("record_id").alias(keys[1]))
-        left = store.read(table).select("bucket", *keys).join(named, ["bucket", *keys], "left_semi").persist()
+        info = dialect.info
+        if not store.stored_bytes(info.record_table):
+            continue
+        pruned = pruned_records(store.read(PRUNED), info.kinds, form_of(info))
+        left = left_over(store, info, pruned).persist()
         found = left.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")).collect()[
             0
         ]
         if found["rows"]:
-            written[table] = store.delete(table, left, tuple(sorted(found["buckets"])))
+            written[info.record_table] = carry_out(store, info, left, tuple(sorted(found["buckets"])))
             count += found["rows"]
         left.unpersist()
     # Rows of this run id are those of an attempt that was killed.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, pruner
+from strandline.dialect_api.pruning import Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.frames import snapshots
 from strandline.frames.buckets import bucket_of
@@ -38,6 +38,8 @@ class PruneRequest:
     namespaces: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     walk_entries: int = 10_000_000
+    erase: Mapping[str, Erasing] = field(default_factory=dict)
+    """Dialects of which a part of records may be erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,18 @@ class Planned:
 def pruning_dialects(
     dialects: Iterable[Dialect], request: PruneRequest
 ) -> tuple[tuple[Dialect, Prunes], ...]:
-    """Return the asked dialects that let records go."""
-    asked = [each for each in dialects if not request.dialects or each.info.name in request.dialects]
-    pairs = [(each, pruner(each)) for each in asked]
+    """Return the asked dialects that let records go; those that erase only if they may."""
+    return tuple(
+        (each, prunes)
+        for each, prunes in every_pruning(dialects)
+        if (not request.dialects or each.info.name in request.dialects)
+        and (each.info.erasable is None or each.info.name in request.erase)
+    )
+
+
+def every_pruning(dialects: Iterable[Dialect]) -> tuple[tuple[Dialect, Prunes], ...]:
+    """Return the dialects that can let records go."""
+    pairs = [(each, pruner(each)) for each in dialects]
     return tuple((each, prunes) for each, prunes in pairs if prunes is not None)
 
 
@@ -107,9 +118,10 @@ def plan(
         lake_options=lake.options_of(store, info),
     )  # fmt: skip
     scope = PruneScope(
-        reduction, request.skip_window, chosen.get(info.name, ()) if chosen else None, excluded.get(info.name, ())
+        reduction, request.skip_window, chosen.get(info.name, ()) if chosen else None, excluded.get(info.name, ()),
+        request.erase.get(info.name),
     )  # fmt: skip
-    pruned = pruned_records(store.read_version(PRUNED, versions[PRUNED]), info.kinds)
+    pruned = pruned_records(store.read_version(PRUNED, versions[PRUNED]), info.kinds, form_of(info))
     stated = snapshots.local(store.read(SNAPSHOTS).where(F.col("dialect") == info.name))
     found = prunes.plan_pruning(store, jobs, scope)
     newest = jobs.checkpoint(snapshots.newest(stated), "newest snapshots")

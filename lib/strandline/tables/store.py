@@ -15,6 +15,7 @@ from strandline.contracts.merge import (
     NO_BOUNDS,
     continue_merge_sql,
     delete_merge_sql,
+    erase_merge_sql,
     insert_only_merge_sql,
     replace_merge_sql,
     slot_merge_sql,
@@ -178,6 +179,14 @@ class TableStore(TableReads):
         described = contract(table)
         sql = delete_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets
+        )
+        return self._merge(described, sql, keys, buckets, {}, lay_out=False)
+
+    def erase(self, table: str, keys: DataFrame, buckets: tuple[int, ...], column: str) -> Written:
+        """Set a column of the rows with a key in `keys` (key columns and bucket) to null."""
+        described = contract(table)
+        sql = erase_merge_sql(
+            described, target=self.target(table), source=self._view(table), buckets=buckets, column=column
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 

@@ -27,9 +27,15 @@ def given(kernel, *rows):
     return [row for each in kernel(batch(row) for row in rows) for row in each.to_pylist()]
 
 
-def history(facts):
+def history(facts, relied=None, *, is_settled=True):
     rows = [
-        {"namespace": fact.namespace.text, "bucket": 1, "fact_cbor": fact.cbor}
+        {
+            "namespace": fact.namespace.text,
+            "bucket": 1,
+            "fact_cbor": fact.cbor,
+            "relied": relied,
+            "is_settled": is_settled,
+        }
         for fact in sorted(facts, key=lambda fact: fact.namespace.text)
     ]
     return given(kernels.histories, *rows)
@@ -62,6 +68,24 @@ def test_a_base_settles_the_fork_before_it():
     assert row["base"] == losing.new_commitment
     assert row["final"] == [op.new_commitment for op in ops]
     assert row["chain"][: len(ops)] == row["final"]
+    # Before `reduce` knows the snapshot its tables follow the other branch, and so does a plan.
+    [row] = history([*member.operations, member.snapshot(9, ops)], is_settled=False)
+    assert (row["base"], row["final"], losing.new_commitment in row["chain"]) == (None, [], False)
+
+
+def test_a_snapshot_of_another_branch_does_not_unseat_a_state_that_pruning_relied_on():
+    member = Member(3)
+    losing = next(
+        row.op for row in reduce_authority(member.namespace, member.operations).chain.rows.values()
+        if row.outcome == "superseded"
+    )  # fmt: skip
+    winning = reduce_authority(member.namespace, member.operations).chain.path
+    rivals = [member.snapshot(1, winning), member.snapshot(9, path_to(member, losing))]
+    for relied in (winning[-1], losing):
+        [row] = history([*member.operations, *rivals], [relied.new_commitment])
+        assert row["base"] == relied.new_commitment
+    [row] = history([*member.operations, *rivals])
+    assert row["base"] in (winning[-1].new_commitment, losing.new_commitment)
 
 
 def path_to(member, op):

@@ -6,7 +6,9 @@ import pytest
 from rich.console import Console
 
 from strandline.cli import show
+from strandline.cli.erasing import erasures
 from strandline.cli.main import main
+from strandline.dialect_api.pruning import Erasing
 from strandline.pipelines.report import Report
 
 
@@ -24,6 +26,37 @@ def test_what_is_out_of_range_is_wrong_usage_and_writes_nothing(command, words, 
     assert main([command, *words, "--lake", str(tmp_path / "lake")]) == 2
     assert said in "".join(capsys.readouterr())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--erase", "devicelog:30"), "ERASE_TIME"),
+        (("--erase", "devicelog", "--now", "2026-11-25T00:00:00Z"), "ERASE_TIME"),
+        (("--now", "2026-11-25T00:00:00Z"), "ERASE_TIME"),
+        (("--erase", "devicelog:30", "--now", "2026-11-25T00:00:00"), "ERASE_TIME"),
+        (("--erase", "devicelog:30", "--now", "2026-11-25T00:00:00+01:00"), "ERASE_TIME"),
+        (("--erase", "devicelog:30", "--now", "yesterday"), "ERASE_TIME"),
+        (("--erase", "devicelog:3652059", "--now", "2026-11-25T00:00:00Z"), "ERASE_TIME"),
+        (("--erase", "devicelog:-1", "--now", "2026-11-25T00:00:00Z"), "ERASE_DAYS"),
+        (("--erase", "devicelog:", "--now", "2026-11-25T00:00:00Z"), "ERASE_DAYS"),
+        (("--erase", "devicelog:99999999999999999999", "--now", "2026-11-25T00:00:00Z"), "ERASE_DAYS"),
+        (("--erase", "devicelog:\u0663", "--now", "2026-11-25T00:00:00Z"), "ERASE_DAYS"),
+        (("--erase", "sdmp"), "ERASE_UNKNOWN"),
+        (("--erase", "nobody"), "DIALECT_UNKNOWN"),
+    ],
+)
+def test_what_may_be_erased_is_named_whole_or_nothing_happens(words, code, tmp_path, capsys):
+    assert main(["gc", *words, "--lake", str(tmp_path / "lake"), "--json"]) == 2
+    assert code in "".join(capsys.readouterr())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_days_count_back_from_now():
+    found = erasures(["devicelog:2"], "1970-01-05T00:00:00.5Z")
+    assert found == {"devicelog": Erasing(before=2 * 24 * 3600 * 1000 + 500)}
+    assert erasures(["devicelog"], None) == {"devicelog": Erasing(None)}
+    assert erasures([], None) == {}
 
 
 def test_fewer_than_one_record_is_no_number_of_records(tmp_path, capsys):

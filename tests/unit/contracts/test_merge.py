@@ -147,6 +147,28 @@ WHEN MATCHED THEN DELETE"""
     )
 
 
+def test_the_merge_that_erases_as_text():
+    text = merge.erase_merge_sql(
+        load.contract("device_log_entry"), target=quote_path("/lake/device_log_entry"), source="gone", buckets=[2],
+        column="body",
+    )  # fmt: skip
+    assert (
+        text
+        == """\
+MERGE INTO delta.`/lake/device_log_entry` AS t
+USING `gone` AS s
+ON t.bucket IN (2)
+  AND t.bucket = s.bucket
+  AND t.namespace = s.namespace
+  AND t.record_id = s.record_id
+WHEN MATCHED AND t.body IS NOT NULL THEN UPDATE SET
+  body = NULL,
+  erased_at = current_timestamp()"""
+    )
+    with pytest.raises(ValueError, match="no bucket"):
+        merge.erase_merge_sql(LINES, target=TARGET, source="gone", buckets=[], column="body")
+
+
 @pytest.mark.parametrize("table", ["node_journal", "equivocation", "namespace_state"])
 def test_a_replacing_merge_writes_every_column_and_never_moves_a_key(table: str):
     contract = load.contract(table)

@@ -185,6 +185,7 @@ PRODUCED = [
     "EPOCH_END",
     "EPOCH_START",
     "NOT_FINAL",
+    "SIGNED_TEXT",
     "WALK_MODE",
     "STORE_KEEPS_ALL",
     "HEAD",

@@ -7,6 +7,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.commands.snapshot import Dialects, Namespaces, SkipWindow
+from strandline.cli.erasing import erasures
 from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.pruning import DEFAULT_SKIP_WINDOW
@@ -23,6 +24,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline gc --what-if",
             "strandline gc --except demo-shop --min-prunable 1000",
             "strandline gc --skip-window 64 --schema main.strandline --json",
+            "strandline gc --erase devicelog:365 --now 2026-11-25T00:00:00Z",
         ),
     )(_gc)
 
@@ -54,6 +56,21 @@ def _gc(
             show_default=False,
         ),
     ] = None,
+    erase: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--erase",
+            metavar="DIALECT[:DAYS]",
+            help="Erase bodies of entries, which stay themselves; with DAYS those that say they are older.",
+            show_default=False,
+        ),
+    ] = None,
+    now: Annotated[
+        str | None,
+        typer.Option(
+            "--now", metavar="TIME", help="Time in UTC that DAYS count from, ISO 8601.", show_default=False
+        ),
+    ] = None,
 ) -> Result:
     """Remove records that decide nothing any more from the record tables.
 
@@ -71,6 +88,7 @@ def _gc(
         walk_entries=call.settings.limits.walk_entries,
         min_prunable=1 if min_prunable is None else min_prunable,
         what_if=what_if,
+        erase=erasures(erase or (), now),
     )
     with call.progress() as progress:
         report = gc.run(call.store(makes=False), every(), request, call.context(progress))

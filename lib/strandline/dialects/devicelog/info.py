@@ -43,4 +43,5 @@ INFO: Final = DialectInfo(
     ),
     health="strandline.dialects.devicelog.reduce.health:HEALTH",
     drawing="strandline.dialects.devicelog.reduce.drawing:DRAWING",
+    erasable="body",
 )  # fmt: skip

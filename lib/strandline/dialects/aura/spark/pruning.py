@@ -20,14 +20,17 @@ from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
 from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
-from strandline.dialects.aura.spark.tables import FACTS, FLOWS, STATES
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, SNAPSHOTS, STATES
+from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
 _HOME: Final = ("namespace", "bucket")
-_STATE: Final = ("namespace", "record_count", "state_hash", "reducer_version")
+_STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _ID_AT: Final = len("authority:") + 1
 _CHARGE: Final = "FlowCharge"
+_INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
+_COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
 _KEPT: Final = b"\xa1\x61v\x01"
 """The carry of an authority that pruned nothing, {v: 1} in CBOR."""
 
@@ -36,48 +39,50 @@ _KEPT: Final = b"\xa1\x61v\x01"
 class PlannedFacts:
     """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
 
-    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None.
+    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `told`: what
+    the tables say of authorities, see `_told`.
     """
 
     retained: RetainedFacts
     members: DataFrame
     histories: DataFrame
     carried: DataFrame | None
+    told: tuple[DataFrame | None, DataFrame]
 
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     """Reduce contexts from all of their facts, by all states of their members and by final ones."""
     every = tables.read_version(FACTS, scope.reduction.version)
-    retained = retained_facts(every.where(_is_of("context")), tables, jobs).where(scope.is_asked())
+    # Read once: a plan looks at the facts some thirty times.
+    read = every.where(_is_of("context") & scope.is_asked()).select(*_COLUMNS, _size())
+    contexts = retained_facts(jobs.checkpoint(read, "facts"), tables, jobs)
+    retained = contexts.where(scope.is_asked())
     members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
-    histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope)), "histories")
+    told = _told(tables, contexts)
+    histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope), told), "histories")
     carried = (
         None if retained.pruned is None else jobs.checkpoint(_skeleton_sums(retained.pruned), "skeletons")
     )
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
-    planned = PlannedFacts(retained, members, histories, whole)
-    facts = retained.facts
+    planned = PlannedFacts(retained, members, histories, whole, told)
+    facts = _that_count(retained, jobs)
     ordinary = views.view(facts, _states(histories, "chain"), members, jobs)
     final = views.view(facts, _states(histories, "final"), members, jobs)
-    reduced = _reduced(retained, ordinary, planned, whole, jobs)
+    reduced = _reduced(retained, facts, ordinary, planned, whole, jobs)
     found = holds.holds(facts, ordinary, final, reduced[FLOWS], scope.skip_window)
-    kept = every.where(_is_of("authority") & scope.is_asked())
+    kept = every.where(_is_of("authority") & scope.is_asked()).withColumn("size", _size())
     of_authorities = histories.where(scope.is_asked()).select(
         *_HOME, "state_hash", "reducer_version", F.array().cast(_INPUTS).alias("inputs")
     )
-    of_contexts = reduced[STATES].join(_inputs(members, histories), "namespace", "left").join(
-        retained.stored.select(*_HOME).distinct(), "namespace"
-    )  # fmt: skip
+    of_contexts = reduced[STATES].join(_inputs(members, histories), "namespace", "left")
     states = of_contexts.select(
         *_HOME, "state_hash", "reducer_version", F.coalesce("inputs", F.array().cast(_INPUTS)).alias("inputs")
     )
     return PrunePlan(
-        jobs.persist(_members(retained, found).unionByName(_kept(kept)), "what keeps facts"),
-        states.unionByName(of_authorities), reduced, planned, _damaged(planned, carried, jobs),
+        jobs.checkpoint(_members(retained, found).unionByName(_kept(kept)), "what keeps facts"),
+        jobs.checkpoint(states.unionByName(of_authorities), "states of all"), reduced, planned,
+        _damaged(planned, carried, jobs),
     )  # fmt: skip
-
-
-_INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 
 
 def skeletons(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
@@ -111,10 +116,12 @@ def reduce_rest(
     if planned.retained.pruned is not None:
         rows = rows.unionByName(planned.retained.pruned.rows.select(*rows.columns))
     homes = rows.select(*_HOME).distinct()
-    pruned = PrunedFacts(jobs.persist(rows, "all that goes"), new_carries.join(homes, "namespace"))
-    rest = RetainedFacts(planned.retained.stored, pruned)
-    seen = views.view(rest.facts, _states(planned.histories, "chain"), planned.members, jobs)
-    return _reduced(rest, seen, planned, rest.carried(), jobs)
+    gone_ids = jobs.checkpoint(rows, "all that goes")
+    carries_ = jobs.checkpoint(new_carries.join(homes, "namespace"), "new carries")
+    rest = RetainedFacts(planned.retained.stored, PrunedFacts(gone_ids, carries_))
+    facts = _that_count(rest, jobs)
+    seen = views.view(facts, _states(planned.histories, "chain"), planned.members, jobs)
+    return _reduced(rest, facts, seen, planned, rest.carried(), jobs)
 
 
 def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
@@ -124,7 +131,7 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
     then = planned.histories.where("base IS NOT NULL").select(*base)
     names = planned.histories.select("namespace")
     facts = tables.read(FACTS).where(_is_history()).join(names, "namespace", "left_semi")
-    now = _histories(facts).where("base IS NOT NULL").select(*base)
+    now = _histories(facts, planned.told).where("base IS NOT NULL").select(*base)
     moved = then.join(now, base, "left_anti").unionByName(now.join(then, base, "left_anti"))
     return not jobs.has_rows(moved)
 
@@ -147,7 +154,31 @@ def _needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Da
     return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
 
 
-def _histories(facts: DataFrame) -> DataFrame:
+def _told(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, DataFrame]:
+    """Return the states of authorities that earlier collections relied on, and which authorities have a known base.
+
+    Gives:  namespace, relied (None if nothing was pruned); namespace, is_settled.  Rows: one per authority.
+    """
+    snapshots = tables.read(SNAPSHOTS).where(F.col("dialect") == DIALECT)
+    in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").select("namespace").distinct()
+    settled = in_force.withColumn("is_settled", F.lit(True))
+    if contexts.pruned is None:
+        return None, settled
+    applied = contexts.pruned.rows.select("namespace", "snapshot_id").distinct()
+    each = snapshots.join(applied, ["namespace", "snapshot_id"], "left_semi").select(
+        F.explode("inputs").alias("input")
+    )
+    relied = each.select("input.*").groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
+    return relied, settled
+
+
+def _histories(facts: DataFrame, told: tuple[DataFrame | None, DataFrame]) -> DataFrame:
+    relied, settled = told
+    if relied is None:
+        facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
+    else:
+        facts = facts.join(F.broadcast(relied), "namespace", "left")
+    facts = facts.join(F.broadcast(settled), "namespace", "left").fillna(False, ["is_settled"])
     rows = facts.select(*kernels.HISTORY_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
     return map_batches(rows, kernels.histories, kernels.HISTORY_SCHEMA)
 
@@ -169,10 +200,24 @@ def _inputs(members: DataFrame, histories: DataFrame) -> DataFrame:
     return found.groupBy("namespace").agg(F.sort_array(F.collect_list(pair)).alias("inputs"))
 
 
+def _that_count(retained: RetainedFacts, jobs: Jobs) -> DataFrame:
+    """Return the facts that count, without the plan that leaves out pruned bodies."""
+    return retained.facts if retained.pruned is None else jobs.checkpoint(retained.facts, "facts that count")
+
+
+def _size() -> Column:
+    return F.octet_length("fact_cbor").cast("bigint").alias("size")
+
+
 def _reduced(
-    retained: RetainedFacts, seen: views.View, planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs
+    retained: RetainedFacts,
+    facts: DataFrame,
+    seen: views.View,
+    planned: PlannedFacts,
+    carried: DataFrame | None,
+    jobs: Jobs,
 ) -> dict[str, DataFrame]:
-    rows = views.reduced_rows(seen, retained.facts, carried, planned.members, jobs)
+    rows = views.reduced_rows(seen, facts, carried, planned.members, jobs)
     states = state_hashes(retained.counted(), fold(DataFrame.unionByName, views.row_hashes(rows))).withColumn(
         "reducer_version", F.lit(REDUCER)
     )
@@ -204,7 +249,7 @@ def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame
     return facts.select(
         *_HOME, "record_id", F.col("variant").alias("kind"), F.col("body_id").alias("alt_id"),
         generation.alias("generation"), hold.alias("hold"),
-        F.octet_length("fact_cbor").cast("bigint").alias("size"),
+        "size",
     )  # fmt: skip
 
 

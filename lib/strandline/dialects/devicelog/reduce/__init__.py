@@ -5,6 +5,7 @@ from strandline.dialects.devicelog.reduce.forks import Fork, forks
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.history import Row, history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
+from strandline.dialects.devicelog.reduce.pruning import CARRY, plan_group
 from strandline.dialects.devicelog.reduce.screws import Screw, check_screw
 from strandline.dialects.devicelog.reduce.state import State, reduce, reducer_version
 from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
@@ -20,6 +21,7 @@ from strandline.dialects.devicelog.reduce.sync import (
 from strandline.dialects.devicelog.reduce.view import View, empty_view_hash, prefix_hashes
 
 __all__ = [
+    "CARRY",
     "Fork",
     "Found",
     "Graph",
@@ -41,6 +43,7 @@ __all__ = [
     "key_of",
     "missing",
     "parse_message",
+    "plan_group",
     "prefix_hashes",
     "reduce",
     "reducer_version",

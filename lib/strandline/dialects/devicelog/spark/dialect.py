@@ -10,18 +10,19 @@ from pyspark.sql import DataFrame
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.devicelog import demo as demo_files
 from strandline.dialects.devicelog.codec import DOCUMENT_FORMATS, parse_hmac_key, read_documents
 from strandline.dialects.devicelog.info import SSB_HMAC_KEY, SSB_PROFILE
 from strandline.dialects.devicelog.spark import export as export_files
-from strandline.dialects.devicelog.spark import forks, reduction
+from strandline.dialects.devicelog.spark import forks, pruning, reduction
 from strandline.dialects.devicelog.spark.admission import EntryAdmission
 from strandline.dialects.devicelog.spark.tables import ENTRIES, EQUIVOCATIONS
 from strandline.dialects.devicelog.types import MAX_LINE_BYTES
 
 
-class DeviceLogs(EntryAdmission):
+class DeviceLogs(EntryAdmission, Prunes):
     """Logs of the devices of a user, and Scuttlebutt feeds."""
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
@@ -44,7 +45,33 @@ class DeviceLogs(EntryAdmission):
             is_weak=scope.lake_options[SSB_PROFILE] == "weak",
             hmac_key=parse_hmac_key(hmac_key) if hmac_key else None,
         )  # fmt: skip
+        kept = forks.of_erased(tables) if changes is None else None
+        found = found if kept is None else found.unionByName(kept)
         return replace(reduced, tables={**reduced.tables, EQUIVOCATIONS: found})
+
+    def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+        """Say of each message whether its body may be erased."""
+        return pruning.plan(tables, jobs, scope)
+
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:  # noqa: ARG002 - the interface has it
+        """Return no skeletons: rows of entries stay."""
+        return pruning.skeletons(chosen)
+
+    def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:  # noqa: ARG002
+        """Return carries that say nothing but their version."""
+        return pruning.carries(plan)
+
+    def reduce_rest(
+        self,
+        plan: PrunePlan,
+        skeletons: DataFrame,
+        carries: DataFrame,  # noqa: ARG002
+        tables: Tables,  # noqa: ARG002
+        jobs: Jobs,
+        scope: PruneScope,
+    ) -> ReducedTables:
+        """Reduce groups without the chosen bodies."""
+        return pruning.reduce_rest(plan, skeletons, jobs, scope)
 
     def export(self, lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
         """Write entries as lines of JSON."""

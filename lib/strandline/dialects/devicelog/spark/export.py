@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.export import ExportFile
@@ -18,9 +18,8 @@ from strandline.frames.namespaces import only_namespaces
 def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
     """Return the entries of groups by (lamport, id); those whose body was erased are left out and counted."""
     every = only_namespaces(lake.read(ENTRIES), namespaces, lake.buckets)
-    is_erased = F.col("body").isNull() & F.col("raw").isNull()
-    erased = jobs.row(every.agg(F.count_if(is_erased).alias("erased")))["erased"]
-    entries = every.where(~is_erased)
+    erased = jobs.row(every.agg(F.count_if(_is_erased()).alias("erased")))["erased"]
+    entries = every.where(~_is_erased())
     order = ("namespace", "lamport", "record_id")
     placed = entries.repartitionByRange(*order).sortWithinPartitions(*order)
     ids = entries.select("namespace", "record_id")
@@ -28,8 +27,15 @@ def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportF
 
 
 def to_files(rows: Mapping[str, DataFrame]) -> DataFrame:
-    """Write entries as files of lines of about a MiB.  Gives: format, content.  Rows: one per file."""
-    return _lines(rows[ENTRIES]).select(F.lit("lines").alias("format"), "content")
+    """Write entries as files of lines of about a MiB, without those whose body was erased: nobody can verify them.
+
+    Gives:  format, content.  Rows: one per file.
+    """
+    return _lines(rows[ENTRIES].where(~_is_erased())).select(F.lit("lines").alias("format"), "content")
+
+
+def _is_erased() -> Column:
+    return F.col("body").isNull() & F.col("raw").isNull()
 
 
 def _heads(entries: DataFrame) -> DataFrame:

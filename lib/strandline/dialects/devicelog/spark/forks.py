@@ -7,10 +7,15 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.load import contract
 from strandline.core.equivocation import MAX_MEMBERS
+from strandline.dialect_api.ports import Tables
 from strandline.dialects.devicelog import kernels
+from strandline.dialects.devicelog.info import INFO
+from strandline.dialects.devicelog.spark.tables import EQUIVOCATIONS, PRUNED
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import FORK_KIND
+from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_equivocation
 from strandline.kernels.equivocations import FORK_SCHEMA
@@ -61,6 +66,24 @@ def forks(
         rows.select(*kernels.FORK_COLUMNS), kernels.fork_rows, FORK_SCHEMA, hmac_key=hmac_key
     )
     return as_equivocation(shaped, dialect=DIALECT, kind=FORK_KIND, attributable=True)
+
+
+def of_erased(tables: Tables) -> DataFrame | None:
+    """Return the stored forks that show an erased body, which stay as they are; None if nothing was erased.
+
+    Gives:  the columns of `equivocation` that are compared.
+    """
+    few = tables.few_rows(PRUNED)
+    if few is not None and few.num_rows == 0:
+        return None
+    erased = pruned_records(tables.read(PRUNED), INFO.kinds, "erase").select(*KEY)
+    stored = tables.read(EQUIVOCATIONS).where(F.col("dialect") == DIALECT)
+    shown = stored.select(
+        "namespace", "equivocation_id", F.explode(F.slice("members", 1, 2)).alias("record_id")
+    )
+    named = shown.join(erased, list(KEY), "left_semi").select("namespace", "equivocation_id")
+    found = stored.join(named, ["namespace", "equivocation_id"], "left_semi")
+    return found.select(*contract(EQUIVOCATIONS).compared)
 
 
 def _follows(*, is_weak: bool) -> Column:

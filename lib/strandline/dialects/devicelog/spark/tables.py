@@ -5,4 +5,6 @@ from typing import Final
 from strandline.dialects.devicelog.info import INFO
 
 ENTRIES: Final = INFO.record_table
-VIEW, SCREWS, TIPS, MEMBERS, EQUIVOCATIONS = INFO.reduced_tables
+PRUNED: Final = "pruned_record"
+REDUCED: Final = INFO.reduced_tables
+VIEW, SCREWS, TIPS, MEMBERS, EQUIVOCATIONS = REDUCED

@@ -36,9 +36,15 @@ class SnapshotVerdicts:
 
 
 def judge_snapshots(
-    namespace: Namespace, facts: Iterable[Fact], chains: Mapping[bytes, AuthorityChain] | None = None
+    namespace: Namespace,
+    facts: Iterable[Fact],
+    chains: Mapping[bytes, AuthorityChain] | None = None,
+    relied: Iterable[bytes] = (),
 ) -> SnapshotVerdicts:
     """Return what the Snapshot facts of a namespace are worth, from its accepted facts; `chains` for a context.
+
+    `relied` are states of an authority that records of this lake were pruned by: only snapshots that attest the last of
+    them or a state after it can be in force, and they are judged first.
 
     The first of these that applies is the status:
     - `unjudged`: too many come before it, or it could not be in force;
@@ -53,7 +59,7 @@ def judge_snapshots(
     in descending (height of the attested state, sequence, fact id), without those that attest the tip of a sound one of
     this walk or a state before it. What these supersede is judged, too.
     """
-    return _Judge(namespace, {fact.fact_id: fact for fact in facts}, chains or {}).run()
+    return _Judge(namespace, {fact.fact_id: fact for fact in facts}, chains or {}, frozenset(relied)).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +73,16 @@ class _Judged:
 
 class _Judge:
     def __init__(
-        self, namespace: Namespace, facts: Mapping[bytes, Fact], chains: Mapping[bytes, AuthorityChain]
+        self,
+        namespace: Namespace,
+        facts: Mapping[bytes, Fact],
+        chains: Mapping[bytes, AuthorityChain],
+        relied: frozenset[bytes],
     ) -> None:
         self.namespace = namespace
         self.facts = facts
         self.chains = chains
+        self.relied = relied
         self.snapshots = {id_: fact for id_, fact in facts.items() if fact.kind == "Snapshot"}
         self.judged: dict[bytes, _Judged] = {}
         self.found = SnapshotVerdicts()
@@ -96,7 +107,9 @@ class _Judge:
                     "waiting" if judged.is_waiting else "older" if judged.is_sound else "unsound"
                 )
                 self.found.statuses[id_] = status
-        best = self._best(id_ for id_, each in self.judged.items() if each.is_sound)
+        best = self._best(
+            id_ for id_, each in self.judged.items() if each.is_sound and self._can_be_in_force(id_)
+        )
         if best is not None:
             self.found.statuses[best] = "in_force"
             self.found.in_force = self.snapshots[best]
@@ -115,7 +128,11 @@ class _Judge:
     def _walk_authority(self) -> list[bytes]:
         order = sorted(
             self.snapshots,
-            key=lambda id_: (self.heights.get(self._attested(self.snapshots[id_]), 0), *self._rank(id_)),
+            key=lambda id_: (
+                self._can_be_in_force(id_),
+                self.heights.get(self._attested(self.snapshots[id_]), 0),
+                *self._rank(id_),
+            ),
             reverse=True,
         )
         passed: set[bytes] = set()
@@ -139,6 +156,12 @@ class _Judge:
     def _attested(self, snapshot: Fact) -> bytes:
         """Return the state that a snapshot of an authority attests: nobody else may attest it."""
         return snapshot.attest[0].commitment
+
+    def _can_be_in_force(self, id_: bytes) -> bool:
+        """Return whether a snapshot attests all relied states or states after them."""
+        return not self.relied or self.relied <= {
+            *self._ancestors(self._attested(self.snapshots[id_]), set())
+        }
 
     def _ancestors(self, commitment: bytes, known: set[bytes]) -> Iterator[bytes]:
         """Yield a state and those before it, down to one that is known."""

@@ -1,0 +1,97 @@
+"""Erasing of bodies of device logs: messages of the final prefix that no later record moves."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.pruning import Erasing, PrunePlan, PruneScope, ReducedTables
+from strandline.dialects.devicelog.info import INFO
+from strandline.dialects.devicelog.kernels.reduction import reduced
+from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
+from strandline.dialects.devicelog.reduce import CARRY, reducer_version
+from strandline.dialects.devicelog.spark.reduction import POLICY, TABLES, headers
+from strandline.dialects.devicelog.spark.tables import ENTRIES, PRUNED, VIEW
+from strandline.dialects.devicelog.types import ForkPolicy
+from strandline.frames.known import KEY, pruned_records
+from strandline.frames.lift import map_batches
+from strandline.frames.pruning import GENERATION, boundary
+
+_STATES: Final = "namespace_state"
+
+
+def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
+    """Reduce groups from all of their headers, and say of each entry with a body what keeps it."""
+    entries = tables.read_version(ENTRIES, scope.reduction.version).where(scope.is_asked())
+    rows = _reduced(entries, jobs, scope)
+    pruned = pruned_records(tables.read(PRUNED), INFO.kinds, "erase")
+    whole = entries.join(pruned.select(*KEY), list(KEY), "left_anti")
+    states = rows[_STATES].join(entries.select("namespace", "bucket").distinct(), "namespace")
+    members = _members(whole, rows[VIEW], scope.erasing or Erasing(), scope.skip_window)
+    return PrunePlan(
+        jobs.persist(members, "what keeps bodies"),
+        states.select("namespace", "bucket", "state_hash", "reducer_version"), rows, entries,
+    )  # fmt: skip
+
+
+def skeletons(chosen: DataFrame) -> DataFrame:
+    """Return no skeletons: the rows stay."""
+    return chosen.select(*KEY, F.lit(None).cast("binary").alias("skeleton"))
+
+
+def carries(plan: PrunePlan) -> DataFrame:
+    """Return the carry of each group."""
+    return plan.states.select("namespace", F.lit(CARRY).alias("carry"))
+
+
+def reduce_rest(plan: PrunePlan, gone: DataFrame, jobs: Jobs, scope: PruneScope) -> ReducedTables:
+    """Reduce the groups of a plan without the chosen bodies."""
+    entries: DataFrame = plan.context
+    named = gone.select(*KEY).withColumn("is_gone", F.lit(True))
+    rest = entries.join(named, list(KEY), "left")
+    return _reduced(rest.withColumn("body", F.when(F.col("is_gone").isNull(), F.col("body"))), jobs, scope)
+
+
+def _reduced(entries: DataFrame, jobs: Jobs, scope: PruneScope) -> dict[str, DataFrame]:
+    """Return the rows of the reduced tables by table, and the states."""
+    policy = cast("ForkPolicy", scope.reduction.lake_options[POLICY])
+    grouped = headers(entries).repartition("namespace").sortWithinPartitions("namespace")
+    found = jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
+
+    def part(name: str) -> DataFrame:
+        return found.where(F.col("part") == name).select("namespace", f"{name}.*")
+
+    states = part("state").withColumn("reducer_version", F.lit(reducer_version(policy)))
+    return {table: part(name) for name, table in TABLES.items()} | {_STATES: states}
+
+
+def _members(entries: DataFrame, view: DataFrame, erasing: Erasing, skip_window: int) -> DataFrame:
+    """Say of each entry what keeps its body, the first that applies.
+
+    - `SIGNED_TEXT`: a Scuttlebutt message, whose text is what was signed;
+    - `KIND_KEPT`: no message, or one that is not effective;
+    - `WINDOW`: its position is not below the boundary of the final prefix, or its time is not before the given one.
+
+    Gives:  as `PrunePlan.members`.  Rows: one per entry.
+    """
+    finals = view.groupBy("namespace").agg(F.count_if("final").alias("final_length"))
+    placed = entries.join(view.select(*KEY, "position"), list(KEY), "left").join(finals, "namespace", "left")
+    last = boundary(F.coalesce("final_length", F.lit(0)), skip_window)
+    is_young = F.lit(False) if erasing.before is None else F.col("utc") >= erasing.before
+    hold = (
+        F.when(F.col("profile") != "native", F.lit("SIGNED_TEXT"))
+        .when(_is_kept(), F.lit("KIND_KEPT"))
+        .when((F.col("position") >= last) | is_young, F.lit("WINDOW"))
+    )
+    return placed.select(
+        "namespace", "bucket", "record_id", "kind", F.lit(None).cast("binary").alias("alt_id"),
+        F.col("position").cast(GENERATION).alias("generation"), hold.alias("hold"),
+        F.col("body_size").cast("bigint").alias("size"),
+    )  # fmt: skip
+
+
+def _is_kept() -> Column:
+    return (F.col("kind") != "msg") | F.col("position").isNull()

@@ -83,12 +83,14 @@ def raised_by_lib() -> dict[str, str]:
     }
 
 
+@pytest.mark.large
 def test_every_error_code_is_named_by_a_test():
     raised = raised_by_lib()
     assert len(raised) > 100
     assert {code: where for code, where in raised.items() if code not in named_by_tests()} == {}
 
 
+@pytest.mark.large
 def test_every_reason_is_named_by_a_test():
     assert sorted(set(reasons()) - named_by_tests()) == []
 

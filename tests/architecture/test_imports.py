@@ -92,6 +92,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> str:
     return found.stdout
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("path", "statement", "contract"), FORBIDDEN)
 def test_a_forbidden_import_breaks_its_contract(
     broken: str, path: str, statement: str, contract: str

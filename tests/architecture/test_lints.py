@@ -41,10 +41,12 @@ def found(lint: Callable[[Path], object], modules: Iterable[Path] = MODULES) -> 
     return {name: each for name, each in told.items() if each}
 
 
+@pytest.mark.large
 def test_no_sql_is_put_together_where_it_is_run() -> None:
     assert found(lambda path: lints.sql_put_together(path.read_text())) == {}
 
 
+@pytest.mark.large
 def test_no_data_becomes_code_or_a_process() -> None:
     def dangerous(path: Path) -> object:
         return lints.dangerous(path.read_text(), may_start_processes=path in STARTS_PROCESSES)
@@ -52,16 +54,19 @@ def test_no_data_becomes_code_or_a_process() -> None:
     assert found(dangerous) == {}
 
 
+@pytest.mark.large
 def test_below_the_command_line_nothing_reads_the_clock_or_the_environment() -> None:
     below = (path for path in MODULES if LIB / "cli" not in path.parents)
     assert found(lambda path: lints.reads_surroundings(path.read_text()), below) == {}
 
 
+@pytest.mark.large
 def test_frames_start_no_action() -> None:
     frames = (path for path in MODULES if "frames" in path.parts or path.name == "frames.py")
     assert found(lambda path: lints.actions(path.read_text()), frames) == {}
 
 
+@pytest.mark.large
 def test_only_what_classic_sessions_alone_use_reaches_a_jvm() -> None:
     classic = LIB / "session" / "classic"
     assert found(lambda path: lints.reaches_jvm(path.read_text()), sorted(classic.rglob("*.py")))
@@ -83,6 +88,7 @@ def test_the_jvm_lint_notices(source: str) -> None:
     assert lints.reaches_jvm("from pyspark.errors import PySparkException; spark.conf.get('x')") == []
 
 
+@pytest.mark.large
 def test_files_of_others_are_opened_in_one_module() -> None:
     told = found(lambda path: lints.opens_files(path.read_text()))
     assert set(told) - set(OPENS_OWN_FILES) == set(), told
@@ -105,6 +111,7 @@ def test_a_file_opened_by_its_path_is_seen(source: str) -> None:
     assert lints.opens_files(source)
 
 
+@pytest.mark.large
 def test_a_module_fits_into_a_head() -> None:
     assert found(lambda path: max(len(path.read_text().splitlines()) - MAX_LINES, 0)) == {}
 

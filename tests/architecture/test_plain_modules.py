@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 LIB = Path(__file__).parents[2] / "lib"
 SPARK = ("pyspark", "py4j", "delta")
 ARROW = ("pyarrow", "pandas", "numpy", "deltalake")
@@ -62,10 +64,12 @@ def plain_modules() -> list[str]:
     return modules_of("core", "contracts", "config", *own)
 
 
+@pytest.mark.large
 def test_plain_modules_import_without_spark_and_arrow() -> None:
     import_blocked(plain_modules(), without=(*SPARK, *ARROW))
 
 
+@pytest.mark.large
 def test_kernels_import_without_spark() -> None:
     dialects = [path.parent for path in (LIB / "strandline" / "dialects").glob("*/kernels*")]
     import_blocked(
@@ -73,6 +77,7 @@ def test_kernels_import_without_spark() -> None:
     )
 
 
+@pytest.mark.large
 def test_what_status_needs_imports_without_spark() -> None:
     modules = ["strandline.cli", "strandline.pipelines.status", "strandline.pipelines.quarantine"]
     import_blocked([*modules, "strandline.pipelines.explain", "strandline.tables.delta_rs"], without=SPARK)

@@ -9,6 +9,7 @@ from support.laws import IS_QUICK
 ORDERS = 2_500 if IS_QUICK else 10_000
 
 
+@pytest.mark.large
 def test_two_writers_never_pass_the_limit_and_what_they_charged_is_spent():
     orders = refused = raced = 0
     for outcome in interleavings(

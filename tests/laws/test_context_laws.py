@@ -60,6 +60,7 @@ def reduced(world):
     return {space: reduce_context(space, given, world.chains) for space, given in world.contexts.items()}
 
 
+@pytest.mark.large
 def test_the_contexts_are_worth_reducing(world):
     states = list(reduced(world).values())
     channels = [channel for state in states for channel in state.channels]

@@ -29,6 +29,7 @@ def outcome(rows, held):
     return set(held.entries), set(held.waiting), rejected
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("profile", ["strict", "weak"])
 def test_any_order_split_and_repetition_gives_the_same_sets(profile):
     for seed in SEEDS:

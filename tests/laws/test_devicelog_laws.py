@@ -54,6 +54,7 @@ def closed_subset(draw, entries):
     return [held[each] for each in found]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("policy", ["keep-both", "freeze"])
 def test_the_reducer_follows_the_rules_by_the_letter(policy):
     for seed in SEEDS:
@@ -72,6 +73,7 @@ def letter_id(state, index):
     return None if index is None else state.graph.entries[index].record_id
 
 
+@pytest.mark.large
 def test_after_gossip_all_devices_have_equal_entries_views_and_states():
     for seed in SEEDS:
         found, _ = gossiped(seed)
@@ -107,6 +109,7 @@ def test_two_messages_stand_in_the_same_order_in_every_view():
                     assert places[parent] < places[entry.record_id], seed
 
 
+@pytest.mark.large
 def test_every_screw_of_a_device_is_true_and_a_changed_one_has_its_code():
     tampered = 0
     for seed in SEEDS:
@@ -224,6 +227,7 @@ def stored(state):
     )
 
 
+@pytest.mark.large
 def test_an_increment_gives_what_a_full_reduction_gives():
     done = 0
     for seed in SEEDS:

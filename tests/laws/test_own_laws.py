@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -204,6 +205,7 @@ def test_three_operators_who_exchange_files_until_nothing_moves_hold_all_pairs(o
         assert all(lake.state(each).state_hash == lakes[each].state(each).state_hash for each in lake.nodes)
 
 
+@pytest.mark.large
 @law(8)
 @given(st.integers(2, 4), st.data())
 def test_a_fourth_operator_who_goes_on_from_an_old_backup_is_named_by_each_of_the_three(length, data):

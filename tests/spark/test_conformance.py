@@ -6,7 +6,7 @@ import pytest
 
 from strandline.dialects import dialect
 from strandline.dialects.sdmp.spark import few_lines, few_segments
-from support import aura_corpus, devicelog_corpus, log_lakes
+from support import aura_corpus, devicelog_corpus, log_lakes, reference_rows
 from support import aura_reference as facts
 from support import devicelog_reference as devices
 from support import ipfslog_reference as logs
@@ -112,7 +112,7 @@ class TestAura(GoldenLake, Conformance):
         facts.assert_admitted_equal(lake, reference)
 
     def assert_reduced(self, lake, reference):
-        facts.assert_reduced_equal(lake, reference)
+        reference_rows.assert_reduced_equal(lake, reference)
 
 
 class TestDevicelog(GoldenLake, Conformance):
@@ -133,4 +133,4 @@ class TestDevicelog(GoldenLake, Conformance):
         devices.assert_admitted_equal(lake, reference)
 
     def assert_reduced(self, lake, reference):
-        devices.assert_reduced_equal(lake, reference)
+        reference_rows.assert_reduced_equal(lake, reference)

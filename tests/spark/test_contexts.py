@@ -5,7 +5,7 @@ import random
 import pytest
 
 from strandline.dialects.aura.author import generate_contexts
-from support import aura_reference
+from support import aura_reference, reference_rows
 from support.aura_cases import V_ID, U, facts, other_authority
 from support.aura_corpus import line
 from support.context_cases import LOST, context_vectors, named_facts, of_context, pruning_context
@@ -42,7 +42,7 @@ class Delivered:
         self.reference.ingest(content)
         self.lake.ingest(write_files(self.root / f"in{self.runs}", content))
         report = self.lake.reduce()
-        aura_reference.assert_reduced_equal(self.lake, self.reference)
+        reference_rows.assert_reduced_equal(self.lake, self.reference)
         return report
 
 

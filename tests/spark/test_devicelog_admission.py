@@ -11,10 +11,10 @@ from support.devicelog_reference import (
     ReferenceDeviceLogs,
     assert_admitted_equal,
     told,
-    tuples,
 )
 from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, plus_order, tampered
 from support.lakes import choose, write_files
+from support.reference_rows import tuples
 from support.second_signatures import sign_again
 
 TABLE = "device_log_entry"

@@ -1,13 +1,10 @@
 """A lake of Aura journals in plain Python: what every table must hold after any number of ingests."""
 
 import json
-from dataclasses import astuple, dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from uuid import UUID
 
-from strandline.contracts.load import contract
-from strandline.core.hashing import quarantine_id
-from strandline.core.verdict import encode_evidence
 from strandline.dialects.aura.codec import content_json, read_documents, timestamp_json
 from strandline.dialects.aura.kernels.reduced_rows import fork_rows, leaf_rows, operation_row, state_columns
 from strandline.dialects.aura.reduce import REDUCER, reduce_authority
@@ -16,29 +13,14 @@ from strandline.dialects.aura.verify import AcceptedFacts, Counts, judge
 from support.context_reference import contexts_rows
 from support.lakes import counted
 from support.places import place
+from support.reference_rows import assert_quarantine_equal, keep, tuples
 
 NAMES = [field.name for field in fields(Counts)]
-QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "record_id", "waits_for", "evidence")
 FORMATS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "cbor": "cbor"}
-STATE = ("namespace", "bucket", "dialect", "record_count", "state_hash", "reducer_version", "depends_on")
 DERIVED = (
     "anchor", "group_key", "witness_threshold", "height", "new_epoch", "new_commitment", "new_tree_commitment",
     "new_group_key", "new_threshold", "new_min_signers", "new_max_signers",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of `quarantine`, with the least of the evidences that its deliveries gave."""
-
-    quarantine_id: bytes
-    namespace: str | None
-    status: str
-    reasons: tuple[str, ...]
-    raw: bytes
-    record_id: bytes | None
-    waits_for: tuple[str, ...]
-    evidence: str
 
 
 def fact_row(fact, op=None):
@@ -81,16 +63,6 @@ def reduced_rows(namespace, facts):
     }
 
 
-def tuples(table, rows, names=None):
-    """Rows as the lake tells them."""
-    names = names or contract(table).compared
-    return sorted((tuple(_told(row.get(name)) for name in names) for row in rows), key=repr)
-
-
-def _told(value):
-    return tuple(map(_told, value)) if isinstance(value, list) else value
-
-
 class ReferenceAura:
     """Ingests files, each run judged by `judge`."""
 
@@ -111,21 +83,12 @@ class ReferenceAura:
         self.accepted, self.operations = judgement.accepted, judgement.admission.operations
         for row in judgement.quarantine:
             if row.status == "rejected":
-                self._keep(self.rejected, row.namespace, row, row.raw, row.record_id)
+                keep(self.rejected, DIALECT, row.namespace, row, row.raw, row.record_id)
         self.waiting = {}
         for fact in self.accepted.waiting.values():
             verdict = judgement.admission.verdicts[fact.fact_id]
-            self._keep(self.waiting, fact.namespace.text, verdict, fact.cbor, fact.fact_id)
+            keep(self.waiting, DIALECT, fact.namespace.text, verdict, fact.cbor, fact.fact_id)
         return judgement.counts
-
-    def _keep(self, rows, namespace, verdict, raw, record_id):
-        id_ = quarantine_id(DIALECT, namespace, verdict.status, verdict.reasons, raw)
-        text = encode_evidence(verdict.evidence)
-        if id_ in rows:
-            text = min(text, rows[id_].evidence)
-        rows[id_] = Row(
-            id_, namespace, verdict.status, verdict.reasons, raw, record_id, verdict.waits_for, text
-        )
 
     def rows(self):
         """The rows of `aura_fact`."""
@@ -149,15 +112,7 @@ class ReferenceAura:
 def assert_admitted_equal(lake, reference):
     """Facts and rows of quarantine with their evidence are those of the reference."""
     assert lake.rows("aura_fact") == tuples("aura_fact", reference.rows())
-    expected = sorted(map(astuple, (*reference.rejected.values(), *reference.waiting.values())), key=repr)
-    assert lake.rows("quarantine", *QUARANTINE) == expected
-
-
-def assert_reduced_equal(lake, reference):
-    """Rows of authorities and states are those of the reference."""
-    for table, rows in reference.reduced().items():
-        names = STATE if table == "namespace_state" else contract(table).compared
-        assert lake.rows(table, *names) == tuples(table, rows, names), table
+    assert_quarantine_equal(lake, reference.rejected, reference.waiting)
 
 
 def told(report):

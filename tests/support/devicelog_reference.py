@@ -1,11 +1,8 @@
 """A lake of device logs in plain Python: what every table must hold after any number of ingests."""
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import fields
 
-from strandline.contracts.load import contract
-from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of
-from strandline.core.verdict import encode_evidence
 from strandline.dialects.devicelog.codec import read_documents
 from strandline.dialects.devicelog.kernels.reduced_rows import (
     member_rows,
@@ -18,30 +15,15 @@ from strandline.dialects.devicelog.reduce import reduce
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import Counts, HeldEntries, forks, judge_documents
 from support.lakes import counted
+from support.reference_rows import assert_quarantine_equal, keep, tuples
 
 BUCKETS = 16
 NAMES = [field.name for field in fields(Counts)]
-QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "record_id", "waits_for", "evidence")
 FORMATS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "txt": "json"}
-STATE = ("namespace", "bucket", "dialect", "record_count", "state_hash", "reducer_version", "depends_on")
 SAME = (
     "record_id", "log", "profile", "kind", "seq", "lamport", "utc", "prev", "deps", "body", "body_size", "body_hash",
     "raw", "sig",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of `quarantine`, with the least of the evidences that its deliveries gave."""
-
-    quarantine_id: bytes
-    namespace: str | None
-    status: str
-    reasons: tuple[str, ...]
-    raw: bytes
-    record_id: bytes | None
-    waits_for: tuple[str, ...]
-    evidence: str
 
 
 def entry_row(entry, buckets=BUCKETS):
@@ -54,18 +36,6 @@ def fork_row(found, buckets=BUCKETS):
     """A fork as a row of `equivocation`."""
     row = {field.name: getattr(found, field.name) for field in fields(found)}
     return row | {"bucket": bucket_of(found.namespace, buckets)}
-
-
-def tuples(table, rows, names=None):
-    """Rows as the lake gives them."""
-    names = names or contract(table).compared
-    return sorted((tuple(_plain(row.get(name)) for name in names) for row in rows), key=repr)
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return tuple(map(_plain, value.values()))
-    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 class ReferenceDeviceLogs:
@@ -86,17 +56,9 @@ class ReferenceDeviceLogs:
         judgement = judge_documents(documents, self.held, self.ssb_profile, self.hmac_key)
         self.held, self.waiting = judgement.held, {}
         for row in judgement.quarantine:
-            self._keep(self.rejected if row.status == "rejected" else self.waiting, row)
+            rows = self.rejected if row.status == "rejected" else self.waiting
+            keep(rows, DIALECT, row.namespace, row, row.raw, row.record_id)
         return judgement.counts
-
-    def _keep(self, rows, row):
-        id_ = quarantine_id(DIALECT, row.namespace, row.status, row.reasons, row.raw)
-        text = encode_evidence(row.evidence)
-        if id_ in rows:
-            text = min(text, rows[id_].evidence)
-        rows[id_] = Row(
-            id_, row.namespace, row.status, row.reasons, row.raw, row.record_id, row.waits_for, text
-        )
 
     def rows(self):
         """The rows of `device_log_entry`."""
@@ -130,15 +92,7 @@ class ReferenceDeviceLogs:
 def assert_admitted_equal(lake, reference):
     """Entries and rows of quarantine with their evidence are those of the reference."""
     assert lake.rows("device_log_entry") == tuples("device_log_entry", reference.rows())
-    expected = sorted(map(astuple, (*reference.rejected.values(), *reference.waiting.values())), key=repr)
-    assert lake.rows("quarantine", *QUARANTINE) == expected
-
-
-def assert_reduced_equal(lake, reference):
-    """Rows of groups and states are those of the reference."""
-    for table, rows in reference.reduced().items():
-        names = STATE if table == "namespace_state" else contract(table).compared
-        assert lake.rows(table, *names) == tuples(table, rows, names), table
+    assert_quarantine_equal(lake, reference.rejected, reference.waiting)
 
 
 def told(report):

@@ -1,36 +1,20 @@
 """A lake of logs in plain Python: what the record tables and the quarantine must hold after any number of ingests."""
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 
-from strandline.core.hashing import quarantine_id
 from strandline.core.ids import bucket_of
-from strandline.core.verdict import encode_evidence
 from strandline.dialects.ipfslog.codec import canonical_cid, read_documents
 from strandline.dialects.ipfslog.codec.dag_pb import is_dag_pb
 from strandline.dialects.ipfslog.reduce import ops_of, payload_json, value_json
 from strandline.dialects.ipfslog.types import DIALECT, SHARED_NAMESPACE
 from strandline.dialects.ipfslog.verify import AcceptedRecords, Counts, judge
 from support.lakes import counted
+from support.reference_rows import assert_quarantine_equal, keep
 
 BUCKETS = 16
 NAMES = [field.name for field in fields(Counts)]
-QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "record_id", "waits_for", "evidence")
 FORMATS = {".jsonl": "lines", ".json": "json", ".car": "car"}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of `quarantine`, with the least of the evidences that its deliveries gave."""
-
-    quarantine_id: bytes
-    namespace: str | None
-    status: str
-    reasons: tuple[str, ...]
-    raw: bytes
-    record_id: bytes | None
-    waits_for: tuple[str, ...]
-    evidence: str
 
 
 class ReferenceLogs:
@@ -50,13 +34,7 @@ class ReferenceLogs:
         judgement = judge(documents, self.accepted, self.profile)
         self.accepted = judgement.accepted
         for row in judgement.quarantine:
-            id_ = quarantine_id(DIALECT, row.namespace, row.status, row.reasons, row.raw)
-            text = encode_evidence(row.evidence)
-            if id_ in self.quarantine:
-                text = min(text, self.quarantine[id_].evidence)
-            self.quarantine[id_] = Row(
-                id_, row.namespace, row.status, row.reasons, row.raw, row.record_id, row.waits_for, text
-            )
+            keep(self.quarantine, DIALECT, row.namespace, row, row.raw, row.record_id)
         self.quarantine = {
             id_: row
             for id_, row in self.quarantine.items()
@@ -107,8 +85,7 @@ def assert_admitted_equal(lake, reference) -> None:
     assert lake.rows("ipfs_log_identity") == reference.identities()
     assert lake.rows("ipfs_log_manifest") == reference.manifests()
     assert lake.rows("ipfs_log_entry") == reference.entries()
-    expected = sorted(map(astuple, reference.quarantine.values()), key=repr)
-    assert lake.rows("quarantine", *QUARANTINE) == expected
+    assert_quarantine_equal(lake, reference.quarantine)
 
 
 def told(report) -> Counts:

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from strandline.kernels.blocks import JUDGED_FIELDS, BlockPieces, read_lines
+from strandline.kernels.blocks import JUDGED_FIELDS, BlockPieces
+from strandline.kernels.documents import read_lines
 from strandline.kernels.lines import StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
 
 from strandline.core.verdict import Evidence, encode_evidence
 from strandline.kernels.guard import INTERNAL_ERROR, guarded, guarded_steps
-from strandline.kernels.lines import CappedBytes, CappedReader, StreamLine
+from strandline.kernels.lines import CappedBytes, CappedReader
 from strandline.kernels.pieces import PIECE_FIELDS, Pieces
-from strandline.kernels.reading import Content, ReadOptions, split_lines
+from strandline.kernels.reading import ReadOptions
 
 Kind: TypeAlias = Literal["block", "shared", "claim", "foreign"]
 
@@ -96,23 +97,14 @@ class BlockPieces:
         """Return the bytes of a document up to the limits."""
         if len(raw) <= self.options.keep.whole_bytes:
             return CappedBytes(raw, len(raw))
+        return self.kept_rest([raw], ())
+
+    def kept_rest(self, held: Iterable[bytes], rest: Iterable[bytes]) -> CappedBytes:
+        """Return what was read of a file and its rest as the bytes of one document, up to the limits."""
         reader = CappedReader(self.options.keep)
-        reader.add(raw)
+        for block in chain(held, rest):
+            reader.add(block)
         return reader.kept()
-
-
-def read_lines(
-    content: Content, adder: BlockPieces, limit: int, add: Callable[[StreamLine], Iterator[None]]
-) -> Iterator[None]:
-    """Add the documents of each line, yielding often; an internal fault affects only the line of it."""
-    for _, line in split_lines(content, limit=limit, keep=adder.options.keep):
-        if line.over_limit:
-            reasons = ("LINE_TOO_LARGE",) if line.ended else ("LINE_TOO_LARGE", "TRUNCATED")
-            evidence: Evidence = {"LINE_TOO_LARGE": {"expected": limit, "actual": line.kept.length}}
-            adder.refuse(reasons, evidence, line.kept, line.offset)
-        else:
-            yield from adder.guarded(add(line), line.kept.raw, line.offset)
-        yield
 
 
 def judged(

@@ -26,6 +26,7 @@ def lake(tmp_path, monkeypatch):
     return strandline.open(path)
 
 
+@pytest.mark.large
 def test_status_and_quarantine_are_reports_without_spark(lake):
     report = lake.status()
     assert isinstance(report, Report)
@@ -47,6 +48,7 @@ def test_nothing_is_printed_and_a_finding_is_no_exception(lake, capsys):
     assert tuple(capsys.readouterr()) == ("", "")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("call", "code"),
     [

@@ -90,6 +90,7 @@ CASES: dict[str, Callable[[], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", CASES)
 def test_a_fact_has_the_reason_of_what_is_wrong_with_it(name):
     expected = [word for word in name.split() if word.isupper()]

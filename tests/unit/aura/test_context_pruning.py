@@ -251,11 +251,13 @@ def first_failure(name, patch, seeds):
     return None
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", RULES)
 def test_a_wrong_rule_is_caught_by_its_own_histories(name, monkeypatch):
     assert first_failure(name, monkeypatch, range(200)) is not None
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("part", range(2))
 def test_no_history_of_facts_copies_forks_prunings_and_kills_changes_an_answer(part):
     count = pruned = 0

@@ -50,6 +50,7 @@ def seen(row):
 FORMS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "cbor": "cbor"}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_files_have_the_documents_that_the_plain_reader_gives(pack):
     count = 0
@@ -62,6 +63,7 @@ def test_files_have_the_documents_that_the_plain_reader_gives(pack):
     assert count > 300
 
 
+@pytest.mark.large
 def test_a_sequence_is_read_item_by_item_across_blocks_and_its_rest_is_one_record():
     one = facts()["A0"].cbor
     long = b"\x5a" + (3 * 2**20).to_bytes(4, "big") + bytes(3 * 2**20)
@@ -180,6 +182,7 @@ def is_history(fact):
     return fact.attested is not None or fact.variant == "ContextGenesis"
 
 
+@pytest.mark.large
 def test_histories_have_the_verdicts_and_columns_of_the_reference_however_they_are_split():
     draw = Random(4)
     documents = [
@@ -337,6 +340,7 @@ def test_a_damaged_column_is_not_believed():
                 assert reduced_row(wrong, full=full) == expected | {"is_damaged": True}, (name, new)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("column", "new"),
     [("new_commitment", bytes(32)), ("new_tree_commitment", bytes(32)), ("group_key", bytes(32)), ("height", 9),

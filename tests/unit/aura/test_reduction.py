@@ -261,6 +261,7 @@ def genuine_forks():
     return [one.evidence, two.evidence]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("number", [0, 1], ids=["of one key", "of two genesis operations"])
 def test_evidence_of_a_fork_proves_it_by_itself_and_no_changed_byte_does(number):
     evidence = genuine_forks()[number]

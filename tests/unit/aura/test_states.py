@@ -93,6 +93,7 @@ def some_operation(chance, state):
     return RotateEpoch((), None) if chance.random() < 0.3 else RemoveLeaf(ids[-1], 0) if ids else None
 
 
+@pytest.mark.large
 def test_a_tree_that_follows_operations_is_the_tree_made_from_nothing():
     chance = Random(3)
     for _ in range(30):

@@ -5,8 +5,6 @@ import tomllib
 from typing import Any
 
 import pytest
-from databricks.sdk.service.catalog import Privilege, VolumeType
-from databricks.sdk.service.jobs import JobSettings
 
 from strandline.cli.app import commands
 from strandline.contracts.load import tables
@@ -38,24 +36,37 @@ CALLS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def job_settings():
+    """The SDK takes a second to import."""
+    from databricks.sdk.service.jobs import JobSettings
+
+    return JobSettings
+
+
+@pytest.mark.large
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_job_has_only_fields_and_values_that_the_service_has(target):
+def test_every_job_has_only_fields_and_values_that_the_service_has(target, job_settings):
     for name, job in jobs(target).items():
-        assert JobSettings.from_dict(job).as_dict() == job, name
+        assert job_settings.from_dict(job).as_dict() == job, name
 
 
-def test_a_field_or_a_value_that_the_service_does_not_have_is_found():
+@pytest.mark.large
+def test_a_field_or_a_value_that_the_service_does_not_have_is_found(job_settings):
     job = jobs("dev")["ingest"]
     for wrong in (
         {**job, "timeout": 3},
         {**job, "tasks": [{**job["tasks"][0], "run_if": "ALWAYS"}]},
         {**job, "trigger": {"file_arrival": {**job["trigger"]["file_arrival"], "path": "x"}}},
     ):
-        assert JobSettings.from_dict(wrong).as_dict() != wrong
+        assert job_settings.from_dict(wrong).as_dict() != wrong
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("target", TARGETS)
 def test_everything_else_has_only_fields_that_a_bundle_has(target):
+    from databricks.sdk.service.catalog import Privilege, VolumeType
+
     found = bundle.resolved(target)
     assert set(found) <= TOP | TARGET
     assert found["artifacts"]["strandline"]["type"] == "whl"
@@ -123,7 +134,9 @@ def test_each_call_names_the_package_its_entry_point_and_options_that_parse(targ
     name, *words = [word.replace(bundle.RUN, "1071") for word in call["parameters"]]
     assert not any("{{" in word or "${" in word for word in words)
     command = commands().commands[name]
-    context = command.make_context(name, list(words))
+    # The parser keeps the options of its first context: one without the group would have no `-h`.
+    with commands().make_context("strandline", [], resilient_parsing=True) as above:
+        context = command.make_context(name, list(words), parent=above)
     assert context.params["schema"]
     assert context.params["as_json"] is True
 

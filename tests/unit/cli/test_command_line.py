@@ -67,6 +67,7 @@ def fleet(lake: Path) -> Path:
     return lake
 
 
+@pytest.mark.large
 def test_status_shows_every_namespace_worst_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fleet(tmp_path / "lake")
     assert main(["status", "--json"]) == 0
@@ -84,6 +85,7 @@ def test_status_shows_every_namespace_worst_first(tmp_path: Path, capsys: pytest
     assert report["unreduced"] == []
 
 
+@pytest.mark.large
 def test_status_names_damaged_files_those_without_a_namespace_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,6 +141,7 @@ def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
     assert report["unreduced"] == [{"table": "node_journal_line", "version": 2, "reduced_version": 1}]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("command", [["status"], ["quarantine"]])
 def test_a_lake_with_deletion_vectors_is_left_to_spark(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
@@ -186,6 +189,7 @@ def test_status_finds_a_log_by_its_id_as_it_is_or_percent_encoded(
         assert [row["records"] for row in printed_json(capsys)["rows"]] == [7]
 
 
+@pytest.mark.large
 def test_status_shows_50_rows_unless_all_are_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,6 +222,7 @@ def test_a_namespace_that_may_be_two_is_wrong_usage_and_both_are_named(
     assert "group:x and node:x" in error["message"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "given", ["7a51", "node:7a51", "7a5179ee", "%2Fsh", "/sh", "log:%2Fs", "shop", "/orbitdb/zdpu é"]
 )
@@ -242,6 +247,7 @@ def test_the_first_part_of_a_name_will_do_where_one_namespace_begins_so(
     assert [row["namespace"] for row in printed_json(capsys)["rows"]] == [found]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("given", "code"), [("7", "NAMESPACE_AMBIGUOUS"), ("node:", "NAMESPACE_UNKNOWN"), ("n", "NAMESPACE_UNKNOWN"),
                         ("", "NAMESPACE_UNKNOWN"), ("\udcff", "NAMESPACE_UNKNOWN")],
@@ -320,6 +326,7 @@ def test_quarantine_show_takes_a_prefix_and_escapes_what_it_shows(
     assert "expected" in out
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -531,6 +538,7 @@ def test_version_names_the_five_that_matter(capsys: pytest.CaptureFixture[str]) 
     ]  # fmt: skip
 
 
+@pytest.mark.large
 def test_what_only_looks_at_a_lake_path_loads_no_spark(tmp_path: Path) -> None:
     fleet(tmp_path / "lake")
     script = (
@@ -544,6 +552,7 @@ def test_what_only_looks_at_a_lake_path_loads_no_spark(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("words", "code"),
     [

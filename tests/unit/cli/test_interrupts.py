@@ -71,6 +71,7 @@ sys.exit(main(["explain", "BOMB"]))
 """
 
 
+@pytest.mark.large
 def test_a_call_that_waits_in_py4j_is_ended_and_what_fails_behind_it_logs_no_traceback():
     done = subprocess.run(
         [sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=60, check=False
@@ -87,6 +88,7 @@ def test_an_interrupt_that_python_raises_itself_ends_the_command_in_the_same_way
     assert capsys.readouterr().err == SENTENCE
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["for people", "as JSON"])
 def test_a_signal_ends_session_and_command_with_one_sentence(number, words):

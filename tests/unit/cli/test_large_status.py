@@ -51,6 +51,7 @@ def shown(capsys, *words: str) -> str:
     return out
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("words", [("--all", "--json"), ("--all",), ()])
 def test_a_lake_that_is_read_in_parts_is_shown_as_one_that_is_read_at_once(lake, capsys, monkeypatch, words):
     status = ("status", "--lake", str(lake), *words)
@@ -63,6 +64,7 @@ def test_a_lake_that_is_read_in_parts_is_shown_as_one_that_is_read_at_once(lake,
     assert shown(capsys, *status) == at_once
 
 
+@pytest.mark.large
 def test_rows_are_cut_by_buckets_and_where_one_is_too_large_by_a_digest(monkeypatch):
     monkeypatch.setattr(slices, "ROWS_OF_A_SLICE", 10)
     assert slices.slices_of({}) == slices.slices_of({0: 4, 1: 6}) == [None]

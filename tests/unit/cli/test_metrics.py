@@ -96,6 +96,7 @@ def test_a_link_is_replaced_and_its_target_stays(lake, tmp_path):
     assert samples(tmp_path / "m.prom")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("place", ["absent/m.prom", "file/m.prom", "folder", "\x1b[2J/m"])
 def test_a_file_that_cannot_be_written_is_a_warning_and_the_outcome_stays(lake, tmp_path, capsys, place):
     (tmp_path / "file").write_text("x")

@@ -119,6 +119,7 @@ def fleet(lake: Path) -> None:
     write(lake, "wanted_resource", wanted)
 
 
+@pytest.mark.large
 def test_status_says_which_writer_stopped_and_why_and_by_how_much_own_nodes_are_behind(capsys):
     fleet(Path("lake"))
     assert main(["status", "--json", "--check"]) == 1
@@ -162,6 +163,7 @@ TROUBLES = {
 }  # fmt: skip
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_status_check_ends_with_1_for_a_node_with_one_trouble_alone(capsys, trouble):
     empty_lake(Path("lake"))

@@ -39,6 +39,7 @@ def code_of(words, capsys) -> tuple[int, str]:
     return exit_code, json.loads(capsys.readouterr().out)["error"]["code"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -105,6 +105,7 @@ def lake(tmp_path):
     return lake
 
 
+@pytest.mark.large
 def test_the_numbers_of_the_page_are_those_of_the_tables(lake, tmp_path):
     page, _ = page_of(lake, tmp_path / "fleet.html")
     tables = open_delta_rs(Location.lake(str(lake)))
@@ -141,6 +142,7 @@ def test_data_full_of_markup_is_text_and_the_page_asks_for_nothing(lake, tmp_pat
     assert not {"\u202e", "\x1b", "\x00"} & set(text)
 
 
+@pytest.mark.large
 def test_a_later_report_says_what_changed(lake, tmp_path):
     out = tmp_path / "fleet.html"
     _, first = page_of(lake, out)
@@ -175,6 +177,7 @@ def test_a_file_that_is_no_report_is_not_replaced(lake, tmp_path, capsys, conten
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "OUT_IS_FOLDER"
 
 
+@pytest.mark.large
 def test_a_lake_that_is_empty_damaged_or_not_reduced_says_so(tmp_path):
     lake = empty_lake(tmp_path / "lake")
     page, text = page_of(lake, tmp_path / "1.html")

@@ -32,6 +32,7 @@ def lake(tmp_path):
     return str(lake)
 
 
+@pytest.mark.large
 def test_what_reads_with_delta_rs_runs_without_spark(lake):
     done = _run("status", "--lake", lake, "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -39,6 +40,7 @@ def test_what_reads_with_delta_rs_runs_without_spark(lake):
     assert _run("explain", "JSON_INVALID").returncode == 0
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "words", [("reduce",), ("check",), ("init",), ("maintain", "--dry-run")], ids=" ".join
 )

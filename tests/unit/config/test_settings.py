@@ -205,6 +205,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_settings_file_that_is_larger_than_it_looks_is_refused(name: str) -> None:
     error = refused(BOMBS[name])
@@ -212,6 +213,7 @@ def test_a_settings_file_that_is_larger_than_it_looks_is_refused(name: str) -> N
     assert "mine.yaml" in error.message
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "text", ["2001-99-99", "[" * 5_000, "1" + ":00" * 5_000, "*a", "\x00", "{", "9" * 5_000]
 )

@@ -154,6 +154,7 @@ def test_several_checks_are_one_query_each_with_its_least_rows():
     )
 
 
+@pytest.mark.large
 def test_rows_are_planted_for_every_check_and_in_every_table_of_those_that_read_several():
     assert {check.name for check in EVERY} == {name for case in CASES for name in case.breaks}
     filled = {table for case in CASES for table, rows in case.rows.items() if rows}

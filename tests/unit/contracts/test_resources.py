@@ -30,6 +30,7 @@ def test_a_missing_file_is_a_fault_that_names_it(names: tuple[str, ...]):
     assert missing.value.code == "RESOURCE_MISSING"
 
 
+@pytest.mark.large
 def test_contracts_are_read_from_a_zip_that_holds_the_wheel_and_needs_no_spark(tmp_path: Path):
     wheel = tmp_path / "strandline-0-py3-none-any.whl"
     package = ROOT / "lib" / "strandline"

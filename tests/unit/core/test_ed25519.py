@@ -101,6 +101,7 @@ def _is_on_curve(y):
     return pow(square, (P - 1) // 2, P) in (0, 1)
 
 
+@pytest.mark.large
 def test_all_1024_published_vectors_are_taken_and_none_with_a_changed_byte():
     path = files("cryptography_vectors") / "asymmetric" / "Ed25519" / "sign.input"
     lines = path.read_text(encoding="ascii").split()

@@ -29,6 +29,7 @@ def test_numbers_are_written_like_javascript_at_every_power_of_ten() -> None:
     assert {text: stringified(parsed(text)) for text in numbers} == numbers
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("group", range(20))
 def test_a_random_text_is_written_like_javascript(group: int) -> None:
     assert js_texts.hash_of(map(js_texts.written_here, js_texts.texts(group))) == VECTORS["hashes"][group]
@@ -137,6 +138,7 @@ def hostile(size: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("case", list(hostile(12)))
 def test_hostile_texts_take_linear_time(case: str) -> None:
     small, large = hostile(1 << 14)[case], hostile(1 << 17)[case]

@@ -39,6 +39,7 @@ def slow_steps(raw: bytes) -> tuple[list[int], bool]:
     return steps, marks.count(b'"') % 2 == 1
 
 
+@pytest.mark.large
 def test_brackets_are_those_of_a_reader_that_takes_a_byte_at_a_time() -> None:
     chance = random.Random(1)
     for case in range(20_000):

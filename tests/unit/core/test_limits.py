@@ -46,6 +46,7 @@ HOSTILE_JSON = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", HOSTILE_JSON)
 def test_json_of_more_values_than_a_document_may_hold_is_refused_unread(name: str, monkeypatch) -> None:
     head, unit, tail = HOSTILE_JSON[name]
@@ -69,6 +70,7 @@ HOSTILE_CBOR = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", HOSTILE_CBOR)
 def test_cbor_of_more_items_than_a_document_may_hold_is_refused_unread(name: str, monkeypatch) -> None:
     monkeypatch.setattr(strict_cbor, "_decoded", None)  # nothing is decoded

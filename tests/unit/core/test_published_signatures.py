@@ -50,6 +50,7 @@ def test_with_high_s_made_low_all_are_taken_and_so_the_equation_is_that_of_the_s
     assert all(both(keys[0], der_of(r, min(s, SECP256K1_N - s)), message) for keys, r, s, message in VECTORS)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("change", ["message", "r", "s", "key", "length"])
 def test_an_altered_one_is_taken_by_neither(change):
     for place, (keys, r, s, message) in enumerate(VECTORS):

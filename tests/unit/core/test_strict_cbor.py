@@ -147,6 +147,7 @@ def test_the_cause_says_what_is_wrong(data, cause):
     assert refused.value.cause == cause
 
 
+@pytest.mark.large
 def test_no_tag_is_ever_resolved():
     causes = {}
     for number in range(70_000):

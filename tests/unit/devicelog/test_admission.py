@@ -160,6 +160,7 @@ def test_of_two_good_signatures_in_one_run_the_least_is_kept_and_a_later_one_is_
     assert later.held == first.held
 
 
+@pytest.mark.large
 def test_any_order_split_and_repetition_admits_and_refuses_the_same():
     for seed in (3, 4):
         runs = corpus(seed, 8, 10)
@@ -225,6 +226,7 @@ def test_the_published_fork_is_one_row_whose_evidence_has_the_published_bytes():
     assert digest == "4bb1d7305b7268490ee784ba9e74f1b9e87cd33986914b69baa082b803bb38ee"
 
 
+@pytest.mark.large
 def test_two_starts_are_a_fork_and_ten_thousand_kids_of_one_entry_are_one_row():
     made = example()
     again = entry(PC, "key", made["pc 0"].statement, group=made["pc 0"].group, deps=[made["phone 0"]], utc=9)

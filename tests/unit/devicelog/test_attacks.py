@@ -1,5 +1,7 @@
 """Device logs: what an attacker, a thief or a restored backup can do to a group, and what it cannot."""
 
+import pytest
+
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry
 from strandline.dialects.devicelog.reduce import forks, reduce
@@ -210,6 +212,7 @@ def test_a_false_screw_changes_no_view_and_is_shown_with_its_code():
     assert len(b.entries()) == len(a.entries())
 
 
+@pytest.mark.large
 def test_ten_thousand_kids_of_one_entry_are_one_fork_and_slow_nothing_down():
     a, b, _ = trio()
     newest = own(b)[-1]

@@ -63,6 +63,7 @@ def start_of(seed, grant):
     )  # fmt: skip
 
 
+@pytest.mark.large
 def test_a_past_of_too_many_branches_is_null():
     seeds = [number.to_bytes(32, "big") for number in range(1, MAX_BOUNDS + 2)]
     first = DeviceLog.found(seeds[0], "0", [public_key(seed) for seed in seeds[1:-1]])

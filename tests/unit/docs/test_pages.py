@@ -21,13 +21,15 @@ TYPED = [words for page in PAGES for words in typed_pages.commands(page.read_tex
 GROUP = commands()
 
 
-@pytest.mark.parametrize("name", sorted(reference.pages()))
+@pytest.mark.large
+@pytest.mark.parametrize("name", sorted(reference.WRITERS))
 def test_the_pages_of_the_reference_are_what_the_product_says(name: str) -> None:
     assert (reference.FOLDER / name).read_text(encoding="utf-8") == reference.pages()[name], (
         "run `make reference`"
     )
 
 
+@pytest.mark.large
 def test_the_reference_has_every_command_table_view_and_reason() -> None:
     pages = reference.pages()
     for name, each in (
@@ -86,6 +88,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_to_a_place_in_a_page_lead_to_a_heading(page: Path) -> None:
     found = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))

@@ -24,6 +24,7 @@ def constants() -> set[str]:
     return found
 
 
+@pytest.mark.large
 def test_limits_that_the_page_names_exist() -> None:
     named = set(re.findall(r"`((?:MAX_[A-Z0-9_]+)|(?:[A-Z]+_)?NESTING)`", PAGE))
     assert len(named) > 15

@@ -10,6 +10,7 @@ from fuzz.targets import TARGETS, Target
 FOUND = sorted(CASES.glob("*/*.bin"))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("target", TARGETS)
 def test_two_hundred_mutated_inputs_pass(target: str) -> None:
     assert tried(target, 200, Random(1)) == 200

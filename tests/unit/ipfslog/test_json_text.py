@@ -16,6 +16,7 @@ def test_the_members_of_bytes_are_ordered_as_texts(size: int) -> None:
     assert sorted_json(data, bytes_as="members") == "{" + expected + "}"
 
 
+@pytest.mark.large
 def test_bytes_are_printed_in_a_few_times_the_memory_of_the_text() -> None:
     data = bytes(50_000)
     text = sorted_json(data, bytes_as="members")

@@ -43,6 +43,7 @@ def test_the_published_dag_is_read_as_it_says(variant):
     assert read(entries, kernels.Traverse, roots=several, amount=4) == reference.walk(ids, 4)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("seed", range(40))
 def test_every_part_of_a_random_log_is_that_of_the_reference(seed):
     made = [entry for batch in random_log(seed, 1).batches for entry in batch]

@@ -31,6 +31,7 @@ def random_told(seed):
     return made, LogConfiguration(store, ("*",), "config")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("seed", range(150))
 def test_any_prunable_entries_may_go_and_whatever_comes_later_counts_as_if_nothing_had_gone(seed):
     made, told = random_told(seed)
@@ -55,6 +56,7 @@ def test_any_prunable_entries_may_go_and_whatever_comes_later_counts_as_if_nothi
         assert [row.position for row in after.view] == list(range(1, after.count + 1))
 
 
+@pytest.mark.large
 def test_random_logs_have_entries_that_may_go():
     assert sum(bool(prunable(*random_told(seed))) for seed in range(150)) > 50
 

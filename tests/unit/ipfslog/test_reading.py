@@ -144,6 +144,7 @@ def test_a_car_cut_at_any_byte_costs_its_last_section_alone():
         assert told(pieces(data[:end], "car")) == expected(data[:end], "car"), end
 
 
+@pytest.mark.large
 def test_a_car_with_any_byte_changed_is_read_as_the_reference_reads_it():
     data = a_car()
     for at in range(0, len(data), 3):

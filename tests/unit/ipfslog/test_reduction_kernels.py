@@ -55,6 +55,7 @@ def walkable(logs):
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_a_walk_over_integers_is_that_of_the_reference(size):
     logs = {f"log:{seed:03}": nodes_of(seed) for seed in range(60)}

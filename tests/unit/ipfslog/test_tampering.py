@@ -38,6 +38,7 @@ def outcome(verdict):
     return verdict.status, verdict.flags if verdict.status == "accepted" else verdict.reasons
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_a_tampered_block_yields_what_is_wrong_with_it(name, variant):
     _, make, (strict, compat) = BLOCKS[name]

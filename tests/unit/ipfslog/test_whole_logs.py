@@ -66,6 +66,7 @@ def shown(rows, *names):
     return [tuple(row[name] for name in names) for row in rows]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("size", [1, 7, LOGS])
 def test_rows_and_hashes_are_those_of_the_reference(cases, monkeypatch, size):
     monkeypatch.setattr(state, "ORDER_BLOCK", BLOCK)

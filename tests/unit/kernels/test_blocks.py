@@ -10,9 +10,9 @@ from strandline.kernels.blocks import (
     BlockPieces,
     document_schema,
     judged,
-    read_lines,
 )
 from strandline.kernels.containers import StreamLimits
+from strandline.kernels.documents import read_lines
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions

@@ -225,6 +225,7 @@ class CountedCodec:
         return getattr(self._codec, name)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("content", "copies"),
     [(b"", 0), (b"x", 0), (random.Random(1).randbytes(2_000), 4)],
@@ -244,6 +245,7 @@ def test_small_members_are_handed_to_the_codec_about_once(content: bytes, copies
     assert CountedCodec.copies <= copies * count + 1
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("pack", [gz, zstd])
 def test_small_members_come_as_large_blocks(pack) -> None:
     data = b"".join(pack(b"x") for _ in range(20_000))

@@ -87,6 +87,7 @@ def journals(seed: int, number: int) -> list[list[Frame]]:
     return list(of_node.values())
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("strict", [False, True])
 def test_reasons_and_evidence_are_those_of_the_reference_for_any_batches(strict: bool) -> None:
     rng = random.Random(5)

@@ -133,6 +133,7 @@ def test_kernel_and_reference_read_the_same(name: str, strict: bool) -> None:
     assert told(pieces(gzip.compress(data), strict=strict)) == expected(data, strict=strict)
 
 
+@pytest.mark.large
 def test_kernel_and_reference_read_the_same_of_random_files_and_their_mutations() -> None:
     rng = random.Random(7)
     files = [content for run in random_journals.corpus(11, 60, 1) for content in run.values()]
@@ -161,6 +162,7 @@ SPLIT = b"\n".join(
 )
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("data", [SPLIT, SPLIT + b"\n", SPLIT + b"\n\n"], ids=["no LF", "LF", "blank line"])
 def test_a_file_of_frames_split_at_any_offset_gives_the_same_elements(data: bytes) -> None:
     whole = pieces(data)
@@ -174,6 +176,7 @@ def test_a_file_of_frames_split_at_any_offset_gives_the_same_elements(data: byte
         assert told(pieces(data, splits=[(0, cut), (cut, len(data))])) == told(whole), cut
 
 
+@pytest.mark.large
 def test_a_file_of_frames_split_into_many_gives_the_same_elements() -> None:
     whole = told(pieces(SPLIT))
     for size in (1, 64, 193, 500, 1000):
@@ -231,6 +234,7 @@ CUT = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("pack", PACK.values(), ids=PACK.keys())
 @pytest.mark.parametrize("data", CUT.values(), ids=CUT.keys())
 def test_a_stream_cut_anywhere_is_what_the_reference_reads_before_the_cut_and_the_damage(data, pack) -> None:

@@ -41,6 +41,7 @@ def test_a_described_file_has_its_published_digest(case):
     assert (len(data), hashlib.sha256(data).hexdigest()) == (case["bytes"], case["sha256"])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("label", "expected"), DOCUMENT["line_hashes"])
 def test_a_line_has_its_published_hash(label, expected):
     raw = line(label)

@@ -34,16 +34,19 @@ def port_of_a_daemon(*path: Path) -> int:
     return int(port)
 
 
+@pytest.mark.large
 def test_everything_that_workers_import_is_there_before_the_first_fork() -> None:
     asked = f"import sys; from {WORKERS} import preload; preload(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) >= LOADED
 
 
+@pytest.mark.large
 def test_it_reports_its_port_to_spark_and_ends_with_spark() -> None:
     assert port_of_a_daemon() > 0
 
 
+@pytest.mark.large
 def test_it_starts_where_a_package_is_missing(tmp_path: Path) -> None:
     (tmp_path / "pandas.py").write_text("raise ImportError('not here')")
     assert port_of_a_daemon(tmp_path) > 0

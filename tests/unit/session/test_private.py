@@ -49,6 +49,7 @@ def test_nobody_else_may_enter_it(tmp_path: Path) -> None:
     assert stat.S_IMODE(made.path.stat().st_mode) == 0o700
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("ending", [None, signal.SIGTERM, signal.SIGINT])
 def test_it_goes_with_its_process(tmp_path: Path, ending: signal.Signals | None) -> None:
     with an_owner(tmp_path, 0 if ending is None else 60) as (process, folder):
@@ -60,6 +61,7 @@ def test_it_goes_with_its_process(tmp_path: Path, ending: signal.Signals | None)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.large
 def test_after_a_kill_the_next_owner_removes_it_and_those_of_the_living_stay(tmp_path: Path) -> None:
     with an_owner(tmp_path) as (killed, left), an_owner(tmp_path) as (_, alive):
         killed.kill()

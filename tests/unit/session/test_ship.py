@@ -64,6 +64,7 @@ def test_a_package_in_a_folder_stays_where_it_is() -> None:
     assert context.listFiles == []
 
 
+@pytest.mark.large
 def test_a_packed_package_is_read_like_a_wheel(tmp_path: Path) -> None:
     archive = pack(strandline, tmp_path)
     with zipfile.ZipFile(archive) as inside:

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import importlib, json, pkgutil, sys
 
@@ -29,6 +31,7 @@ print(json.dumps({"is_remote_only": is_remote_only(), "modules": len(modules), "
 """
 
 
+@pytest.mark.large
 def test_all_modules_but_those_of_classic_sessions_are_imported_without_py4j() -> None:
     ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

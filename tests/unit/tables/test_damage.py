@@ -71,6 +71,7 @@ def words(command: str, tmp_path: Path, lake: Path, other: Path) -> list[str]:
     return [command, *(str(places.get(each, each)) for each in COMMANDS[command]), "--lake", str(lake)]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", LOGS)
 def test_a_damaged_log_is_named_with_its_file(lake, tmp_path, capsys, name):
     damage, said = LOGS[name]
@@ -85,6 +86,7 @@ def test_a_damaged_log_is_named_with_its_file(lake, tmp_path, capsys, name):
         assert error["next"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     "name", ["the last commit is empty", "half of the last commit", "the table is a file"]
@@ -104,6 +106,7 @@ def test_a_damaged_lake_is_no_source_either(lake, tmp_path, capsys):
     assert str(there) in error["message"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", DATA)
 def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name):
     there = copied(lake, tmp_path)
@@ -121,6 +124,7 @@ def test_a_hint_of_noise_is_no_damage(lake, tmp_path, capsys):
     assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
 
 
+@pytest.mark.large
 def test_a_table_that_init_made_anew_begins_anew(lake, tmp_path, capsys):
     there = copied(lake, tmp_path)
     shutil.rmtree(there / TABLE)
@@ -150,6 +154,7 @@ WRONG_PROPERTIES = [
 ]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("command", "name", "value"),
     [

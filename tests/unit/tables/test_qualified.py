@@ -62,6 +62,7 @@ def test_without_the_parser_the_line_that_installs_it_is_shown(monkeypatch):
     assert "[connect]" in raised.value.next
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("location", [Location.lake("/l`a k'e"), Location.parse_schema("main.ours")])
 def test_every_query_of_the_pages_reads_its_tables_in_full(location):
     known = places(location)

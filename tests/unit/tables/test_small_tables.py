@@ -100,6 +100,7 @@ def staged(lake):
     (folder / "3.json").write_bytes(b"")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "damage",
     [

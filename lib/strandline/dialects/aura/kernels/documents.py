@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.json_slices import stripped
-from strandline.core.verdict import Evidence
 from strandline.dialects.aura.codec import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
@@ -16,9 +15,9 @@ from strandline.dialects.aura.codec import (
 )
 from strandline.dialects.aura.codec.journals import journal_document
 from strandline.dialects.aura.types import Document, Unreadable
-from strandline.kernels.blocks import BlockPieces, read_lines
-from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps, with_format
-from strandline.kernels.lines import BYTE_ORDER_MARK, CappedReader, StreamLine
+from strandline.kernels.blocks import BlockPieces
+from strandline.kernels.documents import guarded_file, read_lines, read_whole
+from strandline.kernels.lines import BYTE_ORDER_MARK, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
@@ -29,12 +28,7 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     """Add the facts of one file, or of a split of a file of lines, in the order of the file."""
     adder = FactPieces(source.file_no, content.part, pieces, options)
     read = {"lines": _read_lines, "cbor": _read_cbor}.get(source.format or "", _read_json)
-
-    def at_fault(evidence: Evidence) -> None:
-        shown = with_format(evidence, source.format)
-        adder.refuse((INTERNAL_ERROR,), shown, source.kept_content(options), content.offset)
-
-    yield from guarded_steps(read(content, adder), at_fault)
+    return guarded_file(read(content, adder), source, content, adder)
 
 
 def _read_lines(content: Content, adder: FactPieces) -> Iterator[None]:
@@ -42,19 +36,14 @@ def _read_lines(content: Content, adder: FactPieces) -> Iterator[None]:
 
 
 def _read_json(content: Content, adder: FactPieces) -> Iterator[None]:
-    data, rest = bytearray(), iter(content)
-    for block in rest:
-        data += block
-        if len(data) > MAX_FILE_BYTES:
-            adder.refuse_rest("FILE_TOO_LARGE", data, rest, content.offset)
-            yield
-            return
-    raw = bytes(data)
-    piece = stripped(raw, 0, len(raw))
-    if piece.start < piece.end:
-        for document in journal_document(raw, piece):
-            adder.add(document, content.offset)
-            yield
+    def add(raw: bytes) -> Iterator[None]:
+        piece = stripped(raw, 0, len(raw))
+        if piece.start < piece.end:
+            for document in journal_document(raw, piece):
+                adder.add(document, content.offset)
+                yield
+
+    return read_whole(content, adder, MAX_FILE_BYTES, add)
 
 
 def _read_cbor(content: Content, adder: FactPieces) -> Iterator[None]:
@@ -82,7 +71,8 @@ def _read_cbor(content: Content, adder: FactPieces) -> Iterator[None]:
             return
         if at < len(raw) and (end != "cut" or not is_more or len(raw) - at > MAX_FILE_BYTES):
             cause = "length" if end == "cut" and is_more else str(end)
-            adder.refuse_rest("CBOR_INVALID", raw[at:], rest, offset + at, cause)
+            kept = adder.kept_rest([raw[at:]], rest)
+            adder.refuse(("CBOR_INVALID",), {"CBOR_INVALID": {"cause": cause}}, kept, offset + at)
             yield
             return
         del held[:at]
@@ -113,20 +103,3 @@ class FactPieces(BlockPieces):
             "block", at, self.kept(fact.cbor), namespace=fact.namespace.text, record_id=fact.fact_id,
             judge_id=fact.fact_id,
         )  # fmt: skip
-
-    def refuse_rest(
-        self,
-        reason: str,
-        held: bytes | bytearray,
-        rest: Iterator[bytes],
-        offset: int,
-        cause: str | None = None,
-    ) -> None:
-        """Reject everything from here to the end of the file as one record."""
-        reader = CappedReader(self.options.keep)
-        reader.add(bytes(held))
-        for block in rest:
-            reader.add(block)
-        kept = reader.kept()
-        of_size: Evidence = {"expected": MAX_FILE_BYTES, "actual": kept.length}
-        self.refuse((reason,), {reason: of_size if cause is None else {"cause": cause}}, kept, offset)

@@ -8,7 +8,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from strandline.core.verdict import Evidence
 from strandline.dialects.devicelog.codec import (
     MAX_FILE_BYTES,
     Document,
@@ -17,9 +16,9 @@ from strandline.dialects.devicelog.codec import (
     line_documents,
 )
 from strandline.dialects.devicelog.types import MAX_LINE_BYTES, Refused
-from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces, read_lines
-from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps, with_format
-from strandline.kernels.lines import CappedReader, StreamLine
+from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces
+from strandline.kernels.documents import guarded_file, read_lines, read_whole
+from strandline.kernels.lines import StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
@@ -31,12 +30,7 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     """Add the entries of one file, or of a split of a file of lines, in the order of the file."""
     adder = EntryPieces(source.file_no, content.part, pieces, options)
     read = _read_json if source.format == "json" else _read_lines
-
-    def at_fault(evidence: Evidence) -> None:
-        shown = with_format(evidence, source.format)
-        adder.refuse((INTERNAL_ERROR,), shown, source.kept_content(options), content.offset)
-
-    yield from guarded_steps(read(content, adder), at_fault)
+    return guarded_file(read(content, adder), source, content, adder)
 
 
 def _read_lines(content: Content, adder: EntryPieces) -> Iterator[None]:
@@ -44,18 +38,12 @@ def _read_lines(content: Content, adder: EntryPieces) -> Iterator[None]:
 
 
 def _read_json(content: Content, adder: EntryPieces) -> Iterator[None]:
-    data, rest = bytearray(), iter(content)
-    for block in rest:
-        data += block
-        if len(data) > MAX_FILE_BYTES:
-            adder.refuse_file(bytes(data), rest, content.offset)
+    def add(raw: bytes) -> Iterator[None]:
+        for document in json_documents(raw):
+            adder.add(document, content.offset)
             yield
-            return
-    raw = bytes(data)
-    data.clear()
-    for document in json_documents(raw):
-        adder.add(document, content.offset)
-        yield
+
+    return read_whole(content, adder, MAX_FILE_BYTES, add)
 
 
 class EntryPieces(BlockPieces):
@@ -79,13 +67,3 @@ class EntryPieces(BlockPieces):
             "block", at, self.kept(block), namespace=found.namespace, record_id=found.record_id,
             judge_id=sha256(block).digest(), sig=found.sig,
         )  # fmt: skip
-
-    def refuse_file(self, held: bytes, rest: Iterator[bytes], offset: int) -> None:
-        """Reject a whole file as one record: it is too large."""
-        reader = CappedReader(self.options.keep)
-        reader.add(held)
-        for block in rest:
-            reader.add(block)
-        kept = reader.kept()
-        evidence: Evidence = {"expected": MAX_FILE_BYTES, "actual": kept.length}
-        self.refuse(("FILE_TOO_LARGE",), {"FILE_TOO_LARGE": evidence}, kept, offset)

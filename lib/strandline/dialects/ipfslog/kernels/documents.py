@@ -7,7 +7,6 @@ from itertools import chain
 
 import pyarrow as pa
 
-from strandline.core.verdict import Evidence
 from strandline.dialects.ipfslog.codec import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
@@ -35,9 +34,9 @@ from strandline.dialects.ipfslog.types import (
     record_id,
 )
 from strandline.dialects.ipfslog.verify import Refused, as_block, claimed_digest
-from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces, read_lines
-from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps, with_format
-from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, CappedReader, StreamLine
+from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces
+from strandline.kernels.documents import guarded_file, read_lines, read_whole
+from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import Content, ReadOptions, Source
 
@@ -54,12 +53,7 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
     """Add the documents of one file, or of a split of a file of lines, in the order of the file."""
     adder = DocumentPieces(source.file_no, content.part, pieces, options)
     read = {"lines": _read_lines, "car": _read_car}.get(source.format or "", _read_json)
-
-    def at_fault(evidence: Evidence) -> None:
-        shown = with_format(evidence, source.format)
-        adder.refuse((INTERNAL_ERROR,), shown, source.kept_content(options), content.offset)
-
-    yield from guarded_steps(read(content, adder), at_fault)
+    return guarded_file(read(content, adder), source, content, adder)
 
 
 def _read_car(content: Content, adder: DocumentPieces) -> Iterator[None]:
@@ -75,30 +69,12 @@ def _read_lines(content: Content, adder: DocumentPieces) -> Iterator[None]:
 
 
 def _read_json(content: Content, adder: DocumentPieces) -> Iterator[None]:
-    parts: list[bytes] = []
-    size = 0
-    keeper = None
-    for block in content:
-        size += len(block)
-        if keeper is None and size > MAX_FILE_BYTES:
-            keeper = CappedReader(adder.options.keep)
-            for part in parts:
-                keeper.add(part)
-            parts.clear()
-        if keeper is None:
-            parts.append(block)
-        else:
-            keeper.add(block)
-    if keeper is not None:
-        evidence = {"FILE_TOO_LARGE": {"expected": MAX_FILE_BYTES, "actual": size}}
-        adder.refuse(("FILE_TOO_LARGE",), evidence, keeper.kept(), content.offset)
-        yield
-        return
-    data = b"".join(parts)
-    parts.clear()
-    for document in json_documents(data):
-        adder.add(document, None, content.offset)
-        yield
+    def add(raw: bytes) -> Iterator[None]:
+        for document in json_documents(raw):
+            adder.add(document, None, content.offset)
+            yield
+
+    return read_whole(content, adder, MAX_FILE_BYTES, add)
 
 
 class DocumentPieces(BlockPieces):

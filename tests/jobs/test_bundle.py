@@ -59,6 +59,8 @@ def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spa
     assert run("stream", "3")["stream"]["counts"]["new"] == 10
     checked = run("check", "4")
     assert (checked["reduce_full"]["exit"], checked["check"]["exit"]) == (0, 0)
+    collected = run("gc", "7")["gc"]
+    assert (collected["exit"], collected["counts"]["pruned"]) == (0, 0)
     maintained = run("maintain", "5")["maintain"]
     assert maintained["counts"]["retention_set"] > 0
     assert maintained["counts"]["removed_files"] == 0
@@ -71,6 +73,6 @@ def test_the_jobs_of_the_bundle_make_a_lake_keep_it_and_tell_its_health(run, spa
         f"SELECT run_id, command FROM spark_catalog.{SCHEMA}.run WHERE run_id RLIKE '^[a-z-]+-[0-9]$'"
     )
     assert sorted(tuple(row) for row in runs.collect()) == [
-        ("ingest-2", "ingest"), ("init-1", "init"), ("maintain-5", "maintain"), ("reduce-2", "reduce"),
+        ("gc-7", "gc"), ("ingest-2", "ingest"), ("init-1", "init"), ("maintain-5", "maintain"), ("reduce-2", "reduce"),
         ("reduce-full-4", "reduce"),
     ]  # fmt: skip

@@ -10,7 +10,8 @@ from support.connect_server import as_client, connect_server
 from support.lakes import choose_buckets
 from support.notebook_claims import LAKES, run
 
-EACH = pytest.mark.parametrize("name", sorted(LAKES))
+SLOW = ("kill_replay_count", "replicas")
+"""The notebooks that only the slow tier runs over Connect: the first one covers the same code."""
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def folder(empty_lakes, tmp_path):
     return make
 
 
-@EACH
+@pytest.mark.parametrize("name", sorted(LAKES))
 def test_a_notebook_runs_as_it_stands(spark, folder, monkeypatch, name):
     made = folder(name)
     monkeypatch.setenv("NOTEBOOK_FOLDER", str(made))
@@ -34,7 +35,10 @@ def test_a_notebook_runs_as_it_stands(spark, folder, monkeypatch, name):
     run(name, made, spark=spark)
 
 
-@EACH
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in sorted(LAKES)],
+)
 def test_a_notebook_runs_as_it_stands_over_connect(remote, folder, name):
     assert over_connect(remote, name, folder(name)).startswith("pyspark.sql.connect.")
 

@@ -68,6 +68,14 @@ def spark(settings):
 
 
 @pytest.fixture(scope="session")
+def remote(spark) -> str:
+    """Where clients of Spark Connect find the JVM of the tests."""
+    from support.connect_server import serve
+
+    return serve(spark)
+
+
+@pytest.fixture(scope="session")
 def empty_lakes(request, spark, settings) -> dict[bool, Path]:
     """An empty lake by strictness, kept from one run of the tests to the next."""
 

@@ -6,6 +6,8 @@ import shlex
 import shutil
 
 from strandline.cli import main
+from strandline.dialects import dialect
+from support.lakes import write_files
 from support.packaged import ROOT
 from support.typed_pages import BLOCKS, TEXT
 
@@ -15,6 +17,7 @@ FILES = {
     text: name
     for name, text in re.findall(r"`([\w.]+)`:\n\n```json\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 }
+PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 # These start no JVM: they are cheap as processes of their own.
 LIGHT = ("status", "quarantine", "explain", "config")
 
@@ -93,3 +96,20 @@ def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown
     # The last block lands the same files again.
     again = json.loads(printed[0])
     assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)
+
+
+def test_every_python_block_of_its_page_runs_and_prints_what_is_shown(
+    spark, empty_lakes, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(empty_lakes[False], tmp_path / "lake")
+    write_files(tmp_path / "dump", {file.name: file.content for file in dialect("sdmp").demo().files})
+    namespace: dict[str, object] = {}
+    printed, ran = "", 0
+    for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PYTHON_PAGE, re.DOTALL | re.MULTILINE):
+        if language == "python":
+            exec(compile(text, f"docs/python.md, block {ran}", "exec"), namespace)
+            printed, ran = capsys.readouterr().out, ran + 1
+        elif not language:
+            assert as_shown(text, printed), printed
+    assert ran >= 3

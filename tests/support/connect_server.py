@@ -1,5 +1,5 @@
-"""A Spark Connect server on this machine, from the jars that pyspark ships and the cached jars of Delta; and clients
-that reach no JVM but through it.
+"""Spark Connect on this machine: the JVM of the tests or a server of its own, from the jars that pyspark ships and the
+cached jars of Delta; and clients that reach no JVM but through it.
 
 By hand: `PYTHONPATH=tests .venv/bin/python -m support.connect_server` starts one and says where it is; Ctrl-C ends it.
 """
@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
+from pyspark.sql import SparkSession
 
 from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION
 from strandline.session.jars import cached_jars
+from support.packaged import ROOT
 
 SECONDS = 120
 _MAIN = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -47,6 +49,19 @@ class Server:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+
+
+def serve(spark: SparkSession) -> str:
+    """Let the JVM of a session answer clients until it ends, and return where they find it."""
+    jvm, port = spark.sparkContext._jvm, str(_free_port())
+    conf = jvm.org.apache.spark.SparkEnv.get().conf()
+    conf.set("spark.connect.grpc.binding.address", "127.0.0.1")
+    conf.set("spark.connect.grpc.binding.port", port)
+    # As the program of Spark's server does: what a client sends is for its session alone.
+    for name in ("enabled", "alwaysApplyClassloader"):
+        spark._jsparkSession.sharedState().conf().set(f"spark.sql.artifact.isolation.{name}", "true")
+    jvm.org.apache.spark.sql.connect.service.SparkConnectService.start(spark.sparkContext._jsc.sc())
+    return f"sc://127.0.0.1:{port}"
 
 
 @contextmanager
@@ -84,13 +99,21 @@ def connect_server(
             process.wait()
 
 
-def client_environ(folder: Path, server: str | None) -> dict[str, str]:
-    """The environment of a client: no Java on its path, no session but that of the server."""
-    bare = folder / "bin"
+def as_client(remote: str, folder: Path, *words: str, **more: str) -> str:
+    """Run this Python with arguments as a client of a server, and return what it printed.
+
+    It works in `folder`, has no Java on its path, and no session but that of the server.
+    """
+    bare = folder / "no-java"
     bare.mkdir(parents=True, exist_ok=True)
     kept = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "LC_ALL", "TMPDIR")}
-    remote = {} if server is None else {"SPARK_REMOTE": server}
-    return {**kept, **remote, "PATH": str(bare)}
+    path = os.pathsep.join([str(ROOT / "lib"), str(ROOT / "tests")])
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, cwd=folder,
+        env=kept | {"SPARK_REMOTE": remote, "PATH": str(bare), "PYTHONPATH": path} | more,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

@@ -1,6 +1,6 @@
 """Rows of sound journals, logs and runs, made without Spark, and cases in which one thing of them is wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,12 +16,15 @@ from strandline.dialects.devicelog.author import synthetic as synthetic_devices
 from strandline.dialects.devicelog.codec import read_line, write_entry
 from strandline.dialects.devicelog.kernels import reduced_rows as device_rows
 from strandline.dialects.devicelog.reduce import reduce as reduce_devices
+from strandline.dialects.devicelog.reduce import reducer_version
+from strandline.dialects.devicelog.types import ForkPolicy
 from strandline.dialects.devicelog.verify import forks as device_forks
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.reduce import LogConfiguration, forks, reduce_log
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, line_hash, render
+from strandline.dialects.sdmp.types import Profile
 from support.aura_reference import fact_row, reduced_rows
 from support.context_reference import contexts_rows
 from support.devicelog_cases import Log, compact, ssb_value
@@ -73,9 +76,9 @@ def planted(make: Callable[[int], Rows], *breaks: str):
     return add
 
 
-def journal(number: int, *, forked: bool = False, waiting: bool = False) -> Rows:
+def journal(number: int, *, forked: bool = False, waiting: bool = False, profile: Profile = "0.9") -> Rows:
     """A journal of five lines; another line 3 where it is forked; a line that waits and one that was rejected."""
-    lines = list(synthetic(1_000 + number, 7))
+    lines = list(synthetic(1_000 + number, 7, profile))
     node = lines[0].decode()
     files = {"a.journal": render(lines[:5])}
     if forked:
@@ -93,7 +96,7 @@ def journal(number: int, *, forked: bool = False, waiting: bool = False) -> Rows
     row = state.journal
     return {
         "node_journal_line": [
-            place | _line(node, raw, n, id_) | {"profile": "0.9", "origin": "received", "run_id": "test"}
+            place | _line(node, raw, n, id_, profile) | {"profile": profile, "origin": "received", "run_id": "test"}
             for id_, n in sorted(state.n.items(), key=lambda each: each[1])
             for raw in [state.lines[id_]]
         ],
@@ -115,7 +118,7 @@ def journal(number: int, *, forked: bool = False, waiting: bool = False) -> Rows
             for fork in state.forks
         ],
         "quarantine": [
-            _held(each.namespace, "sdmp", each.status, each.reasons, each.raw, each.waits_for)
+            held_row(each.namespace, "sdmp", each.status, each.reasons, each.raw, each.waits_for)
             for each in lake.quarantine.values()
         ],
     }  # fmt: skip
@@ -154,7 +157,7 @@ def devices(number: int) -> Rows:
     waiting = phone.say("waits", prev=edited[0], dep_ids=(sha256(b"missing").digest(),))
     raw = write_entry(waiting)
     waits = [f"record:{sha256(b'missing').hexdigest()}"]
-    row = _held(waiting.namespace, "devicelog", "deferred", ("DEP_MISSING",), raw, waits)
+    row = held_row(waiting.namespace, "devicelog", "deferred", ("DEP_MISSING",), raw, waits)
     return {
         "device_log_entry": [device_row(each, BUCKETS) | {"run_id": "test"} for each in entries],
         "equivocation": [
@@ -202,15 +205,15 @@ def runs(number: int) -> Rows:
     """One run of each command that reads records, and of others."""
     counts = {"read": 10, "new": 4, "known": 3, "rejected": 2, "deferred": 1, "readmitted": 7}
     made = [
-        _run(number, "ingest", counts),
-        _run(number, "stream", {"batches": 2, **counts}),
-        _run(number, "sync", {**counts, "missing": 12, "refused": 2}),
-        _run(number, "ingest", counts, outcome="fault"),
-        _run(number, "sync", {**counts, "missing": 20, "refused": 2}, outcome="fault"),
-        _run(number, "sync", {"authored": 3}),
-        _run(number, "reduce", {"reduced": 3}),
-        _run(number, "stream", {"batches": 0, "read": 0, "new": 0}),
-        _run(number, "init", {}),
+        run_row("ingest", counts),
+        run_row("stream", {"batches": 2, **counts}),
+        run_row("sync", {**counts, "missing": 12, "refused": 2}),
+        run_row("ingest", counts, outcome="fault"),
+        run_row("sync", {**counts, "missing": 20, "refused": 2}, outcome="fault"),
+        run_row("sync", {"authored": 3}),
+        run_row("reduce", {"reduced": 3}),
+        run_row("stream", {"batches": 0, "read": 0, "new": 0}),
+        run_row("init", {}),
     ]
     return {"run": [row | {"run_id": f"planted {number} {place}"} for place, row in enumerate(made)]}
 
@@ -227,7 +230,7 @@ def own_node(number: int) -> Rows:
             }
         ],
         "wanted_resource": [place | resource | {"named_by": [author], "recorded": True}],
-        "quarantine": [_held(None, "sdmp", "rejected", ("MANIFEST_INVALID",), f"{{{number}".encode(), ())],
+        "quarantine": [held_row(None, "sdmp", "rejected", ("MANIFEST_INVALID",), f"{{{number}".encode(), ())],
     }  # fmt: skip
 
 
@@ -235,7 +238,7 @@ def _frame(node: str, before: bytes, line: bytes) -> bytes:
     return batch(node, before.partition(b"@")[0].decode(), [line]) + b"\n"
 
 
-def _line(node: str, raw: bytes, n: int, id_: bytes) -> dict:
+def _line(node: str, raw: bytes, n: int, id_: bytes, profile: Profile) -> dict:
     number, _, rest = raw.decode().partition("@")
     author, _, resource = rest.partition("/")
     parts = (number, author, resource) if n > 1 else (None, None, None)
@@ -243,7 +246,7 @@ def _line(node: str, raw: bytes, n: int, id_: bytes) -> dict:
     return {
         "n": n,
         "record_id": id_,
-        "line_hash": line_hash(raw, "0.9"),
+        "line_hash": line_hash(raw, profile),
         **dict(zip(names, parts, strict=True)),
     }
 
@@ -260,7 +263,7 @@ def authority(number: int) -> Rows:
     rows = {table: [_listed(row) for row in each] for table, each in reduced.items()}
     rows["namespace_state"] = [row | REDUCED for row in rows["namespace_state"]]
     lost = made[0].fact_id + number.to_bytes(4, "big")
-    waiting = _held(
+    waiting = held_row(
         namespace.text, "aura", "deferred", ["PARENT_MISSING"], lost, [f"state:{namespace.text}#00"]
     )
     waiting["record_id"] = sha256(b"strandline/aura/fact/1\0" + lost).digest()
@@ -270,12 +273,19 @@ def authority(number: int) -> Rows:
 
 def met_devices(number: int) -> Rows:
     """A group of three devices that met several times, so that their logs have screws."""
-    made = {entry.record_id: entry for log in synthetic_devices(number, 3, 12, 4) for entry in log.entries()}
-    state = reduce_devices(made.values())
+    return group_rows(entry for log in synthetic_devices(number, 3, 12, 4) for entry in log.entries())
+
+
+def group_rows(entries: Iterable, policy: ForkPolicy = "keep-both") -> Rows:
+    """A group of device logs, and everything that it reduces to."""
+    made = {entry.record_id: entry for entry in entries}
+    state = reduce_devices(made.values(), policy)
     namespace = next(iter(made.values())).namespace
     place = {"namespace": namespace, "bucket": bucket_of(namespace, BUCKETS)}
     written = {"run_id": "test", **place}
-    entries = [_listed(_filled("device_log_entry", _attributes(entry) | written)) for entry in made.values()]
+    rows_of_entries = [
+        _listed(_filled("device_log_entry", _attributes(entry) | written)) for entry in made.values()
+    ]
     parts = {each: getattr(device_rows, f"{each}_rows") for each in ("view", "screw", "tip", "member")}
     rows = {
         f"device_log_{part}": [_filled(f"device_log_{part}", place | row) for row in rows_of(state)]
@@ -283,9 +293,9 @@ def met_devices(number: int) -> Rows:
     }
     stated = device_rows.state_row(state) | {
         "dialect": "devicelog",
-        "reducer_version": "devicelog-1:keep-both",
+        "reducer_version": reducer_version(policy),
     }
-    return {"device_log_entry": entries, "namespace_state": [place | stated | REDUCED], **rows}
+    return {"device_log_entry": rows_of_entries, "namespace_state": [place | stated | REDUCED], **rows}
 
 
 def _attributes(value: object) -> dict:
@@ -299,9 +309,12 @@ def _filled(table: str, row: dict) -> dict:
 
 def context(number: int) -> Rows:
     """A context of three authorities: their facts, and everything that they reduce to."""
-    made = list(
-        generate_contexts(60_000 + number, contexts=1, members=3, facts=60, fork_rate=0.4, unmet_rate=0.2)
-    )
+    drawn = generate_contexts(60_000 + number, contexts=1, members=3, facts=60, fork_rate=0.4, unmet_rate=0.2)
+    return fact_rows(list(drawn))
+
+
+def fact_rows(made: list) -> Rows:
+    """Facts of authorities and contexts, and everything that they reduce to."""
     admission = admit(made)
     by_namespace: dict = {}
     for fact in {fact.fact_id: fact for fact in made}.values():
@@ -325,7 +338,8 @@ def _listed(row: dict) -> dict:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
-def _held(namespace, dialect, status, reasons, raw, waits_for) -> dict:
+def held_row(namespace, dialect, status, reasons, raw, waits_for) -> dict:
+    """A row of `quarantine`, with the id that its content gives it."""
     id_, digest = quarantine_id(dialect, namespace, status, reasons, raw), sha256(raw).digest()
     bucket = bucket_of_digest(id_, BUCKETS) if namespace is None else bucket_of(namespace, BUCKETS)
     return {
@@ -341,19 +355,21 @@ def _log(log_id: str, made: list, told: LogConfiguration) -> Rows:
     found = log_rows(log_id, held, told, reduce_log(made, told), forks(made))
     return {
         "ipfs_log_entry": [entry_row(each) for each in made],
-        **{table: [_named(table, row) for row in rows] for table, rows in found.items()},
+        **{table: [named_row(table, row) for row in rows] for table, rows in found.items()},
     }
 
 
-def _named(table: str, values: tuple) -> dict:
+def named_row(table: str, values: tuple) -> dict:
+    """A row of a table from the values of the columns that references compare."""
     row = dict(zip(contract(table).compared, values, strict=True))
     row = {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
     return row | (REDUCED if table == "namespace_state" else {})
 
 
-def _run(number: int, command: str, counts: dict[str, int], outcome: str = "ok") -> dict:
+def run_row(command: str, counts: dict[str, int], outcome: str = "ok") -> dict:
+    """A row of `run` without its id."""
     return {
         "command": command, "version": "0.0.0", "outcome": outcome, "lake": "lake",
-        "exit": {"ok": 0, "found": 1, "fault": 3}[outcome], "started_at": WHEN, "seconds": 1.0, "namespaces": 0,
-        "counts": counts, "reasons": {}, "read_versions": {}, "tables": {}, "detail": "{}",
+        "exit": {"ok": 0, "found": 1, "usage": 2, "fault": 3}[outcome], "started_at": WHEN, "seconds": 1.0,
+        "namespaces": 0, "counts": counts, "reasons": {}, "read_versions": {}, "tables": {}, "detail": "{}",
     }  # fmt: skip

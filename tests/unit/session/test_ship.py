@@ -1,6 +1,7 @@
 """The wheel goes to Python workers under a name that Spark puts on their path."""
 
 import importlib
+import os
 import subprocess
 import sys
 import zipfile
@@ -89,3 +90,19 @@ def test_an_archive_is_packed_again_with_the_same_files(
     _, module = packed(tmp_path, ".whl", monkeypatch)
     with zipfile.ZipFile(pack(module, tmp_path)) as inside:
         assert f"{module.__name__}/__init__.py" in inside.namelist()
+
+
+def test_equal_files_make_equal_archives_and_other_files_one_of_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, module = tmp_path / "twice", ModuleType("twice")
+    folder.mkdir()
+    monkeypatch.setattr("strandline.session.ship.files", lambda _: folder)
+    (folder / "__init__.py").write_text("")
+    first = pack(module, tmp_path)
+    content = first.read_bytes()
+    os.utime(folder / "__init__.py", (1e9, 1e9))
+    assert (pack(module, tmp_path), first.read_bytes()) == (first, content)
+    (folder / "__init__.py").write_text("changed = True")
+    assert pack(module, tmp_path).name != first.name
+    assert first.read_bytes() == content

@@ -1,0 +1,38 @@
+"""Each view has a row of each kind: it tells all that it can from rows that the references make."""
+
+from pyspark.sql.types import BooleanType, StructType
+
+from strandline.contracts.ddl import columns_ddl
+from strandline.contracts.load import contract, tables
+from strandline.tables.checks import ONE_TASK
+from strandline.tables.commits import session_settings
+from strandline.tables.reads import INTERPRETED
+from strandline.tables.views import lake_views
+from support import view_rows
+from support.view_kinds import kinds, shown
+
+
+def test_each_view_has_a_row_of_each_kind(spark):
+    planted = view_rows.rows()
+    lacking = []
+    try:
+        for table in tables():
+            schema = StructType.fromDDL(columns_ddl(contract(table)))
+            for field in schema:
+                field.nullable = True
+            rows = [tuple(row.get(name) for name in schema.names) for row in planted.get(table, ())]
+            spark.createDataFrame(rows, schema).coalesce(1).createOrReplaceTempView(table)
+        with session_settings(spark, {**ONE_TASK, **INTERPRETED}):
+            for name, view in lake_views().items():
+                frame = spark.sql(view.select)
+                booleans = {field.name for field in frame.schema if isinstance(field.dataType, BooleanType)}
+                found = shown(row.asDict() for row in frame.collect())
+                wanted = list(kinds(view, booleans))
+                assert {column for column, _ in wanted} == set(frame.columns), name
+                lacking += [
+                    f"{name}.{column}: {value}" for column, value in wanted if (column, value) not in found
+                ]
+    finally:
+        for table in tables():
+            spark.catalog.dropTempView(table)
+    assert lacking == []

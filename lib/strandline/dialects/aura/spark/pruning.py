@@ -60,7 +60,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     told = _told(tables, contexts)
     histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope), told), "histories")
     carried = (
-        None if retained.pruned is None else jobs.checkpoint(_skeleton_sums(retained.pruned), "skeletons")
+        None if retained.pruned is None else jobs.checkpoint(retained.pruned.skeleton_sums(), "skeletons")
     )
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
     planned = PlannedFacts(retained, members, histories, whole, told)
@@ -148,7 +148,8 @@ def _needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Da
     facts = every.where(_is_history())
     if scope.namespaces is None:
         return facts
-    named = members.select(F.concat(F.lit("authority:"), F.explode("members")).alias("namespace"))
+    each = members.select(F.explode("members").alias("authority"))
+    named = each.select(F.concat(F.lit("authority:"), "authority").alias("namespace"))
     asked = facts.where(scope.is_asked()).select("namespace")
     return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
 
@@ -250,12 +251,6 @@ def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame
         generation.alias("generation"), hold.alias("hold"),
         "size",
     )  # fmt: skip
-
-
-def _skeleton_sums(pruned: PrunedFacts) -> DataFrame:
-    """Return the charges of skeletons, each body once.  Gives: kernels.SUM_SCHEMA."""
-    once = pruned.rows.where("skeleton IS NOT NULL").dropDuplicates(["namespace", "alt_id"])
-    return map_batches(once.select(*kernels.PRUNED_COLUMNS), kernels.skeleton_sums, kernels.SUM_SCHEMA)
 
 
 def _encoded(sums: DataFrame, namespaces: DataFrame) -> DataFrame:

@@ -117,10 +117,12 @@ def reduce_rest(
     homes = rows.select(*_HOME).distinct()
     gone_ids = jobs.checkpoint(rows, "all that goes")
     carries_ = jobs.checkpoint(new_carries.join(homes, "namespace"), "new carries")
-    rest = RetainedFacts(planned.retained.stored, PrunedFacts(gone_ids, carries_))
+    pruned = PrunedFacts(gone_ids, carries_)
+    rest = RetainedFacts(planned.retained.stored, pruned)
     facts = _that_count(rest, jobs)
     seen = views.view(facts, _states(planned.histories, "chain"), planned.members, jobs)
-    return _reduced(rest, facts, seen, planned, rest.carried(), jobs)
+    # The carries that would be stored, as reducers read them.
+    return _reduced(rest, facts, seen, planned, pruned.carried(), jobs)
 
 
 def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:

@@ -33,6 +33,10 @@ class PrunedFacts:
             self.carries.select(*kernels.CARRY_COLUMNS), kernels.carried_sums, kernels.SUM_SCHEMA
         )
 
+    def carried(self) -> DataFrame:
+        """Return the sums of the carries that can be read, in the form of `flows.sums`."""
+        return self.sums().where("NOT is_damaged").drop("is_damaged")
+
     def skeleton_sums(self) -> DataFrame:
         """Return the charges of skeletons, each body once.  Gives: kernels.SUM_SCHEMA."""
         once = self.rows.where("skeleton IS NOT NULL").dropDuplicates(["namespace", "alt_id"])
@@ -99,8 +103,8 @@ class RetainedFacts:
         if self.pruned is None or damaged is None:
             return None
         rest = PrunedFacts(self.pruned.rows.join(damaged, "namespace", "left_semi"), self.pruned.carries)
-        every = self.pruned.sums().unionByName(rest.skeleton_sums())
-        return every.where("NOT is_damaged").drop("is_damaged")
+        instead = rest.skeleton_sums().where("NOT is_damaged").drop("is_damaged")
+        return self.pruned.carried().unionByName(instead)
 
     def damaged(self) -> DataFrame | None:
         """Return the contexts whose carry is damaged: namespace.  None without pruned facts."""

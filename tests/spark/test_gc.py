@@ -135,6 +135,7 @@ def skeletons(lake, reference):
             assert decode_carry(found[log_namespace(log_id)]).count == len(gone)
 
 
+@pytest.mark.slow
 def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new_lake, tmp_path):
     lake, reference = new_lake("contexts", dialect="aura"), world(CONTEXTS)
     contexts.enter_rows(lake, [row for each in reference.members for row in each.rows()])

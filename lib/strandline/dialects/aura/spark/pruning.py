@@ -20,14 +20,21 @@ from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
 from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
-from strandline.dialects.aura.spark.tables import FACTS, FLOWS, SNAPSHOTS, STATES
-from strandline.dialects.aura.types import DIALECT
+from strandline.dialects.aura.spark.histories import (
+    histories_of,
+    inputs_of,
+    is_history,
+    is_of,
+    needed_facts,
+    states_of,
+    told_of,
+)
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, STATES
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
 _HOME: Final = ("namespace", "bucket")
 _STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
-_ID_AT: Final = len("authority:") + 1
 _CHARGE: Final = "FlowCharge"
 _INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
@@ -40,7 +47,7 @@ class PlannedFacts:
     """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
 
     `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `told`: what
-    the tables say of authorities, see `_told`.
+    the tables say of authorities, see `told_of`.
     """
 
     retained: RetainedFacts
@@ -54,27 +61,27 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     """Reduce contexts from all of their facts, by all states of their members and by final ones."""
     every = tables.read_version(FACTS, scope.reduction.version)
     # Read once: a plan looks at the facts some thirty times.
-    read = every.where(_is_of("context") & scope.is_asked()).select(*_COLUMNS, _size())
+    read = every.where(is_of("context") & scope.is_asked()).select(*_COLUMNS, _size())
     contexts = retained_facts(jobs.checkpoint(read, "facts"), tables, jobs)
     retained = contexts.where(scope.is_asked())
     members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
-    told = _told(tables, contexts)
-    histories = jobs.checkpoint(_histories(_needed_facts(every, members, scope), told), "histories")
+    told = told_of(tables, contexts)
+    histories = jobs.checkpoint(histories_of(needed_facts(every, members, scope), told), "histories")
     carried = (
-        None if retained.pruned is None else jobs.checkpoint(_skeleton_sums(retained.pruned), "skeletons")
+        None if retained.pruned is None else jobs.checkpoint(retained.pruned.skeleton_sums(), "skeletons")
     )
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
     planned = PlannedFacts(retained, members, histories, whole, told)
     facts = _that_count(retained, jobs)
-    ordinary = views.view(facts, _states(histories, "chain"), members, jobs)
-    final = views.view(facts, _states(histories, "final"), members, jobs)
+    ordinary = views.view(facts, states_of(histories, "chain"), members, jobs)
+    final = views.view(facts, states_of(histories, "final"), members, jobs)
     reduced = _reduced(retained, facts, ordinary, planned, whole, jobs)
     found = holds.holds(facts, ordinary, final, reduced[FLOWS], scope.skip_window)
-    kept = every.where(_is_of("authority") & scope.is_asked()).withColumn("size", _size())
+    kept = every.where(is_of("authority") & scope.is_asked()).withColumn("size", _size())
     of_authorities = histories.where(scope.is_asked()).select(
         *_HOME, "state_hash", "reducer_version", F.array().cast(_INPUTS).alias("inputs")
     )
-    of_contexts = reduced[STATES].join(_inputs(members, histories), "namespace", "left")
+    of_contexts = reduced[STATES].join(inputs_of(members, histories), "namespace", "left")
     states = of_contexts.select(
         *_HOME, "state_hash", "reducer_version", F.coalesce("inputs", F.array().cast(_INPUTS)).alias("inputs")
     )
@@ -118,10 +125,12 @@ def reduce_rest(
     homes = rows.select(*_HOME).distinct()
     gone_ids = jobs.checkpoint(rows, "all that goes")
     carries_ = jobs.checkpoint(new_carries.join(homes, "namespace"), "new carries")
-    rest = RetainedFacts(planned.retained.stored, PrunedFacts(gone_ids, carries_))
+    pruned = PrunedFacts(gone_ids, carries_)
+    rest = RetainedFacts(planned.retained.stored, pruned)
     facts = _that_count(rest, jobs)
-    seen = views.view(facts, _states(planned.histories, "chain"), planned.members, jobs)
-    return _reduced(rest, facts, seen, planned, rest.carried(), jobs)
+    seen = views.view(facts, states_of(planned.histories, "chain"), planned.members, jobs)
+    # The carries that would be stored, as reducers read them.
+    return _reduced(rest, facts, seen, planned, pruned.carried(), jobs)
 
 
 def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
@@ -130,74 +139,10 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
     base = ["namespace", "base"]
     then = planned.histories.where("base IS NOT NULL").select(*base)
     names = planned.histories.select("namespace")
-    facts = tables.read(FACTS).where(_is_history()).join(names, "namespace", "left_semi")
-    now = _histories(facts, planned.told).where("base IS NOT NULL").select(*base)
+    facts = tables.read(FACTS).where(is_history()).join(names, "namespace", "left_semi")
+    now = histories_of(facts, planned.told).where("base IS NOT NULL").select(*base)
     moved = then.join(now, base, "left_anti").unionByName(now.join(then, base, "left_anti"))
     return not jobs.has_rows(moved)
-
-
-def _is_of(kind: str) -> Column:
-    return F.startswith("namespace", F.lit(f"{kind}:"))
-
-
-def _is_history() -> Column:
-    return _is_of("authority") & F.col("kind").isin("AttestedOp", "Snapshot")
-
-
-def _needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> DataFrame:
-    """Return the operations and snapshots of the asked authorities, and of the members of contexts."""
-    facts = every.where(_is_history())
-    if scope.namespaces is None:
-        return facts
-    named = members.select(F.concat(F.lit("authority:"), F.explode("members")).alias("namespace"))
-    asked = facts.where(scope.is_asked()).select("namespace")
-    return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
-
-
-def _told(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, DataFrame]:
-    """Return the states of authorities that earlier collections relied on, and which authorities have a known base.
-
-    Gives:  namespace, relied (None if nothing was pruned); namespace, is_settled.  Rows: one per authority.
-    """
-    snapshots = tables.read(SNAPSHOTS).where(F.col("dialect") == DIALECT)
-    in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").select("namespace").distinct()
-    settled = in_force.withColumn("is_settled", F.lit(True))
-    if contexts.pruned is None:
-        return None, settled
-    applied = contexts.pruned.rows.select("namespace", "snapshot_id").distinct()
-    each = snapshots.join(applied, ["namespace", "snapshot_id"], "left_semi").select(
-        F.explode("inputs").alias("input")
-    )
-    relied = each.select("input.*").groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
-    return relied, settled
-
-
-def _histories(facts: DataFrame, told: tuple[DataFrame | None, DataFrame]) -> DataFrame:
-    relied, settled = told
-    if relied is None:
-        facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
-    else:
-        facts = facts.join(F.broadcast(relied), "namespace", "left")
-    facts = facts.join(F.broadcast(settled), "namespace", "left").fillna(False, ["is_settled"])
-    rows = facts.select(*kernels.HISTORY_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
-    return map_batches(rows, kernels.histories, kernels.HISTORY_SCHEMA)
-
-
-def _states(histories: DataFrame, name: str) -> DataFrame:
-    """Return states of authorities.  Gives: authority (uuid), commitment.  Rows: one per state."""
-    authority = F.substring("namespace", _ID_AT, 36).alias("authority")
-    return histories.select(authority, F.explode(name).alias("commitment"))
-
-
-def _inputs(members: DataFrame, histories: DataFrame) -> DataFrame:
-    """Return the bases that contexts rely on.  Gives: namespace, inputs.  Rows: one per context with one."""
-    bases = histories.where("base IS NOT NULL").select(
-        F.col("namespace").alias("member"), F.col("base").alias("commitment")
-    )
-    each = members.select("namespace", F.explode("members").alias("authority"))
-    found = each.withColumn("member", F.concat(F.lit("authority:"), "authority")).join(bases, "member")
-    pair = F.struct(F.col("member").alias("namespace"), "commitment")
-    return found.groupBy("namespace").agg(F.sort_array(F.collect_list(pair)).alias("inputs"))
 
 
 def _that_count(retained: RetainedFacts, jobs: Jobs) -> DataFrame:
@@ -253,21 +198,15 @@ def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame
     )  # fmt: skip
 
 
-def _skeleton_sums(pruned: PrunedFacts) -> DataFrame:
-    """Return the charges of skeletons, each body once.  Gives: kernels.SUM_SCHEMA."""
-    once = pruned.rows.where("skeleton IS NOT NULL").dropDuplicates(["namespace", "alt_id"])
-    return map_batches(once.select(*kernels.PRUNED_COLUMNS), kernels.skeleton_sums, kernels.SUM_SCHEMA)
-
-
 def _encoded(sums: DataFrame, namespaces: DataFrame) -> DataFrame:
     """Return the carry of each namespace.  Gives: namespace, carry.  Rows: one per namespace."""
     flow: Any = F.struct("src", "dst", "epoch", "spent", "charges", "nonce", "body_id")
     listed = flows.added(sums).groupBy("namespace").agg(F.collect_list(flow).alias("flows"))
-    contexts = namespaces.where(_is_of("context")).join(listed, "namespace", "left")
+    contexts = namespaces.where(is_of("context")).join(listed, "namespace", "left")
     encoded = map_batches(
         contexts.select(*kernels.FLOW_COLUMNS), kernels.encoded_carries, kernels.CARRY_SCHEMA
     )
-    others = namespaces.where(~_is_of("context"))
+    others = namespaces.where(~is_of("context"))
     return encoded.unionByName(others.select("namespace", F.lit(_KEPT).alias("carry")))
 
 

@@ -33,6 +33,15 @@ class PrunedFacts:
             self.carries.select(*kernels.CARRY_COLUMNS), kernels.carried_sums, kernels.SUM_SCHEMA
         )
 
+    def carried(self) -> DataFrame:
+        """Return the sums of the carries that can be read, in the form of `flows.sums`."""
+        return self.sums().where("NOT is_damaged").drop("is_damaged")
+
+    def skeleton_sums(self) -> DataFrame:
+        """Return the charges of skeletons, each body once.  Gives: kernels.SUM_SCHEMA."""
+        once = self.rows.where("skeleton IS NOT NULL").dropDuplicates(["namespace", "alt_id"])
+        return map_batches(once.select(*kernels.PRUNED_COLUMNS), kernels.skeleton_sums, kernels.SUM_SCHEMA)
+
     def bodies(self) -> DataFrame:
         """Return the pruned bodies.  Gives: namespace, body_id.  Rows: one per body."""
         return self.rows.select("namespace", F.col("alt_id").alias("body_id")).distinct()
@@ -86,8 +95,16 @@ class RetainedFacts:
         return ids.groupBy(*_HOME).agg(F.count(F.lit(1)).alias("record_count"))
 
     def carried(self) -> DataFrame | None:
-        """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts."""
-        return None if self.pruned is None else self.pruned.sums().where("NOT is_damaged").drop("is_damaged")
+        """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts.
+
+        Where a carry is damaged the skeletons are added up.
+        """
+        damaged = self.damaged()
+        if self.pruned is None or damaged is None:
+            return None
+        rest = PrunedFacts(self.pruned.rows.join(damaged, "namespace", "left_semi"), self.pruned.carries)
+        instead = rest.skeleton_sums().where("NOT is_damaged").drop("is_damaged")
+        return self.pruned.carried().unionByName(instead)
 
     def damaged(self) -> DataFrame | None:
         """Return the contexts whose carry is damaged: namespace.  None without pruned facts."""

@@ -10,7 +10,7 @@ from support.aura_cases import K1, K2
 from support.golden import Recorder
 from support.lakes import write_files
 
-MOST_JOBS = 143
+MOST_JOBS = 125
 """Spark jobs of a run: what took a step for each of the 300 generations would take more.
 `reduce` takes authorities and contexts."""
 

@@ -1,6 +1,7 @@
 """Collections of logs: what goes is what the plain plan says, no answer changes, and nothing comes back."""
 
 from decimal import Decimal
+from uuid import UUID
 
 import pytest
 from pyspark.sql import functions as F
@@ -10,7 +11,10 @@ from strandline.core.hashing import set_hash
 from strandline.core.pruning import compute_checkpoint_pruning_boundary, snapshot_id
 from strandline.dialect_api.pruning import Erasing
 from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.reduce.contexts import FlowKey
 from strandline.dialects.aura.spark.contexts import holds as context_holds
+from strandline.dialects.aura.spark.contexts.budgets import flow_of
+from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.verify import EMPTY
 from strandline.dialects.devicelog.codec import write_entry
 from strandline.dialects.devicelog.reduce import plan_group
@@ -21,6 +25,8 @@ from strandline.dialects.ipfslog.types import log_namespace
 from strandline.frames.pruning import boundary
 from strandline.pipelines import gc
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.spark_jobs import SparkJobs
 from support import pruned_contexts as contexts
 from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
@@ -190,6 +196,22 @@ def delivery(source, number):
     return [source.genesis, *some] if number == 0 else [*some, *source.draw.sample(source.made, 8)]
 
 
+def assert_spent(lake, namespace):
+    """The effects read the budgets of a context as its reduced rows say."""
+    store, jobs = lake.store(), SparkJobs(NoProgress())
+    stored = store.read("aura_fact").where(F.col("namespace") == namespace)
+    retained = retained_facts(stored, store, jobs)
+    rows = [
+        row
+        for row in lake.rows("flow_budget", "namespace", "src", "dst", "epoch", "spent")
+        if row[0] == namespace
+    ]
+    assert rows
+    for _, src, dst, epoch, spent in rows:
+        key = FlowKey(UUID(src).bytes, UUID(dst).bytes, int(epoch))
+        assert flow_of(retained, key, jobs).spent == spent
+
+
 def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_again(
     new_lake, tmp_path, monkeypatch
 ):
@@ -219,6 +241,7 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
             ((other.namespace.text, V_COMMITMENT), (U.text, states()["Kp"].commitment)),
         )
     ]
+    assert_spent(lake, space)
     # Its rows are there again, and still do not count.
     lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {version}")
     assert lake.reduce(full=True).members["differences"] == {}

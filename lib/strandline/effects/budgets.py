@@ -18,6 +18,7 @@ from strandline.dialects.aura.reduce import parse_state
 from strandline.dialects.aura.reduce.contexts import FlowKey, effective_limit
 from strandline.dialects.aura.spark.authored import fact_rows
 from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_of, has_order, has_request
+from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.reduction import authority_states
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import Fact, Namespace
@@ -25,6 +26,7 @@ from strandline.dialects.aura.verify import KnownState, State, judge_attested
 from strandline.effects.errors import (
     AttestationRefused,
     AuthorityUnknown,
+    CarryDamaged,
     NoSigner,
     NotAMember,
     StaleState,
@@ -67,15 +69,21 @@ class DeltaBudget:
     def read(self) -> BudgetReading:
         """Return the budget at the newest version, in the epoch of the authority's tip.
 
-        Raises: UnknownContext, NotAMember, AuthorityUnknown.
+        Charges that `gc` pruned count by what they add up to; their requests and orders are forgotten.
+        Raises: UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
         """
         version = self._store.version(FACTS)
-        facts = self._facts(self._context, version)
+        retained = retained_facts(self._facts(self._context, version), self._store, self._jobs)
+        retained = retained.where(F.col("namespace") == self._context.text)
+        damaged = retained.damaged()
+        if damaged is not None and self._jobs.has_rows(damaged):
+            raise CarryDamaged(self._context)
+        facts = retained.facts
         if self._genesis is None:
             self._genesis = self._read_genesis(facts)
         self._state = self._read_state(version)
         key = FlowKey(self._authority.id, self._peer.id, self._state.epoch)
-        flow = flow_of(facts, key, self._jobs)
+        flow = flow_of(retained, key, self._jobs)
         limit = effective_limit(flow, cap_of_member(facts, key.src, self._jobs))
         return BudgetReading(
             key,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strandline.core.errors import UsageError
+from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.aura.types import Namespace
 
 
@@ -36,6 +36,17 @@ class NotAMember(UsageError):  # noqa: N818 - the product's own word
             "NOT_A_MEMBER",
             f"{authority.text} is no member of {context.text}, so nothing was written.",
             "Members never change: use a context of both authorities.",
+        )
+
+
+class CarryDamaged(FaultError):  # noqa: N818 - the product's own word
+    """What pruned charges of a context add up to cannot be read."""
+
+    def __init__(self, context: Namespace) -> None:
+        super().__init__(
+            "SNAPSHOT_DAMAGED",
+            f"The snapshot that stands for pruned charges of {context.text} is damaged, so nothing was written.",
+            "RESTORE the table `snapshot` to a version before the damage, then run `strandline gc`.",
         )
 
 

@@ -12,14 +12,15 @@ from strandline.dialects.aura.reduce.contexts import Cap, Flow, FlowKey
 from strandline.dialects.aura.spark.contexts.bodies import context_members, is_attested_by, parsed
 from strandline.dialects.aura.spark.contexts.capabilities import capabilities
 from strandline.dialects.aura.spark.contexts.flows import flow_budgets
+from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 
 
-def flow_of(facts: DataFrame, key: FlowKey, jobs: Jobs) -> Flow:
-    """Return a budget of the context of these facts (rows of `aura_fact`), with nothing spent if there is none."""
+def flow_of(retained: RetainedFacts, key: FlowKey, jobs: Jobs) -> Flow:
+    """Return a budget of the context of these facts with what was pruned, nothing spent if there is none."""
     of_key = (
         (F.col("src") == _uuid(key.src)) & (F.col("dst") == _uuid(key.dst)) & (F.col("epoch") == key.epoch)
     )
-    rows = jobs.few(flow_budgets(facts).where(of_key), 1)
+    rows = jobs.few(flow_budgets(retained.facts, retained.carried()).where(of_key), 1)
     if not rows:
         return Flow(key)
     [row] = rows

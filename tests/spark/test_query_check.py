@@ -119,3 +119,13 @@ def test_a_refused_query_is_told_in_two_lines(lake, spark, capfd):
             sql.run(store, sql.SqlRequest(REFUSED[name]), lake.context(store, "sql"))
         assert caught.value.next
         assert "\n" not in caught.value.message
+
+
+def test_sessions_of_one_jvm_ask_their_own_lakes(spark, settings, lake, new_lake):
+    other, session = new_lake("others"), spark.newSession()
+    theirs = Lake(session, settings, other.path)
+    theirs.damage("DELETE FROM run")
+    count = "SELECT count(*) FROM run"
+    [(ours,)] = lake.asked(count)
+    assert ours > 0
+    assert (theirs.asked(count), lake.asked(count)) == ([(0,)], [(ours,)])

@@ -22,9 +22,6 @@ SCHEMA: Final = "strandline"
 CATALOG: Final = "spark_catalog"
 """Name of the session catalog."""
 
-_REGISTERED_LAKE: Final = "spark.strandline.lake"
-"""Setting of the session that names the lake in this schema."""
-
 
 def names() -> tuple[str, ...]:
     """Return the bare names of all tables and views."""
@@ -79,15 +76,18 @@ def create_schema_sql(name: str, folder: str) -> str:
 
 
 def _register(store: TableStore) -> None:
-    """Register the lake's tables and views in the schema `strandline`, unless they are there."""
+    """Register the lake's tables and views in the schema `strandline`, unless they are there.
+
+    The comment of the schema names the lake: all sessions of a JVM share the catalog.
+    """
     spark, path = store.spark, store.location.describe()
     if not spark.catalog.databaseExists(quote_name(CATALOG, SCHEMA)):
         # Spark creates the folder of a schema. It must not be the lake's folder: DROP SCHEMA would delete that.
         with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
             spark.sql(create_schema_sql(SCHEMA, folder))
-    elif spark.conf.get(_REGISTERED_LAKE, "") == path:
+    elif spark.catalog.getDatabase(quote_name(CATALOG, SCHEMA)).description == path:
         return
-    spark.conf.set(_REGISTERED_LAKE, "")
+    spark.sql(_comment_sql(""))
     with current_schema(store.spark, CATALOG, SCHEMA):
         for name in view_names():
             spark.sql(_drop_view(name))
@@ -96,7 +96,11 @@ def _register(store: TableStore) -> None:
             spark.sql(external_table_sql(table, store.location.table_path(table)))
         for name, view in lake_views().items():
             spark.sql(create_view_sql(view, target=quote_name(name)))
-    spark.conf.set(_REGISTERED_LAKE, path)
+    spark.sql(_comment_sql(path))
+
+
+def _comment_sql(text: str) -> str:
+    return f"COMMENT ON SCHEMA {quote_name(CATALOG, SCHEMA)} IS {quote_text(text)}"
 
 
 @contextmanager

@@ -6,14 +6,13 @@ import pytest
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.codec import write_entry
+from strandline.dialects.devicelog.spark import increments, reduction
 from support.devicelog_cases import TABLET, Log, compact, edited, entry, example, feed, lines, ssb_value
-from support.devicelog_reference import (
-    ReferenceDeviceLogs,
-    assert_admitted_equal,
-    told,
-)
+from support.devicelog_reference import ReferenceDeviceLogs, assert_admitted_equal, entry_row, told
 from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, plus_order, tampered
 from support.lakes import choose, write_files
+from support.log_lakes import union
+from support.random_devices import in_parts, random_history
 from support.reference_rows import tuples
 from support.second_signatures import sign_again
 
@@ -145,6 +144,37 @@ def test_a_hundred_thousand_entries_behind_one_are_admitted_by_one_run(new_lake,
     changed = lake.rows("device_log_view", "seq", "position", "final")
     assert max(changed, key=lambda row: row[0]) == (100_000, 99_999, True)
     assert lake.reduce(full=True).exit == 0
+
+
+def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_lake, monkeypatch):
+    """Every group counts as large: news that extend logs change rows of views. Other groups are reduced whole."""
+    lake, merged, from_changes = new_lake("grown", dialect="devicelog"), [], increments.from_changes
+
+    def seen(*arguments):
+        found = from_changes(*arguments)
+        merged.append((found.rows is not None, found.whole is not None))
+        return found
+
+    monkeypatch.setattr(reduction, "FEW_ENTRIES", 0)
+    monkeypatch.setattr(increments, "from_changes", seen)
+    groups = [
+        in_parts(random_history(seed, forks=seed > 40, removals=seed > 40).entries()) for seed in range(60)
+    ]
+    alone = []
+    for number in range(8):
+        log = Log(b"%d" % number)
+        log.found("alone")
+        for text in range(20 + number):
+            log.say(str(text))
+        alone.append([log.entries[:10], log.entries[10:14], log.entries[14:]])
+    for step, parts in enumerate(([*alone, *groups], alone, [*alone, *groups])):
+        news = [each for part in parts for each in part[step]]
+        if step == 2:
+            news += [each for part in groups for each in part[1]]
+        union(lake, TABLE, [entry_row(each) | {"run_id": f"run {step}"} for each in news])
+        lake.reduce()
+    assert merged == [(True, False), (True, True)]
+    assert lake.reduce(full=True).members["differences"] == {}
 
 
 def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_signatures(

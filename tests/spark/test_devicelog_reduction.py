@@ -2,7 +2,6 @@
 
 from collections import Counter
 from functools import cache
-from itertools import pairwise
 
 import pytest
 from pyspark.sql import functions as F
@@ -18,7 +17,7 @@ from support.device_feeds import held as held_of
 from support.device_frames import BUCKETS, ENTRY_DDL, Rows, entry_rows, reduce_entries
 from support.device_groups import group, starting_anew, vectors
 from support.device_rules import Reference
-from support.random_devices import random_history
+from support.random_devices import in_parts, random_history
 
 POLICIES = ("keep-both", "freeze")
 
@@ -163,17 +162,10 @@ def required(described):
     return {column.name for column in described.columns if column.required}
 
 
-def parts(entries):
-    """Entries parents first in three parts: most, some, and the newest."""
-    ordered = sorted(entries, key=lambda entry: (entry.lamport, entry.seq, entry.record_id))
-    cuts = [0, len(ordered) * 3 // 5, max(len(ordered) * 3 // 5, len(ordered) - 3), len(ordered)]
-    return [ordered[at:upto] for at, upto in pairwise(cuts)]
-
-
 def test_news_over_several_runs_end_with_the_rows_of_one_reduction(spark, entries):
     """Groups whose news extend tips are not read whole: they give no rows of members again. Feeds have gaps."""
     feeds = list(map(held_of, HELD))
-    cut = [parts(each) for each in (*groups().values(), *feeds)]
+    cut = [in_parts(each) for each in (*groups().values(), *feeds)]
     lake = Rows(spark, entries.limit(0))
     grown = 0
     for step in range(3):

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import random
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.author import DeviceLog, meet, public_key, sign_entry
@@ -65,6 +66,13 @@ def random_history(seed, *, forks=True, removals=True, steps=None):
         if draw.random() < 0.15:
             made.earlier.append(reduce(draw.choice([*made.devices.values()]).entries()))
     return made
+
+
+def in_parts(entries):
+    """Entries parents first in three parts: most, some, and the newest."""
+    ordered = sorted(entries, key=lambda entry: (entry.lamport, entry.seq, entry.record_id))
+    cuts = [0, len(ordered) * 3 // 5, max(len(ordered) * 3 // 5, len(ordered) - 3), len(ordered)]
+    return [ordered[at:upto] for at, upto in pairwise(cuts)]
 
 
 def gossip(made):

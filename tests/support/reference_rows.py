@@ -37,13 +37,14 @@ def keep(rows, dialect, namespace, verdict, raw, record_id):
 
 
 def tuples(table, rows, names=None):
-    """Rows of a table as the lake gives them: its compared columns, or those named."""
-    names = names or contract(table).compared
-    return sorted((tuple(_plain(row.get(name)) for name in names) for row in rows), key=repr)
+    """Rows of a table as the lake gives them: its compared columns, or those named; maps stay as they are."""
+    names, columns = names or contract(table).compared, contract(table).columns
+    maps = {column.name for column in columns if column.physical_type.startswith("MAP")}
+    return sorted((tuple(_plain(row.get(name), name in maps) for name in names) for row in rows), key=repr)
 
 
-def _plain(value):
-    if isinstance(value, dict):
+def _plain(value, is_map=False):
+    if isinstance(value, dict) and not is_map:
         return tuple(map(_plain, value.values()))
     return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
 

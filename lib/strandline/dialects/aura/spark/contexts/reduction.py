@@ -91,15 +91,15 @@ def _reduced(
         rows[FLOWS] = views.flow_rows(contexts.facts_of("flows"), contexts.carried(), jobs)
     if "refinements" in contexts.groups:
         rows[CAPABILITIES] = views.capability_rows(contexts.facts_of("refinements"), of_contexts, jobs)
-    hashes = views.row_hashes(rows)
+    unchanged: dict[str, DataFrame] = {}
     for table, group in _GROUP_OF.items():
         stored = tables.read(table)
         if not contexts.is_full:
-            rest = stored.join(contexts.without(group), list(HOME), "left_semi")
-            hashes += views.row_hashes({table: rest})
+            unchanged[table] = stored.join(contexts.without(group), list(HOME), "left_semi")
         elif table not in deletes:
             rows.setdefault(table, stored.limit(0))
             deletes[table] = _without(table, stored, rows[table], contexts.named)
+    hashes = [*views.row_hashes(rows), *views.row_hashes(unchanged)]
     found = state_hashes(contexts.retained.counted(), fold(DataFrame.unionByName, hashes))
     states = found.withColumn("reducer_version", F.lit(REDUCER))
     states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")

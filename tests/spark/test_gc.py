@@ -212,40 +212,49 @@ def assert_spent(lake, namespace):
         assert flow_of(retained, key, jobs).spent == spent
 
 
-def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_again(
-    new_lake, tmp_path, monkeypatch
-):
-    lake, reference = new_lake("moved", dialect="aura"), world(12)
-    vector, other = pruning_context(), other_authority()
+def page_rows():
+    """The context of the vectors with its members, whose histories snapshots state, as rows."""
+    other = other_authority()
     su = snapshot(0x32, "Kp", names=list(facts()), covers=facts().values())
-    rows = [
+    return [
         *authority_rows([*facts().values()], [su]),
         *authority_rows([other], [contexts.snapshot_of(other.namespace, [other], 1, K3)]),
-        *(row for each in reference.members for row in each.rows()), *map(fact_row, vector.values()),
-    ]  # fmt: skip
-    contexts.enter_rows(lake, rows)
-    reference.enter(lake, [fact for source in reference.sources for fact in delivery(source, 0)])
-    lake.reduce()
-    before, version, space = (
-        contexts.lake_tables(lake),
-        lake.versions()["aura_fact"],
-        vector["g"].namespace.text,
-    )
-    # The context of the vectors, as the page says it.
-    [row] = lake.gc(namespaces=(space,), skip_window=2).members["collections"]
-    told = context_vectors()["pruning"]
-    assert (row["pruned"], row["holds"], row["snapshot_id"]) == (11, told["holds"], told["snapshot_id"])
-    assert lake.rows("snapshot", "carry", "inputs") == [
-        (
-            bytes.fromhex(told["carry"]),
-            ((other.namespace.text, V_COMMITMENT), (U.text, states()["Kp"].commitment)),
-        )
+        *map(fact_row, pruning_context().values()),
     ]
+
+
+def prune_page(lake):
+    """Collect the context of the vectors: what goes and the carry are those of the page, and its rows do not count."""
+    before, version = contexts.lake_tables(lake), lake.versions()["aura_fact"]
+    space, told = pruning_context()["g"].namespace.text, context_vectors()["pruning"]
+    [row] = lake.gc(namespaces=(space,), skip_window=2).members["collections"]
+    assert (row["pruned"], row["holds"], row["snapshot_id"]) == (11, told["holds"], told["snapshot_id"])
+    inputs = ((other_authority().namespace.text, V_COMMITMENT), (U.text, states()["Kp"].commitment))
+    assert lake.rows("snapshot", "carry", "inputs") == [(bytes.fromhex(told["carry"]), inputs)]
     assert_spent(lake, space)
     # Its rows are there again, and still do not count.
     lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {version}")
     assert lake.reduce(full=True).members["differences"] == {}
     assert contexts.lake_tables(lake) == before
+    return space, before
+
+
+def test_the_context_of_the_page_is_pruned_as_it_says_and_no_answer_changes(new_lake):
+    lake = new_lake("page", dialect="aura")
+    contexts.enter_rows(lake, page_rows())
+    lake.reduce()
+    prune_page(lake)
+
+
+@pytest.mark.slow
+def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_again(
+    new_lake, tmp_path, monkeypatch
+):
+    lake, reference, vector = new_lake("moved", dialect="aura"), world(12), pruning_context()
+    contexts.enter_rows(lake, [*page_rows(), *(row for each in reference.members for row in each.rows())])
+    reference.enter(lake, [fact for source in reference.sources for fact in delivery(source, 0)])
+    lake.reduce()
+    space, before = prune_page(lake)
     # A rule that lets charges go that their sender may still attest: the proof finds it.
     monkeypatch.setattr(context_holds, "is_attested_by", lambda *_: F.lit(True))
     plans = {each: plan for each, plan in reference.plans().items() if plan.prune}

@@ -125,15 +125,24 @@ class Lake:
         min_prunable: int | None = None,
         erase: Sequence[str] = (),
         now: str | None = None,
+        archive: Paths | None = None,
+        compact: bool = False,
+        vacuum: int | None = None,
+        force_vacuum: bool = False,
         run_id: str | None = None,
     ) -> Report:
         """Remove records that decide nothing any more, after a proof; `what_if` only says what would go.
 
         `erase` names dialects whose bodies may be erased, each `name` or `name:days`; the days count back from `now`.
+        `archive` is a folder for the texts of node journals; `compact` and `vacuum` (hours) then keep up the tables.
         """
+        from pathlib import Path
+
         return self._run(
             "gc", what_if=what_if, namespace=list(namespace), dialect=list(dialect), excluded=list(excluded),
-            skip_window=skip_window, min_prunable=min_prunable, erase=list(erase), now=now, run_id=run_id,
+            skip_window=skip_window, min_prunable=min_prunable, erase=list(erase), now=now,
+            archive=None if archive is None else Path(archive), compact=compact, vacuum=vacuum,
+            force_vacuum=force_vacuum, run_id=run_id,
         )  # fmt: skip
 
     def maintain(

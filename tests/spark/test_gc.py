@@ -1,9 +1,12 @@
 """Collections of logs: what goes is what the plain plan says, no answer changes, and nothing comes back."""
 
+import hashlib
+import json
 from decimal import Decimal
 from uuid import UUID
 
 import pytest
+from pyarrow.parquet import ParquetFile
 from pyspark.sql import functions as F
 
 from strandline.core.errors import FaultError, UsageError
@@ -22,9 +25,12 @@ from strandline.dialects.devicelog.spark.tables import REDUCED as DEVICE_TABLES
 from strandline.dialects.ipfslog.reduce import LogConfiguration, decode_carry, plan_log
 from strandline.dialects.ipfslog.spark import pruning
 from strandline.dialects.ipfslog.types import log_namespace
+from strandline.dialects.sdmp.codec import render
+from strandline.dialects.sdmp.types import line_hash
 from strandline.frames.pruning import boundary
-from strandline.pipelines import gc
+from strandline.pipelines import gc, gc_rounds
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.gc_upkeep import Upkeep
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
 from support import pruned_contexts as contexts
@@ -42,6 +48,7 @@ from support.random_logs import random_log
 from unit.aura.test_context_snapshots import snapshot
 
 V_COMMITMENT = after(EMPTY, other_authority()).commitment
+AT_ONCE = Upkeep(compact_to=2**27, vacuum_hours=0, is_forced=True)
 YOUNG = 15
 """Milliseconds: random devices write at times like 3 or 20."""
 SEEDS, ROUNDS, CONTEXTS = range(40), 2, 60
@@ -270,18 +277,18 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
     assert {place.split()[1] for place in wrong.members["differences"]} >= {"flow_budget"}
     monkeypatch.undo()
     # A snapshot comes into force between the proof and the append.
-    check, member = gc._still_holds, reference.members[0]
+    check, member = gc_rounds._still_holds, reference.members[0]
     newer = member.snapshot(1, reduce_authority(member.namespace, member.operations).chain.path)
 
     def late(*arguments):
-        monkeypatch.setattr(gc, "_still_holds", check)
+        monkeypatch.setattr(gc_rounds, "_still_holds", check)
         contexts.enter_rows(lake, [fact_row(newer)])
         return check(*arguments)
 
     reference.prune({each: plan for each, plan in plans.items() if each.text not in refused})
     reference.finals[member.namespace.id] = member.path
     expected = {each.text: len(plan.prune) for each, plan in reference.plans().items() if plan.prune}
-    monkeypatch.setattr(gc, "_still_holds", late)
+    monkeypatch.setattr(gc_rounds, "_still_holds", late)
     moved = lake.gc(excluded=(space,))
     assert {name: pruned for name, (_, _, pruned) in outcomes(moved).items()} == expected
     assert contexts.lake_tables(lake) == before
@@ -337,14 +344,70 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert {id_ for id_, _, at in stored if at is not None} == gone
     assert lake.reduce(full=True).members["differences"] == {}
     assert {table: lake.rows(table) for table in DEVICE_TABLES} == before
-    everything = lake.gc(erase={"devicelog": Erasing()})
+    late = random_history(len(groups)).entries()
+    groups[late[0].namespace] = late
+    union(lake, "device_log_entry", [entry_row(entry) | {"run_id": "test"} for entry in late])
+    everything = lake.gc(erase={"devicelog": Erasing()}, upkeep=AT_ONCE)
     rest = {each.record_id for group in groups.values() for each in plan_group(group, skip_window=0).prune}
     assert gone < rest
     assert (everything.counts["pruned"], everything.counts["erased"]) == (len(rest - gone),) * 2
+    # The late entries are not reduced: files that their reduction needs stay.
+    assert (everything.exit, everything.counts["removed_files"]) == (1, 0)
+    assert {row["reason"] for row in everything.members["collections"]} == {"READER_BEHIND"}
+    assert shown_bodies(lake, rest) == rest
+    assert everything.counts["compacted_files"] > everything.counts["written_files"] > 0
+    lake.reduce()
+    texts = archived(lake, tmp_path)
+    done = lake.gc(dialects=("sdmp",), archive=tmp_path / "archive")
+    assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}
+    assert_archived(tmp_path / "archive", texts)
     # What was erased does not come back.
     lines = b"".join(write_entry(entry) + b"\n" for entry in entries)
+    lake.dialect = "devicelog"
     assert lake.ingest(write_files(tmp_path / "dump", {"entries.jsonl": lines})).counts["new"] == 0
     assert {id_ for id_, body in lake.rows("device_log_entry", "record_id", "body") if body is None} == rest
+
+
+def shown_bodies(lake, records):
+    """The records whose body is in some file of the record table, old or new, or of its change data."""
+    found = set()
+    for path in (lake.path / "device_log_entry").rglob("*.parquet"):
+        if "_delta_log" in path.parts:
+            continue
+        rows = ParquetFile(path).read(["record_id", "body"]).to_pylist()
+        found |= {row["record_id"] for row in rows if row["body"] is not None}
+    return found & records
+
+
+def archived(lake, folder):
+    """Journals of nodes in the lake, one of which forks: the texts of the others by node."""
+    lake.dialect = "sdmp"
+    texts = {node: render(chain_of_lines(node, 2)) for node in ("1" * 64, "2" * 64)}
+    forked = [render(chain_of_lines("3" * 64, 3, end)) for end in ("a" * 64, "b" * 64)]
+    files = {f"{number}.journal": text for number, text in enumerate([*texts.values(), *forked])}
+    lake.ingest(write_files(folder / "journals", files))
+    return texts
+
+
+def chain_of_lines(node, count, resource="f" * 64):
+    """The lines of a journal."""
+    lines = [node.encode()]
+    while len(lines) < count:
+        lines.append(f"{line_hash(lines[-1])}@{node}/{resource}".encode())
+    return lines
+
+
+def assert_archived(folder, texts):
+    """The files are the journals, and the manifest tells of each."""
+    assert {path.stem: path.read_bytes() for path in folder.glob("*.journal")} == texts
+    told = [json.loads(each) for each in (folder / "manifest.jsonl").read_text().splitlines()]
+    assert told == [
+        {
+            "namespace": f"node:{node}", "lines": text.count(b"\n") + 1, "bytes": len(text),
+            "sha256": hashlib.sha256(text).hexdigest(), "tip": line_hash(text.rpartition(b"\n")[2]),
+        }
+        for node, text in sorted(texts.items())
+    ]  # fmt: skip
 
 
 class KilledError(Exception):
@@ -493,17 +556,17 @@ def test_a_kill_at_any_point_and_one_repeat_end_as_if_nothing_had_happened(new_l
     assert lake.reduce(full=True).members["differences"] == {}
     assert lake_tables(lake) == before
     # Another collection is faster between the proof and the append: this one starts over, and finds nothing.
-    append = gc.append_pruned
+    append = gc_rounds.append_pruned
 
     def late(store, rows, number):
-        monkeypatch.setattr(gc, "append_pruned", append)
+        monkeypatch.setattr(gc_rounds, "append_pruned", append)
         assert lake.gc(namespaces=("raced",)).counts["pruned"] == 4
         return append(store, rows, number)
 
-    monkeypatch.setattr(gc, "append_pruned", late)
+    monkeypatch.setattr(gc_rounds, "append_pruned", late)
     raced = lake.gc(namespaces=("raced",))
     assert counted(raced, COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": 4}
-    monkeypatch.setattr(gc, "append_pruned", lambda *_: False)
+    monkeypatch.setattr(gc_rounds, "append_pruned", lambda *_: False)
     monkeypatch.setattr(gc, "ROUNDS", 1)
     with pytest.raises(FaultError) as lost:
         lake.gc(namespaces=("late",))

@@ -3,24 +3,33 @@
 from collections.abc import Sequence
 from typing import Final
 
-from strandline.contracts.quoting import quote_text
+from strandline.contracts.quoting import quote_name, quote_text
 
 RETENTION_PROPERTIES: Final = ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration")
 """How long a table keeps its commits, and the files that they removed."""
 
 
-def optimize_sql(*, target: str, buckets: Sequence[int]) -> str:
-    """Return the statement that compacts small files of these buckets, or of the whole table if there are none."""
-    where = f" WHERE bucket IN ({', '.join(str(int(bucket)) for bucket in buckets)})" if buckets else ""
-    return f"OPTIMIZE {target}{where}"
+def optimize_sql(*, target: str, buckets: Sequence[int], order: Sequence[str] = ()) -> str:
+    """Return the statement that compacts small files of these buckets, or of the whole table if there are none.
 
-
-def vacuum_sql(*, target: str, days: int, dry_run: bool = False) -> str:
-    """Return the statement that removes, or lists, the files that no version of the last days needs.
-
-    An hour more: the clocks of writers differ.
+    With an `order` it rewrites all files of each bucket, so that rows with near values of these columns are together.
     """
-    return f"VACUUM {target} RETAIN {24 * int(days) + 1} HOURS{' DRY RUN' if dry_run else ''}"
+    where = f" WHERE bucket IN ({', '.join(str(int(bucket)) for bucket in buckets)})" if buckets else ""
+    by = f" ZORDER BY ({', '.join(quote_name(name) for name in order)})" if order else ""
+    return f"OPTIMIZE {target}{where}{by}"
+
+
+def vacuum_sql(*, target: str, hours: int, dry_run: bool = False) -> str:
+    """Return the statement that removes, or lists, the files that no version of the last hours needs."""
+    return f"VACUUM {target} RETAIN {int(hours)} HOURS{' DRY RUN' if dry_run else ''}"
+
+
+def advance_sql(*, target: str, version: int, before: int, namespace: str, bucket: int) -> str:
+    """Return the statement that moves up to where a dialect is reduced, in a state that still says `before`."""
+    return (
+        f"UPDATE {target} SET reduced_version = {int(version)} WHERE bucket = {int(bucket)} "
+        f"AND namespace = {quote_text(namespace)} AND reduced_version = {int(before)}"
+    )
 
 
 def set_retention_sql(*, target: str, days: int) -> str:

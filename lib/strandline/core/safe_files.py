@@ -12,6 +12,7 @@ AnyPath = bytes | str | os.PathLike[str]
 _READ: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _FOLDER: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 _NEW: Final = os.O_WRONLY | os.O_CLOEXEC | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_MORE: Final = os.O_WRONLY | os.O_CLOEXEC | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 _UNTRUSTED: Final = b"//"
 _KINDS: Final = (
     (stat.S_ISDIR, "a folder"),
@@ -73,6 +74,12 @@ def create_file(folder: AnyPath) -> tuple[BinaryIO, Path]:
     """
     path = Path(os.fsdecode(folder), f".strandline-{secrets.token_hex(8)}")
     return os.fdopen(os.open(path, _NEW, 0o666), "wb"), path
+
+
+def append_to(path: AnyPath, content: bytes) -> None:
+    """Append bytes to a file, which is created if it is not there; a link is not followed. Raises: OSError."""
+    with os.fdopen(os.open(path, _MORE, 0o666), "ab") as stream:
+        stream.write(content)
 
 
 def why_unreadable(error: OSError) -> str:

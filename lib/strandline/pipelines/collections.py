@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.pruning import PruneScope, form_of
 from strandline.frames.known import KEY
 from strandline.frames.pruning import differing, row_hashes, totals
-from strandline.pipelines import prune_plans
+from strandline.pipelines import new_snapshots, prune_plans
 from strandline.pipelines.prune_plans import BASE_MOVED, CONTRACT_MOVED, DAMAGED, HELD, Planned
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
@@ -27,7 +27,7 @@ class Round:
 
     - `verdicts`: those of `Planned`, with `reason`, `is_usable` (the newest snapshot is applied), `is_refused`;
     - `chosen`: the members that go: rows of `PrunePlan.members`;
-    - `carries`: namespace, carry; `taken`: the new snapshots, as `prune_plans.new_snapshots`.
+    - `carries`: namespace, carry; `taken`: the new snapshots, as `new_snapshots.new_snapshots`.
     """
 
     planned: Planned
@@ -66,7 +66,7 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     out = judged.where("is_refused").select("namespace").unionByName(kept).distinct()
     chosen = jobs.persist(chosen.join(out, "namespace", "left_anti"), "what goes")
     some = judged.join(chosen.select("namespace").distinct(), "namespace", "left_semi")
-    taken = prune_plans.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries)
+    taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries)
     return Round(planned, judged, chosen, carries, jobs.checkpoint(taken, "new snapshots"))
 
 

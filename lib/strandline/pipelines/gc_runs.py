@@ -81,6 +81,11 @@ def write_runs(store: TableStore, runs: DataFrame) -> dict[str, Written]:
     return {GC_RUNS: store.upsert(GC_RUNS, runs, tuple(sorted(buckets)))} if buckets else {}
 
 
+def of_run(store: TableStore) -> DataFrame:
+    """Return the rows of `gc_run` of this run."""
+    return store.read(GC_RUNS).where(F.col("run_id") == store.run_id)
+
+
 def kept_by_others(
     store: TableStore, every: Iterable[Dialect], pairs: _Pairs, dialects: tuple[str, ...]
 ) -> dict[str, dict[str, int]]:

@@ -15,7 +15,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
-from strandline.tables import lake, maintain
+from strandline.tables import lake, maintain, old_versions
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore, Written
 
@@ -128,7 +128,7 @@ def _kept_days(
     newest = store.version(table)
     for reason, version in needed.items():
         if version < newest:
-            ended = maintain.committed_at(store, table, version + 1, newest)
+            ended = old_versions.committed_at(store, table, version + 1, newest)
             if ended is not None and ended < since:
                 since, why = ended, reason
     return request.keep_days * math.ceil((now - since) / timedelta(days=request.keep_days)), why

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
-from strandline.pipelines import prune_plans
+from strandline.pipelines import new_snapshots, prune_plans
 from strandline.pipelines.prune_plans import Planned, PruneRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -45,7 +45,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
                 planned = prune_plans.plan(store, pair, request, chosen, {}, context, jobs)
                 read |= planned.versions
                 taken, prunable = _taken(planned, jobs)
-                written |= prune_plans.write_snapshots(store, planned, taken, prunable, context, jobs)
+                written |= new_snapshots.write_snapshots(store, planned, taken, prunable, context, jobs)
                 total = jobs.row(
                     taken.agg(
                         F.count(F.lit(1)).alias("snapshots"), F.sum("record_count").alias("covered"),
@@ -68,7 +68,7 @@ def _taken(planned: Planned, jobs: SparkJobs) -> tuple[DataFrame, DataFrame]:
     same = planned.verdicts.withColumns(
         {"s_sequence": F.col("s_sequence") - 1, "applied_id": F.col("s_base")}
     ).where("s_sequence IS NOT NULL")
-    again = prune_plans.new_snapshots(planned, same, prunable, carries)
+    again = new_snapshots.new_snapshots(planned, same, prunable, carries)
     unchanged = (
         planned.verdicts.where(
             ~F.col("is_damaged") & (F.col("s_skip_window") == planned.scope.skip_window)
@@ -78,5 +78,5 @@ def _taken(planned: Planned, jobs: SparkJobs) -> tuple[DataFrame, DataFrame]:
         .join(again.select("namespace", "snapshot_id"), ["namespace", "snapshot_id"], "left_semi")
     )  # fmt: skip
     changed = planned.verdicts.join(unchanged, "namespace", "left_anti")
-    taken = prune_plans.new_snapshots(planned, changed, prunable, carries)
+    taken = new_snapshots.new_snapshots(planned, changed, prunable, carries)
     return jobs.checkpoint(taken, "new snapshots"), prunable

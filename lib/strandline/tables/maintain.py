@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
-from strandline.contracts.maintenance import RETENTION_PROPERTIES, optimize_sql, set_retention_sql, vacuum_sql
+from strandline.contracts.maintenance import (
+    RETENTION_PROPERTIES,
+    optimize_sql,
+    set_retention_sql,
+    vacuum_sql,
+)
 from strandline.tables.commits import USER_METADATA, session_settings
-from strandline.tables.reads import TableReads, history_sql
+from strandline.tables.reads import TableReads
 from strandline.tables.store import TableStore, layout_settings
 
 LISTED: Final = 1000
@@ -75,16 +79,23 @@ def _live_files(tables: TableReads, table: str) -> list[tuple[int | None, int]]:
 
 
 def compact(
-    store: TableStore, table: str, small: SmallFiles, *, small_bytes: int, target_bytes: int
+    store: TableStore,
+    table: str,
+    small: SmallFiles,
+    *,
+    small_bytes: int,
+    target_bytes: int,
+    order: Sequence[str] = (),
 ) -> tuple[int, int]:
     """Compact the small files of the buckets in one commit; return how many files it removed and how many it added.
 
+    With an `order` all files of the buckets are rewritten, sorted on a Z-curve of these columns.
     The commit changes no row, and the change data feed does not show it. A concurrent MERGE into another bucket does
     not conflict; after a conflict the statement is repeated.
     Raises: FaultError `WRITE_CONFLICT`.
     """
     buckets = tuple(bucket for bucket in small.buckets if bucket is not None)
-    sql = optimize_sql(target=store.target(table), buckets=buckets)
+    sql = optimize_sql(target=store.target(table), buckets=buckets, order=order)
     settings = {
         **layout_settings(contract(table)),
         MIN_FILE_SIZE: str(small_bytes),
@@ -100,30 +111,26 @@ def compact(
     return int(row["metrics"]["numFilesRemoved"]), int(row["metrics"]["numFilesAdded"])
 
 
-def committed_at(tables: TableReads, table: str, version: int, newest: int) -> datetime | None:
-    """Return the UTC time of the commit `version`, or None if the log no longer has it; `newest` is the newest one."""
-    opened = tables.delta_rs_table(table)
-    if opened is not None:
-        commits = opened.history(newest - version + 1)
-        times = (each["timestamp"] for each in commits if each["version"] == version)
-        found = next(times, None)
-        return None if found is None else datetime.fromtimestamp(found / 1000, UTC)
-    sql = history_sql(tables.target(table), newest - version + 1)
-    history = tables.spark.sql(sql)
-    rows = history.where(F.col("version") == version).select(F.unix_micros("timestamp").alias("at")).collect()
-    return datetime.fromtimestamp(rows[0]["at"] / 1_000_000, UTC) if rows else None
-
-
 def removable(store: TableStore, table: str, days: int) -> int:
     """Return how many files `vacuum` would remove; `LISTED` means this number or more.
 
     Delta goes by the days that the table keeps now: see `keep_for`.
     """
-    sql = vacuum_sql(target=store.target(table), days=days, dry_run=True)
-    # It removes nothing, so Delta need not check the days.
+    return listed(store, table, _hours(days))
+
+
+def listed(store: TableStore, table: str, hours: int) -> int:
+    """Return how many files VACUUM with these hours would remove; `LISTED` means this number or more."""
+    sql = vacuum_sql(target=store.target(table), hours=hours, dry_run=True)
+    # It removes nothing, so Delta need not check the time.
     with session_settings(store.spark, {RETENTION_CHECK: "false"}):
         # Empty folders are listed, too: those of buckets and of the change data feed have no dot in their names.
         return store.spark.sql(sql).where(F.col("path").rlike(IS_FILE)).count()
+
+
+def _hours(days: int) -> int:
+    """Return an hour more than these days have: the clocks of writers differ."""
+    return 24 * days + 1
 
 
 def vacuum(store: TableStore, table: str, days: int) -> None:
@@ -131,8 +138,7 @@ def vacuum(store: TableStore, table: str, days: int) -> None:
 
     Delta refuses fewer days than the table keeps, see `keep_for`.
     """
-    sql = vacuum_sql(target=store.target(table), days=days)
-    store.spark.sql(sql).collect()
+    store.spark.sql(vacuum_sql(target=store.target(table), hours=_hours(days))).collect()
 
 
 def retention_days(tables: TableReads, table: str) -> Mapping[str, int | None]:

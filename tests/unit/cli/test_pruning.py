@@ -1,6 +1,7 @@
 """What `snapshot` and `gc` refuse before Spark starts, and what they print."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -9,6 +10,7 @@ from strandline.cli import show
 from strandline.cli.erasing import erasures
 from strandline.cli.main import main
 from strandline.dialect_api.pruning import Erasing
+from strandline.pipelines.gc_upkeep import Upkeep
 from strandline.pipelines.report import Report
 
 
@@ -52,6 +54,31 @@ def test_what_may_be_erased_is_named_whole_or_nothing_happens(words, code, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--vacuum", "100"), "VACUUM_HOURS"),
+        (("--vacuum", "-1", "--force-vacuum"), "VACUUM_HOURS"),
+        (("--vacuum", "876001"), "VACUUM_HOURS"),
+        (("--force-vacuum",), "VACUUM_HOURS"),
+        (("--archive", "pyproject.toml"), "ARCHIVE_NOT_A_FOLDER"),
+    ],
+)
+def test_hours_that_are_few_need_force_and_an_archive_needs_a_folder(
+    words, code, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(Path(__file__).parents[3])
+    assert main(["gc", *words, "--lake", str(tmp_path / "lake"), "--json"]) == 2
+    assert code in "".join(capsys.readouterr())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_week_needs_no_force():
+    assert (
+        Upkeep(vacuum_hours=168).vacuum_hours == Upkeep(vacuum_hours=168, is_forced=True).vacuum_hours == 168
+    )
+
+
 def test_days_count_back_from_now():
     found = erasures(["devicelog:2"], "1970-01-05T00:00:00.5Z")
     assert found == {"devicelog": Erasing(before=2 * 24 * 3600 * 1000 + 500)}
@@ -77,11 +104,12 @@ def row(namespace, outcome, reason, pruned, **holds):
     }  # fmt: skip
 
 
-def collection(what_if=False, rows=(), differences=()):
+def collection(what_if=False, rows=(), differences=(), behind=()):
     return Report(
         "gc", "r", lake="/data/lake", counts={"prunable": 4, "pruned": 0 if what_if else 4, "bytes": 40, "refused": 0},
         members={
-            "what_if": what_if, "skip_window": 0, "collections": list(rows), "differences": list(differences),
+            "what_if": what_if, "skip_window": 0, "collections": list(rows),
+            "differences": list(differences), "behind": list(behind),
             "holds": {"ipfslog": {"HEAD": 1, "WINDOW": 20}, "sdmp": {"KIND_KEPT": 7}},
         },
     )  # fmt: skip
@@ -103,6 +131,12 @@ def test_gc_tells_what_went_and_what_keeps_the_rest():
         ["sdmp", " 7 records stay, KIND_KEPT"],
     ]  # fmt: skip
     assert "next: strandline check" in text
+
+
+def test_gc_says_for_which_reducer_it_removed_no_files():
+    behind = {"dialect": "devicelog", "table": "device_log_entry", "reduced_version": 3, "version": 5}
+    text = printed(show.gc, collection(behind=[behind]))
+    assert "no files were removed: device_log_entry 5, reduced to 3; Run `strandline reduce`" in text
 
 
 def test_gc_that_only_asks_says_that_nothing_was_deleted():

@@ -1,5 +1,6 @@
 """The command `gc`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,6 +26,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline gc --except demo-shop --min-prunable 1000",
             "strandline gc --skip-window 64 --schema main.strandline --json",
             "strandline gc --erase devicelog:365 --now 2026-11-25T00:00:00Z",
+            "strandline gc --archive journals --compact --vacuum 168",
         ),
     )(_gc)
 
@@ -71,6 +73,30 @@ def _gc(
             "--now", metavar="TIME", help="Time in UTC that DAYS count from, ISO 8601.", show_default=False
         ),
     ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            "--archive",
+            metavar="DIR",
+            help="Write each node journal as its exact text to this folder.",
+            show_default=False,
+        ),
+    ] = None,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Then compact the record tables, sorted by namespace and order.")
+    ] = False,
+    vacuum: Annotated[
+        int | None,
+        typer.Option(
+            "--vacuum",
+            metavar="HOURS",
+            help="Then remove files that no version of these hours needs.",
+            show_default=False,
+        ),
+    ] = None,
+    force_vacuum: Annotated[
+        bool, typer.Option("--force-vacuum", help="Allow less than 168 hours: nothing else may use the lake.")
+    ] = False,
 ) -> Result:
     """Remove records that decide nothing any more from the record tables.
 
@@ -79,6 +105,7 @@ def _gc(
     """
     from strandline.dialects import every
     from strandline.pipelines import gc
+    from strandline.pipelines.gc_upkeep import Upkeep
 
     request = gc.GcRequest(
         skip_window=DEFAULT_SKIP_WINDOW if skip_window is None else skip_window,
@@ -89,6 +116,8 @@ def _gc(
         min_prunable=1 if min_prunable is None else min_prunable,
         what_if=what_if,
         erase=erasures(erase or (), now),
+        archive=archive,
+        upkeep=Upkeep(call.settings.maintain.target_bytes if compact else None, vacuum, force_vacuum),
     )
     with call.progress() as progress:
         report = gc.run(call.store(makes=False), every(), request, call.context(progress))

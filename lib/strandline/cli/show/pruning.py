@@ -53,6 +53,11 @@ def gc(console: Console, report: Report) -> None:
                 console.print(Text(f"  what would help: {known[code].advice}"))
     for place in report.members["differences"]:
         console.print(Text(f"differs without the pruned records: {printable(place)}", style="bold red"))
+    for reader in report.members["behind"]:
+        place = f"{reader['table']} {reader['version']}, reduced to {reader['reduced_version']}"
+        console.print(
+            Text(f"no files were removed: {place}; {known['READER_BEHIND'].advice}", style="yellow")
+        )
     if report.members["what_if"]:
         console.print(Text("nothing was deleted: run without --what-if to prune"))
     else:

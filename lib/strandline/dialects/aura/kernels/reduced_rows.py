@@ -113,7 +113,7 @@ def state_columns(found: AuthorityState) -> dict[str, Any]:
         "height": Decimal(state.height),
         "key_below_policy": key is not None and key.min_signers < state.threshold,
         "applied_count": chain.count("applied"), "superseded_count": chain.count("superseded"),
-        "orphaned_count": chain.count("orphaned"), "fork_count": len(chain.forks),
+        "orphaned_count": chain.count("orphaned"), "fork_count": chain.fork_count,
         "state_cbor": found.state_cbor, "state_hash": found.state_hash,
     }  # fmt: skip
 

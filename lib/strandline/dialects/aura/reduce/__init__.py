@@ -12,6 +12,15 @@ from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.aura.reduce.forks import fork, forks, verify_fork
 from strandline.dialects.aura.reduce.journal import ContextAsAuthority, Journal
 from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
+from strandline.dialects.aura.reduce.pruning import plan_authority, prove_authority
+from strandline.dialects.aura.reduce.skeletons import (
+    decode_op_skeleton,
+    decode_state_carry,
+    encode_op_skeleton,
+    encode_state_carry,
+    skeleton_of,
+    unbuilt_ops,
+)
 from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor, state_hash
 
 __all__ = [
@@ -28,15 +37,23 @@ __all__ = [
     "base_commitment",
     "base_state",
     "chain_of",
+    "decode_op_skeleton",
+    "decode_state_carry",
+    "encode_op_skeleton",
+    "encode_state_carry",
     "fork",
     "forks",
     "leaf_proof",
     "parse_state",
+    "plan_authority",
+    "prove_authority",
     "proven_root",
     "reduce_authority",
     "reduce_columns",
+    "skeleton_of",
     "state_cbor",
     "state_hash",
+    "unbuilt_ops",
     "verify_fork",
     "verify_leaf_proof",
 ]

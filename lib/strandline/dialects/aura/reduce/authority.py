@@ -13,6 +13,7 @@ from strandline.dialects.aura.verify import (
     EMPTY,
     AcceptedOp,
     Draft,
+    PrunedOps,
     State,
     accepted_op,
     check_attested_op,
@@ -60,19 +61,27 @@ class AuthorityState:
 
 
 def reduce_columns(
-    namespace: Namespace, operations: Iterable[AcceptedOp], base: State | None = None
+    namespace: Namespace,
+    operations: Iterable[AcceptedOp],
+    base: State | None = None,
+    pruned: PrunedOps | None = None,
 ) -> AuthorityState | None:
     """Return the state by the stored commitments, or None if they are wrong: the tip does not have its own.
 
     Folds the leaves along the chain and computes one tree, that of the tip. `base` is a state in force, or, with only
-    the operations after it, the stored state: then this is the fast path.
+    the operations after it, the stored state: then this is the fast path. `pruned` is what went before; then its state
+    is the base if no other one is given.
     """
-    chain = chain_of(operations, base)
-    state = EMPTY if base is None else base
-    path = chain.path
-    if base is not None:
-        ends = [at for at, op in enumerate(path, 1) if op.new_commitment == base.commitment]
-        path = path[ends[0] :] if ends else path
+    start = _start(base, pruned)
+    chain = chain_of(operations, start, () if pruned is None else pruned.skeletons)
+    state = EMPTY if start is None else start
+    placed = chain.path
+    if start is not None:
+        ends = [at for at, op in enumerate(placed, 1) if op.new_commitment == start.commitment]
+        placed = placed[ends[0] :] if ends else placed
+    path = [op for op in placed if isinstance(op, AcceptedOp)]
+    if len(path) < len(placed):
+        return None
     try:
         draft = Draft(state)
         for op in path:
@@ -87,34 +96,47 @@ def reduce_columns(
 
 
 def reduce_authority(
-    namespace: Namespace, facts: Iterable[Fact], base: State | None = None
+    namespace: Namespace, facts: Iterable[Fact], base: State | None = None, pruned: PrunedOps | None = None
 ) -> AuthorityState:
     """Return the state of an authority from its accepted facts: the reference.
 
     Every operation is applied again on every branch, so nothing stored is trusted but the signatures. An operation that
     does not fit its parent state is invalid: it never wins, and never blocks a valid sibling. Facts that are no
-    operations do not enter the state. With a `base`, a state in force, see `chain_of`.
+    operations do not enter the state. With a `base`, a state in force, see `chain_of`. `pruned` is what went before;
+    then its state is the base if no other one is given, and operations on states that cannot be built are taken as
+    they are stored.
 
     Raises:
         ContextAsAuthority: the namespace is a context.
     """
     if namespace.kind == "context":
         raise ContextAsAuthority(namespace)
-    operations, states, invalid = _replayed(facts, base)
-    chain = chain_of(operations, base)
-    tip = chain.path[-1].new_commitment if chain.path else (EMPTY if base is None else base).commitment
+    start = _start(base, pruned)
+    bones = () if pruned is None else pruned.skeletons
+    unbuilt = {} if pruned is None else pruned.unbuilt
+    copies = {bone.op_id for bone in bones}
+    built = (fact for fact in facts if fact.fact_id not in unbuilt and fact.op_id not in copies)
+    known = (EMPTY, start, None if pruned is None else pruned.state)
+    operations, states, invalid = _replayed(built, known)
+    chain = chain_of([*operations, *unbuilt.values()], start, bones)
+    tip = chain.path[-1].new_commitment if chain.path else (EMPTY if start is None else start).commitment
     return AuthorityState(namespace, states[tip], chain, invalid)
 
 
+def _start(base: State | None, pruned: PrunedOps | None) -> State | None:
+    """Return where the walk is fenced: what operations were pruned by stays the fence."""
+    return pruned.state if base is None and pruned is not None else base
+
+
 def _replayed(
-    facts: Iterable[Fact], base: State | None
+    facts: Iterable[Fact], known: Iterable[State | None]
 ) -> tuple[list[AcceptedOp], dict[bytes, State], dict[bytes, tuple[Finding, ...]]]:
     """Apply the operations on all states that can be reached: those that fit, the states, and why others do not."""
     children: dict[bytes, list[Fact]] = {}
     for fact in facts:
         if fact.attested is not None:
             children.setdefault(fact.attested.op.parent_commitment, []).append(fact)
-    states = {state.commitment: state for state in (EMPTY, base) if state is not None}
+    states = {state.commitment: state for state in known if state is not None}
     operations: list[AcceptedOp] = []
     invalid: dict[bytes, tuple[Finding, ...]] = {}
     waiting = list(states.values())

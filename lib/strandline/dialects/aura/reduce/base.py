@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from strandline.dialects.aura.types import ZERO, Fact
+from strandline.dialects.aura.types import Fact
 from strandline.dialects.aura.verify import EMPTY, AcceptedOp, Draft, State
 
 
@@ -11,26 +11,26 @@ def base_commitment(snapshot: Fact) -> bytes:
     return snapshot.attest[0].commitment
 
 
-def base_state(operations: Iterable[AcceptedOp], commitment: bytes) -> State | None:
+def base_state(operations: Iterable[AcceptedOp], commitment: bytes, known: State = EMPTY) -> State | None:
     """Return the state with this commitment, or None if the operations do not lead to it.
 
-    Follows the operations back to the empty state and folds them: one tree is computed, and it must give the
-    commitment, so a damaged one on the way is found.
+    Follows the operations back to a known state, the empty one if none is given, and folds them: one tree is computed,
+    and it must give the commitment, so a damaged one on the way is found.
     """
     makers = {op.new_commitment: op for op in operations}
     path: list[AcceptedOp] = []
     at = commitment
-    while at != ZERO:
+    while at != known.commitment:
         op = makers.pop(at, None)
         if op is None:
             return None
         path.append(op)
-        at = op.attested.op.parent_commitment
-    draft = Draft(EMPTY)
+        at = op.parent_commitment
+    draft = Draft(known)
     try:
         for op in reversed(path):
             draft.apply(op.attested.op, op.op_id)
-        state = draft.committed(None, range(0)) if path else EMPTY
+        state = draft.committed(None, range(0)) if path else known
     except (KeyError, OverflowError):
         return None
     return state if state.commitment == commitment else None

@@ -1,11 +1,11 @@
 """Which operations of an authority count: of concurrent ones the greatest id, then those that follow it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from strandline.dialects.aura.types import ZERO
-from strandline.dialects.aura.verify import AcceptedOp, State
+from strandline.dialects.aura.verify import AcceptedOp, OpSkeleton, PlacedOp, State
 
 Outcome: TypeAlias = Literal["applied", "superseded", "orphaned", "invalid", "unreachable"]
 
@@ -27,26 +27,42 @@ class OperationRow:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The rows of all operations by op id, and the operations from the base to the tip, in order."""
+    """The rows of all held operations by op id, and the operations from the base to the tip, in order.
+
+    `pruned` are the outcomes of skeletons by op id; `fork_count` counts the states with two or more valid children,
+    held or pruned.
+    """
 
     rows: Mapping[bytes, OperationRow]
-    path: Sequence[AcceptedOp]
+    path: Sequence[PlacedOp]
+    pruned: Mapping[bytes, Outcome] = field(default_factory=dict)
+    fork_count: int = 0
 
     def count(self, outcome: Outcome) -> int:
         """Return how many operations have an outcome."""
-        return sum(row.outcome == outcome for row in self.rows.values())
+        held = sum(row.outcome == outcome for row in self.rows.values())
+        return held + sum(each == outcome for each in self.pruned.values())
 
     @property
     def forks(self) -> dict[bytes, list[AcceptedOp]]:
-        """States with two or more valid children: these by the parent's commitment, in order of their ids."""
-        by_parent: dict[bytes, list[AcceptedOp]] = {}
+        """States with two or more valid children, all held: these by the parent's commitment, in order of their ids.
+
+        Of a fork with a pruned child the evidence cannot be made again.
+        """
+        by_parent: dict[bytes, list[OperationRow]] = {}
         for row in self.rows.values():
             if row.siblings > 1:
-                by_parent.setdefault(row.op.attested.op.parent_commitment, []).append(row.op)
-        return {parent: sorted(ops, key=lambda op: op.op_id) for parent, ops in sorted(by_parent.items())}
+                by_parent.setdefault(row.op.parent_commitment, []).append(row)
+        return {
+            parent: sorted((row.op for row in rows), key=lambda op: op.op_id)
+            for parent, rows in sorted(by_parent.items())
+            if len(rows) == rows[0].siblings
+        }
 
 
-def chain_of(operations: Iterable[AcceptedOp], base: State | None = None) -> Chain:
+def chain_of(
+    operations: Iterable[AcceptedOp], base: State | None = None, skeletons: Iterable[OpSkeleton] = ()
+) -> Chain:
     """Return the outcome of each valid operation. Neither order nor repetition of the input makes a difference.
 
     - Operations that follow one state are concurrent: the greatest op id wins, compared as unsigned bytes. It covers
@@ -55,65 +71,84 @@ def chain_of(operations: Iterable[AcceptedOp], base: State | None = None) -> Cha
       forks, and the walk goes on from there; its history need not be there.
     - Other operations on a state of the walk are `superseded`; what follows them is `orphaned`. What follows no state
       of the set is `unreachable`.
+    - Skeletons stand for pruned operations. A held operation with the id of one is a late copy, and does not count.
     """
-    return _Walk(operations).rows(base)
+    return _Walk(operations, skeletons).rows(base)
 
 
 class _Walk:
     """Operations by id and by the state that they follow. Commitments may be damaged: no row is placed twice."""
 
-    def __init__(self, operations: Iterable[AcceptedOp]) -> None:
+    def __init__(self, operations: Iterable[AcceptedOp], skeletons: Iterable[OpSkeleton]) -> None:
+        self.bones = {each.op_id: each for each in skeletons}
         self.ops: dict[bytes, AcceptedOp] = {}
         self.children: dict[bytes, list[bytes]] = {}
         self.repeated: dict[bytes, set[bytes]] = {}
+        for bone in self.bones.values():
+            self.children.setdefault(bone.parent_commitment, []).append(bone.op_id)
         for op in operations:
+            if op.op_id in self.bones:
+                continue
             held = self.ops.get(op.op_id)
             if held is None:
                 self.ops[op.op_id] = op
-                self.children.setdefault(op.attested.op.parent_commitment, []).append(op.op_id)
+                self.children.setdefault(op.parent_commitment, []).append(op.op_id)
                 continue
             self.repeated.setdefault(op.op_id, {held.fact.fact_id}).add(op.fact.fact_id)
             if op.fact.fact_id < held.fact.fact_id:
                 self.ops[op.op_id] = op
         self.placed: dict[bytes, OperationRow] = {}
+        self.pruned: dict[bytes, Outcome] = {}
 
     def rows(self, base: State | None) -> Chain:
         """Place every operation: those of the walk, then what they left behind, then the rest."""
         start, forced = (ZERO, {}) if base is None else self._path_to(base)
-        path: list[AcceptedOp] = []
+        path: list[PlacedOp] = []
         lost: list[tuple[bytes, bytes]] = []
         commitment = start
         while rivals := self.children.get(commitment):
             winner = forced.get(commitment) or max(rivals)
-            if winner in self.placed:
+            if self._is_placed(winner):
                 break
-            path.append(self.ops[winner])
+            path.append(self._op(winner))
             commitment = self._place(winner, "applied")
             losers = [op_id for op_id in rivals if op_id != winner]
             lost += [(self._place(op_id, "superseded", winner), op_id) for op_id in losers]
         while lost:
             commitment, ancestor = lost.pop()
-            orphans = [op_id for op_id in self.children.get(commitment, ()) if op_id not in self.placed]
+            orphans = [op_id for op_id in self.children.get(commitment, ()) if not self._is_placed(op_id)]
             lost += [(self._place(op_id, "orphaned", ancestor), ancestor) for op_id in orphans]
-        for op_id in self.ops.keys() - self.placed.keys():
-            self._place(op_id, "unreachable")
-        return Chain(self.placed, path)
+        for op_id in (*self.ops, *self.bones):
+            if not self._is_placed(op_id):
+                self._place(op_id, "unreachable")
+        forked = sum(len(rivals) > 1 for rivals in self.children.values())
+        return Chain(self.placed, path, self.pruned, forked)
+
+    def _op(self, op_id: bytes) -> PlacedOp:
+        return self.bones.get(op_id) or self.ops[op_id]
+
+    def _is_placed(self, op_id: bytes) -> bool:
+        return op_id in self.placed or op_id in self.pruned
 
     def _place(self, op_id: bytes, outcome: Outcome, lost_to: bytes | None = None) -> bytes:
         """Give an operation its outcome; return the commitment of the state that it makes."""
+        if op_id in self.bones:
+            self.pruned[op_id] = outcome
+            return self.bones[op_id].new_commitment
         op = self.ops[op_id]
-        siblings = len(self.children[op.attested.op.parent_commitment])
+        siblings = len(self.children[op.parent_commitment])
         fact_count = len(self.repeated.get(op_id, "1"))
         self.placed[op_id] = OperationRow(op, outcome, fact_count, siblings, lost_to)
         return op.new_commitment
 
     def _path_to(self, base: State) -> tuple[bytes, dict[bytes, bytes]]:
         """Return where the history before the base begins, and the operation that leads on from each of its states."""
-        makers = {op.new_commitment: op for op in self.ops.values()}
+        makers: dict[bytes, PlacedOp] = {op.new_commitment: op for op in self.ops.values()}
+        makers |= {bone.new_commitment: bone for bone in self.bones.values()}
         path: dict[bytes, bytes] = {}
         commitment = base.commitment
-        while commitment in makers and makers[commitment].attested.op.parent_commitment not in path:
+        while commitment in makers and makers[commitment].parent_commitment not in path:
             op = makers[commitment]
-            commitment = op.attested.op.parent_commitment
+            commitment = op.parent_commitment
             path[commitment] = op.op_id
         return commitment, path

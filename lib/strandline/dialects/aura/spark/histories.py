@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialects.aura import kernels
+from strandline.dialects.aura.spark.contexts.dependencies import authority_id
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 from strandline.dialects.aura.spark.tables import SNAPSHOTS
+from strandline.dialects.aura.spark.touched import is_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
-
-_ID_AT: Final = len("authority:") + 1
-
-
-def is_of(kind: str) -> Column:
-    """Return whether the namespace is an authority or a context."""
-    return F.startswith("namespace", F.lit(f"{kind}:"))
 
 
 def is_history() -> Column:
@@ -75,8 +68,7 @@ def histories_of(facts: DataFrame, told: tuple[DataFrame | None, DataFrame]) -> 
 
 def states_of(histories: DataFrame, name: str) -> DataFrame:
     """Return states of authorities.  Gives: authority (uuid), commitment.  Rows: one per state."""
-    authority = F.substring("namespace", _ID_AT, 36).alias("authority")
-    return histories.select(authority, F.explode(name).alias("commitment"))
+    return histories.select(authority_id(), F.explode(name).alias("commitment"))
 
 
 def inputs_of(members: DataFrame, histories: DataFrame) -> DataFrame:

@@ -16,7 +16,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce.contexts import REDUCER
-from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
+from strandline.dialects.aura.spark import plan_members
 from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
@@ -24,16 +24,15 @@ from strandline.dialects.aura.spark.histories import (
     histories_of,
     inputs_of,
     is_history,
-    is_of,
     needed_facts,
     states_of,
     told_of,
 )
-from strandline.dialects.aura.spark.tables import FACTS, FLOWS, STATES
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATES
+from strandline.dialects.aura.spark.touched import is_of
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
-_HOME: Final = ("namespace", "bucket")
 _STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _CHARGE: Final = "FlowCharge"
 _INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
@@ -79,14 +78,15 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     found = holds.holds(facts, ordinary, final, reduced[FLOWS], scope.skip_window)
     kept = every.where(is_of("authority") & scope.is_asked()).withColumn("size", _size())
     of_authorities = histories.where(scope.is_asked()).select(
-        *_HOME, "state_hash", "reducer_version", F.array().cast(_INPUTS).alias("inputs")
+        *HOME, "state_hash", "reducer_version", F.array().cast(_INPUTS).alias("inputs")
     )
     of_contexts = reduced[STATES].join(inputs_of(members, histories), "namespace", "left")
     states = of_contexts.select(
-        *_HOME, "state_hash", "reducer_version", F.coalesce("inputs", F.array().cast(_INPUTS)).alias("inputs")
+        *HOME, "state_hash", "reducer_version", F.coalesce("inputs", F.array().cast(_INPUTS)).alias("inputs")
     )
+    every_member = plan_members.of_contexts(retained, found).unionByName(plan_members.of_authorities(kept))
     return PrunePlan(
-        jobs.checkpoint(_members(retained, found).unionByName(_kept(kept)), "what keeps facts"),
+        jobs.checkpoint(every_member, "what keeps facts"),
         jobs.checkpoint(states.unionByName(of_authorities), "states of all"), reduced, planned,
         _damaged(planned, carried, jobs),
     )  # fmt: skip
@@ -119,10 +119,10 @@ def reduce_rest(
     """Reduce the contexts of a plan from the facts that stay and the new carries."""
     planned: PlannedFacts = plan.context
     named = plan.members.join(gone.select(*KEY), list(KEY), "left_semi")
-    rows = named.select(*_HOME, "record_id", "alt_id")
+    rows = named.select(*HOME, "record_id", "alt_id")
     if planned.retained.pruned is not None:
         rows = rows.unionByName(planned.retained.pruned.rows.select(*rows.columns))
-    homes = rows.select(*_HOME).distinct()
+    homes = rows.select(*HOME).distinct()
     gone_ids = jobs.checkpoint(rows, "all that goes")
     carries_ = jobs.checkpoint(new_carries.join(homes, "namespace"), "new carries")
     pruned = PrunedFacts(gone_ids, carries_)
@@ -167,35 +167,6 @@ def _reduced(
         "reducer_version", F.lit(REDUCER)
     )
     return {**rows, STATES: jobs.checkpoint(states.select(*_STATE), "states")}
-
-
-def _members(retained: RetainedFacts, found: DataFrame) -> DataFrame:
-    """Say of each stored fact of contexts what keeps it.  Gives: as `PrunePlan.members`."""
-    facts = retained.records.withColumn("is_pruned", F.lit(False))
-    if retained.pruned is not None:
-        bodies_ = retained.pruned.bodies().withColumn("is_gone", F.lit(True))
-        facts = facts.join(bodies_, ["namespace", "body_id"], "left").withColumn(
-            "is_pruned", F.coalesce("is_gone", F.lit(False))
-        )
-    is_free = F.col("is_pruned")
-    hold = F.when(is_free, F.lit(None).cast("string")).when(
-        ~F.col("variant").isin(*KINDS), F.lit("KIND_KEPT")
-    )
-    kept = facts.join(found, ["namespace", "body_id"], "left")
-    return _as_members(kept, holds.generation(), hold.otherwise(F.col("hold")))
-
-
-def _kept(facts: DataFrame) -> DataFrame:
-    """Return the facts of authorities as members that stay."""
-    return _as_members(facts, F.lit(None).cast("decimal(20,0)"), F.lit("KIND_KEPT"))
-
-
-def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame:
-    return facts.select(
-        *_HOME, "record_id", F.col("variant").alias("kind"), F.col("body_id").alias("alt_id"),
-        generation.alias("generation"), hold.alias("hold"),
-        "size",
-    )  # fmt: skip
 
 
 def _encoded(sums: DataFrame, namespaces: DataFrame) -> DataFrame:

@@ -1,7 +1,16 @@
 """Verification of facts: rules, signatures, states and admission, as pure functions."""
 
 from strandline.core.judgement import Counts, QuarantineRow, Status, Verdict
-from strandline.dialects.aura.verify.accepted import AcceptedOp, Anchor, UnreadOp, accepted_op, attested_of
+from strandline.dialects.aura.verify.accepted import (
+    AcceptedOp,
+    Anchor,
+    OpSkeleton,
+    PlacedOp,
+    PrunedOps,
+    UnreadOp,
+    accepted_op,
+    attested_of,
+)
 from strandline.dialects.aura.verify.admission import Admission, admit
 from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
 from strandline.dialects.aura.verify.authorities import AdmittedOps, admit_operations, judge_operations
@@ -35,6 +44,9 @@ __all__ = [
     "Judgement",
     "KnownState",
     "KnownStates",
+    "OpSkeleton",
+    "PlacedOp",
+    "PrunedOps",
     "QuarantineRow",
     "Signers",
     "State",

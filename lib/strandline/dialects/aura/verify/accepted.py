@@ -1,6 +1,7 @@
 """Operations on their way to acceptance: still unread, judged, accepted with what their states add to them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from strandline.core.judgement import Verdict
@@ -34,6 +35,46 @@ class AcceptedOp:
     new_threshold: int
     new_min_signers: int
     new_max_signers: int
+
+    @property
+    def parent_commitment(self) -> bytes:
+        """The commitment of the state that it follows."""
+        return self.attested.op.parent_commitment
+
+
+@dataclass(frozen=True, slots=True)
+class OpSkeleton:
+    """What remains of a pruned operation: its place in the history, the key of the state that it made, its signers."""
+
+    op_id: bytes
+    parent_commitment: bytes
+    parent_epoch: int
+    new_commitment: bytes
+    new_epoch: int
+    height: int
+    new_group_key: bytes
+    signer_count: int
+
+
+PlacedOp: TypeAlias = AcceptedOp | OpSkeleton
+"""An operation with a place in the history: held, or pruned."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedOps:
+    """What went from an authority before: the skeletons, and the state that the applied snapshot relied on.
+
+    `unbuilt` are the kept operations, by fact id, on states that cannot be built: only their stored columns are there.
+    """
+
+    skeletons: tuple[OpSkeleton, ...]
+    state: State
+    unbuilt: Mapping[bytes, AcceptedOp] = field(default_factory=dict)
+
+    def states(self) -> Iterator[PlacedOp]:
+        """Yield what made the states that are known and cannot be built."""
+        yield from self.skeletons
+        yield from self.unbuilt.values()
 
 
 @dataclass(frozen=True, slots=True)

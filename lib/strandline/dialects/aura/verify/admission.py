@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.types import ID_BYTES, Fact, Namespace
-from strandline.dialects.aura.verify.accepted import AcceptedOp
+from strandline.dialects.aura.verify.accepted import AcceptedOp, PrunedOps
 from strandline.dialects.aura.verify.attestations import KnownState, judge_attested
 from strandline.dialects.aura.verify.authorities import admit_operations
 from strandline.dialects.aura.verify.rules import rule_findings
@@ -27,9 +27,12 @@ class Admission:
 
 
 def admit(
-    candidates: Iterable[Fact], accepted: Iterable[Fact] = (), pins: Mapping[str, bytes] | None = None
+    candidates: Iterable[Fact],
+    accepted: Iterable[Fact] = (),
+    pins: Mapping[str, bytes] | None = None,
+    pruned: Mapping[Namespace, PrunedOps] | None = None,
 ) -> Admission:
-    """Return the verdicts on facts of any namespaces, given the accepted ones and the pins by namespace.
+    """Return the verdicts on facts of any namespaces, given the accepted ones, and pins and pruned ones by namespace.
 
     A verdict depends on the fact, the facts that it descends from and the pins, of a genesis on the accepted one of its
     namespace; never on order. Facts wait only for facts of an earlier pass, so one call settles all that it can.
@@ -44,7 +47,7 @@ def admit(
             found.verdicts[fact.fact_id] = rejected(findings)
         else:
             fresh[fact.fact_id] = fact
-    _admit_operations(found, fresh, known, pins or {})
+    _admit_operations(found, fresh, known, pins or {}, pruned or {})
     _admit_geneses(found, fresh, known, pins or {})
     for fact in fresh.values():
         if fact.attested is None and fact.variant != "ContextGenesis":
@@ -63,16 +66,21 @@ def _by_namespace(facts: Mapping[bytes, Fact], variant: str | None) -> dict[Name
 
 
 def _admit_operations(
-    found: Admission, fresh: Mapping[bytes, Fact], known: Mapping[bytes, Fact], pins: Mapping[str, bytes]
+    found: Admission,
+    fresh: Mapping[bytes, Fact],
+    known: Mapping[bytes, Fact],
+    pins: Mapping[str, bytes],
+    pruned: Mapping[Namespace, PrunedOps],
 ) -> None:
     new, old = _by_namespace(fresh, None), _by_namespace(known, None)
-    for namespace in {**old, **new}:
+    for namespace in {**old, **new, **pruned}:
+        gone = pruned.get(namespace)
         admitted = admit_operations(
-            namespace, new.get(namespace, ()), old.get(namespace, ()), pins.get(namespace.text)
+            namespace, new.get(namespace, ()), old.get(namespace, ()), pins.get(namespace.text), gone
         )
         found.verdicts |= admitted.verdicts
         found.operations |= admitted.operations
-        for each in admitted.operations.values():
+        for each in (*admitted.operations.values(), *(gone.states() if gone else ())):
             state = KnownState(each.new_epoch, each.new_group_key)
             found.states[namespace.id, each.new_commitment] = state
 

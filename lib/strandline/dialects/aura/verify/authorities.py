@@ -12,6 +12,7 @@ from strandline.dialects.aura.verify.accepted import (
     Anchor,
     GivenOp,
     JudgedOp,
+    PrunedOps,
     UnreadOp,
     accepted_op,
     attested_of,
@@ -30,11 +31,15 @@ class AdmittedOps:
 
 
 def admit_operations(
-    namespace: Namespace, candidates: Iterable[Fact], accepted: Iterable[Fact] = (), pin: bytes | None = None
+    namespace: Namespace,
+    candidates: Iterable[Fact],
+    accepted: Iterable[Fact] = (),
+    pin: bytes | None = None,
+    pruned: PrunedOps | None = None,
 ) -> AdmittedOps:
     """Return which operations of an authority join the accepted ones, as `judge_operations`."""
     found = AdmittedOps()
-    for judged in judge_operations(namespace, candidates, accepted, pin):
+    for judged in judge_operations(namespace, candidates, accepted, pin, pruned):
         if judged.verdict is not None:
             found.verdicts[judged.fact_id] = judged.verdict
         if judged.op is not None:
@@ -47,24 +52,28 @@ def judge_operations(
     candidates: Iterable[GivenOp],
     accepted: Iterable[GivenOp] = (),
     pin: bytes | None = None,
+    pruned: PrunedOps | None = None,
 ) -> Iterator[JudgedOp]:
     """Yield which operations of an authority join the accepted ones, and these. Their order makes no difference.
 
     - A genesis must be the one that the pin names, or whose id the namespace has, or one that is accepted already:
       else `GENESIS_PIN_MISMATCH`, or deferred `GENESIS_UNPINNED` while there is none.
     - Any other operation must name the commitment of a state that an accepted operation made: else deferred
-      `PARENT_MISSING`. A rejected operation makes no state, so operations that follow it wait.
+      `PARENT_MISSING`. A rejected operation makes no state, so operations that follow it wait. If the state is one that
+      cannot be built any more, since only pruned operations lead to it: `BELOW_SNAPSHOT`.
     - Then as `judge_op` against that state.
 
     One pass over the generations; states and facts are kept for one generation only.
     """
-    return _Admission(namespace, pin).run(candidates, accepted)
+    return _Admission(namespace, pin, pruned).run(candidates, accepted)
 
 
 class _Admission:
-    def __init__(self, namespace: Namespace, pin: bytes | None) -> None:
+    def __init__(self, namespace: Namespace, pin: bytes | None, pruned: PrunedOps | None) -> None:
         self.namespace = namespace
         self.pin = pin
+        self.base = {} if pruned is None else {pruned.state.commitment: pruned.state}
+        self.below = frozenset(each.new_commitment for each in pruned.states()) if pruned else frozenset()
         self.children: dict[bytes, list[GivenOp]] = {}
         self.accepted: frozenset[bytes] = frozenset()
         self.known: set[bytes] = set()
@@ -77,7 +86,8 @@ class _Admission:
         for each in given.values():
             self.children.setdefault(_parent_of(each), []).append(each)
         del given
-        generation = yield from self._geneses()
+        self.known.update(self.base)
+        generation = self.base | (yield from self._geneses())
         while generation:
             following: dict[bytes, State] = {}
             for commitment, state in generation.items():
@@ -85,7 +95,12 @@ class _Admission:
             generation = following
         for commitment, waiting in self.children.items():
             for each in waiting:
-                if each.fact_id not in self.accepted:
+                if each.fact_id in self.accepted:
+                    continue
+                if commitment in self.below:
+                    finding = Finding("BELOW_SNAPSHOT", {"actual": commitment.hex()})
+                    yield JudgedOp(each.fact_id, rejected([finding]))
+                else:
                     waits = [state_of(self.namespace.id, commitment)]
                     yield JudgedOp(each.fact_id, deferred("PARENT_MISSING", waits))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 from pyspark.sql import DataFrame
 
 from strandline.dialect_api.admission import Admission, AdmitRequest
+from strandline.dialect_api.archive import Archive, ArchivedJournal, Archives
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.export import ExportFile
@@ -20,13 +21,14 @@ from strandline.dialects.sdmp import demo as demo_files
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import is_strict
-from strandline.dialects.sdmp.spark import admission, exchange, peers, reduction, to_files, writer
+from strandline.dialects.sdmp.spark import admission, archive, exchange, peers, reduction, to_files, writer
 from strandline.dialects.sdmp.spark import export as export_files
 from strandline.dialects.sdmp.spark.local_nodes import read_options
 from strandline.dialects.sdmp.types import Unreadable
+from strandline.dialects.sdmp.verify import tip_of_text
 
 
-class NodeJournals(Dialect, WritesJournals):
+class NodeJournals(Dialect, WritesJournals, Archives):
     """Node journals of SDMP 0.9 and 0.12."""
 
     info: ClassVar[DialectInfo] = INFO
@@ -77,6 +79,19 @@ class NodeJournals(Dialect, WritesJournals):
         """Write lines as frames."""
         return to_files.to_files(rows, there, jobs)
 
+    def archive(self, lake: LakeSnapshot, jobs: Jobs, namespaces: tuple[str, ...] | None) -> Archive:
+        """Return the text journals of nodes without a fork."""
+        return archive.archive(lake, jobs, namespaces)
+
+    def archive_name(self, namespace: str) -> str:
+        """Return the fingerprint of the node, with `.journal`."""
+        return f"{_node(namespace)}.journal"
+
+    def verify_archived(self, namespace: str, file: BinaryIO) -> ArchivedJournal | None:
+        """Return the lines and the hash of the last one, if the file is the whole chain of the node."""
+        found = tip_of_text(_node(namespace), file)
+        return None if found is None else ArchivedJournal(found[0], found[1].hash)
+
     def demo(self) -> Demo:
         """Return published journals, with the error as published, and synthetic ones."""
         return demo_files.demo()
@@ -104,6 +119,10 @@ class NodeJournals(Dialect, WritesJournals):
     def answers(self, options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
         """Answer the requests in a file from the journals of local nodes."""
         return exchange.answers(options, tables, jobs, path)
+
+
+def _node(namespace: str) -> str:
+    return namespace.partition(":")[2]
 
 
 SDMP = NodeJournals()

@@ -37,23 +37,23 @@ def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportF
         )
     )
     is_forked = F.col("namespace").isin(*found["forked"])
-    branched = _unforked(lines.where(~is_forked))
+    branched = unforked(lines.where(~is_forked))
     if found["forked"]:
         branched = branched.unionByName(_forked(lines.where(is_forked)))
     is_text = len(namespaces) == 1 and not found["forked"]
-    pages = _pages(branched)
-    written = _texts(pages) if is_text else _frames(pages, lines)
+    paged = pages(branched)
+    written = texts(paged) if is_text else _frames(paged, lines)
     return ExportFile(
         form="text journal" if is_text else "frames",
         head=b"",
-        rows=_in_order(written, found["lines"]),
+        rows=in_order(written, found["lines"]).select("content", "records"),
         ids=lines.select("namespace", "record_id"),
         heads=journal_rows.leaves(lines, lines).select("namespace", "record_id"),
         counts={"forked": len(found["forked"])},
     )
 
 
-def _unforked(lines: DataFrame) -> DataFrame:
+def unforked(lines: DataFrame) -> DataFrame:
     """Shape the lines of journals without a fork.
 
     Reads:  LINE_COLUMNS.  Gives:  namespace, n, line_number, line, branch (0).  Rows: one per row.
@@ -79,7 +79,7 @@ def _forked(lines: DataFrame) -> DataFrame:
     return map_batches(in_order, kernels.branches, kernels.BRANCH_SCHEMA)
 
 
-def _pages(branched: DataFrame) -> DataFrame:
+def pages(branched: DataFrame) -> DataFrame:
     """Combine consecutive lines of a branch into pages.
 
     Reads:  namespace, n, line_number, line, branch.
@@ -95,19 +95,19 @@ def _pages(branched: DataFrame) -> DataFrame:
     )
 
 
-def _texts(pages: DataFrame) -> DataFrame:
-    """Write the pages of one journal without a fork as a text journal: LF between lines.
+def texts(paged: DataFrame) -> DataFrame:
+    """Write the pages of journals without a fork as text journals: LF between lines.
 
-    Reads:  `_pages`.  Gives: ORDER, content BINARY, records.  Rows: one per row.
+    Reads:  `pages`.  Gives: ORDER, content BINARY, records.  Rows: one per row.
     """
     text = F.concat(F.when(F.col("page") > 0, "\n").otherwise(""), F.array_join("entries", "\n"))
-    return pages.select(*ORDER, text.cast("binary").alias("content"), "records")
+    return paged.select(*ORDER, text.cast("binary").alias("content"), "records")
 
 
-def _frames(pages: DataFrame, lines: DataFrame) -> DataFrame:
+def _frames(paged: DataFrame, lines: DataFrame) -> DataFrame:
     """Write pages as frames, one per line of the file.
 
-    Reads:  `_pages`; lines: LINE_COLUMNS of these journals.
+    Reads:  `pages`; lines: LINE_COLUMNS of these journals.
     Gives:  ORDER, content BINARY, records.
     Rows:   one per row. `since` is the number of the line before the page; for a page that starts with line 1 or 2 it
             is the fingerprint.
@@ -118,21 +118,17 @@ def _frames(pages: DataFrame, lines: DataFrame) -> DataFrame:
     node = F.substring_index("namespace", ":", -1)
     since = F.coalesce("number_before", node)
     frame = F.concat(frame_text(node, since, F.col("entries")), F.lit("\n"))
-    return pages.join(before, ["namespace", "number"], "left").select(
+    return paged.join(before, ["namespace", "number"], "left").select(
         *ORDER, frame.cast("binary").alias("content"), "records"
     )
 
 
-def _in_order(written: DataFrame, lines: int) -> DataFrame:
+def in_order(written: DataFrame, lines: int) -> DataFrame:
     """Put pages in the order of the file, in partitions small enough for the memory of a task.
 
     Reads:  ORDER, content, records; `lines` is the approximate number of lines.
-    Gives:  content, records.
+    Gives:  the same columns.
     Rows:   one per row.
     """
     partitions = 1 + lines // (LINES_PER_PAGE * _PAGES_PER_PARTITION)
-    return (
-        written.repartitionByRange(partitions, *ORDER)
-        .sortWithinPartitions(*ORDER)
-        .select("content", "records")
-    )
+    return written.repartitionByRange(partitions, *ORDER).sortWithinPartitions(*ORDER)

@@ -1,6 +1,7 @@
 """Verification of node journals: checks of one element, the lines that frames admit, and the tree of accepted lines."""
 
 from strandline.dialects.sdmp.verify.announcements import judge_announcement, refused_announcement
+from strandline.dialects.sdmp.verify.archived import tip_of_text
 from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
 from strandline.dialects.sdmp.verify.elements import (
     check_element,
@@ -34,6 +35,7 @@ __all__ = [
     "predecessor_unknown",
     "refused_announcement",
     "root_of",
+    "tip_of_text",
     "tree_of",
     "tree_of_lines",
     "tree_of_links",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
@@ -108,7 +108,7 @@ class Members:
     def _with_new(self, new: DataFrame) -> DataFrame:
         """Return the contexts with a member whose journal came with this run.  Gives: HOME."""
         each = context_members(self._geneses()).select(*HOME, F.explode("members").alias("authority"))
-        found = new.select(F.substring("namespace", _ID_AT, 36).alias("authority"))
+        found = new.select(authority_id())
         return each.join(found, "authority", "left_semi").select(*HOME)
 
     def _geneses(self) -> DataFrame:
@@ -125,10 +125,14 @@ class Members:
         )
 
 
+def authority_id() -> Column:
+    """Return the id (uuid) in the namespace of an authority, as `authority`."""
+    return F.substring("namespace", _ID_AT, 36).alias("authority")
+
+
 def _chain(operations: DataFrame) -> DataFrame:
-    authority = F.substring("namespace", _ID_AT, 36).alias("authority")
     return operations.where("outcome = 'applied'").select(
-        authority, F.col("new_commitment").alias("commitment")
+        authority_id(), F.col("new_commitment").alias("commitment")
     )
 
 

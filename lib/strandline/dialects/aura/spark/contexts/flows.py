@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 from strandline.dialects.aura.reduce.contexts.flows import MOST
 from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
 from strandline.dialects.aura.spark.contexts.encoding import id_bytes, row_hash, u64
+from strandline.dialects.aura.spark.tables import HOME
 
-_HOME: Final = ("namespace", "bucket")
-_KEY: Final = (*_HOME, "src", "dst", "epoch")
+_KEY: Final = (*HOME, "src", "dst", "epoch")
 
 
 def flow_budgets(facts: DataFrame, carried: DataFrame | None = None) -> DataFrame:

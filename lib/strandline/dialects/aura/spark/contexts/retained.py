@@ -10,13 +10,12 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, PRUNED, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, PRUNED, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
 
-_HOME: Final = ("namespace", "bucket")
 _KINDS: Final = ("context",)
 
 
@@ -80,19 +79,19 @@ class RetainedFacts:
 
     def of(self, contexts: DataFrame) -> RetainedFacts:
         """Return the facts of these contexts.  Reads: namespace, bucket."""
-        stored = self.stored.join(contexts, list(_HOME), "left_semi")
+        stored = self.stored.join(contexts, list(HOME), "left_semi")
         if self.pruned is None:
             return RetainedFacts(stored, None)
-        rows = self.pruned.rows.join(contexts, list(_HOME), "left_semi")
-        carries = self.pruned.carries.join(contexts, list(_HOME), "left_semi")
+        rows = self.pruned.rows.join(contexts, list(HOME), "left_semi")
+        carries = self.pruned.carries.join(contexts, list(HOME), "left_semi")
         return RetainedFacts(stored, PrunedFacts(rows, carries))
 
     def counted(self) -> DataFrame:
         """Count the records of each context, with pruned ones.  Gives: namespace, bucket, record_count."""
-        ids = self.records.select(*_HOME)
+        ids = self.records.select(*HOME)
         if self.pruned is not None:
-            ids = ids.unionByName(self.pruned.rows.select(*_HOME))
-        return ids.groupBy(*_HOME).agg(F.count(F.lit(1)).alias("record_count"))
+            ids = ids.unionByName(self.pruned.rows.select(*HOME))
+        return ids.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
 
     def carried(self) -> DataFrame | None:
         """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts.
@@ -136,7 +135,7 @@ def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFact
     if not jobs.has_rows(rows):
         return RetainedFacts(facts, None)
     carries = applied_carries(rows, tables.read(SNAPSHOTS))
-    homes = rows.select(*_HOME).distinct()
+    homes = rows.select(*HOME).distinct()
     return RetainedFacts(
         facts, PrunedFacts(rows, jobs.checkpoint(carries.join(homes, "namespace"), "applied snapshots"))
     )

@@ -1,0 +1,194 @@
+"""One round of `gc`: plan, prove, prune by one append, delete; and what all rounds of a run add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce as fold
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.pruning import Prunes
+from strandline.pipelines import gc_runs, new_snapshots, prune_plans
+from strandline.pipelines.collections import Proved, choose, prove
+from strandline.pipelines.gc_deletes import carry_out, still_shown
+from strandline.pipelines.prune_plans import PRUNED, PruneRequest
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.prunings import append_pruned, next_number
+from strandline.tables.store import TableStore, Written
+
+_COUNTS: Final = (
+    "prunable", "pruned", "bytes", "refused", "finished", "erased", "still_shown", "archived", "unarchived",
+    "compacted_files", "written_files", "removed_files",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Done:
+    """The results of a run so far."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
+    written: dict[str, Written] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    holds: dict[str, dict[str, int]] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+    namespaces: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectRequest(PruneRequest):
+    """The arguments of a round: those of a plan, the least number of records worth a collection, and `what_if`."""
+
+    min_prunable: int = 1
+    what_if: bool = False
+
+
+def collect(
+    store: TableStore,
+    every: tuple[Dialect, ...],
+    pairs: Iterable[tuple[Dialect, Prunes]],
+    request: CollectRequest,
+    context: RunContext,
+    done: Done,
+    last: int,
+) -> int | None:
+    """Plan, prove and prune once. Return None if that is done, else the greatest number that is used up.
+
+    `last` is the one of the round before.
+    """
+    version = store.version(PRUNED)
+    number = max(next_number(store, version), last + 1)
+    pairs = [pair for pair in pairs if store.stored_bytes(pair[0].info.record_table)]
+    work_bytes = sum(store.stored_bytes(dialect.info.record_table) for dialect, _ in pairs)
+    with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
+        chosen = prune_plans.named(store, every, request.namespaces, jobs)
+        excluded = prune_plans.named(store, every, request.excluded, jobs)
+        proved = []
+        for pair in pairs:
+            if chosen and pair[0].info.name not in chosen:
+                continue
+            planned = prune_plans.plan(store, pair, request, chosen, excluded, context, jobs)
+            done.read |= planned.versions
+            found = choose(planned, request.min_prunable, jobs)
+            if not request.what_if:
+                done.written |= new_snapshots.write_snapshots(
+                    store, planned, found.taken, found.chosen, context, jobs
+                )
+            context.progress.stage("proving that no result changes")
+            proved.append(prove(store, found, jobs))
+        _total(proved, request, jobs, done)
+        if not proved:
+            return None
+        return _write(store, proved, request, context, done, number, jobs)
+
+
+def _write(
+    store: TableStore,
+    proved: list[Proved],
+    request: CollectRequest,
+    context: RunContext,
+    done: Done,
+    number: int,
+    jobs: SparkJobs,
+) -> int | None:
+    runs = fold(DataFrame.unionByName, (each.runs for each in proved))
+    if request.what_if:
+        done.written |= gc_runs.write_runs(store, runs.withColumn("outcome", _what_if()))
+        done.rows = gc_runs.shown(runs.withColumn("outcome", _what_if()))
+        return None
+    done.written |= gc_runs.write_runs(store, runs)
+    context.faults.reach("gc.proved")
+    rows = fold(DataFrame.unionByName, (each.rows for each in proved))
+    if not jobs.has_rows(rows):
+        done.rows = gc_runs.shown(runs)
+        return None
+    if not all(_still_holds(store, each, jobs) for each in proved):
+        _give_up(store, runs, "VOID", done)
+        return number - 1
+    context.progress.stage("pruning")
+    marked = rows.withColumns({"run_id": F.lit(store.run_id), "gc_number": F.lit(number).cast("bigint")})
+    if not append_pruned(store, marked, number):
+        _give_up(store, runs, "LOST_RACE", done)
+        return number
+    context.faults.reach("gc.pruned")
+    closed = []
+    for each in proved:
+        deleted = _delete(store, each, jobs, done, context)
+        is_proved = F.col("outcome") == "PROVED"
+        closed.append(
+            each.runs.withColumns(
+                {
+                    "gc_number": F.when(is_proved, F.lit(number).cast("bigint")),
+                    "delete_version": F.when(is_proved, F.lit(deleted).cast("bigint")),
+                    "outcome": F.when(is_proved, F.lit("DONE")).otherwise(F.col("outcome")),
+                }
+            )
+        )
+    context.faults.reach("gc.deleted")
+    finished = fold(DataFrame.unionByName, closed)
+    done.written |= gc_runs.write_runs(store, finished)
+    done.rows = gc_runs.shown(finished)
+    return None
+
+
+def _still_holds(store: TableStore, proved: Proved, jobs: SparkJobs) -> bool:
+    """Return whether a plan relies on what is so now; without new records nothing has moved."""
+    planned = proved.round.planned
+    table = planned.dialect.info.record_table
+    is_old = store.version(table) != planned.versions[table]
+    return not is_old or planned.prunes.still_holds(planned.plan, store, jobs)
+
+
+def _give_up(store: TableStore, runs: DataFrame, outcome: str, done: Done) -> None:
+    """Close the proved rows of a round that prunes nothing."""
+    lost = runs.where("outcome = 'PROVED'").withColumn("outcome", F.lit(outcome))
+    done.written |= gc_runs.write_runs(store, lost.withColumn("pruned", F.lit(0).cast("bigint")))
+
+
+def _delete(
+    store: TableStore, proved: Proved, jobs: SparkJobs, done: Done, context: RunContext
+) -> int | None:
+    """Delete or erase the pruned rows of a dialect; return the version of its record table after that."""
+    info = proved.round.planned.dialect.info
+    buckets = jobs.row(proved.rows.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
+    if not buckets:
+        return None
+    context.faults.reach("gc.delete")
+    done.written[info.record_table] = carry_out(store, info, proved.rows, tuple(sorted(buckets)))
+    if info.erasable is not None:
+        done.counts["erased"] += jobs.row(proved.rows.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        done.counts["still_shown"] += still_shown(store, proved.rows, jobs)
+    return done.written[info.record_table].version
+
+
+def _what_if() -> Column:
+    return F.when(F.col("outcome") == "REFUSED", F.lit("REFUSED")).otherwise(F.lit("WHAT_IF"))
+
+
+def _total(proved: Iterable[Proved], request: CollectRequest, jobs: SparkJobs, done: Done) -> None:
+    """Count a round: what stays and why, and what is proved to go."""
+    done.counts |= dict.fromkeys(("prunable", "pruned", "bytes", "refused"), 0)
+    done.namespaces, done.differences, done.holds = 0, [], {}
+    for each in proved:
+        planned = each.round.planned
+        total = jobs.row(
+            each.runs.agg(
+                F.coalesce(F.sum("pruned"), F.lit(0)).alias("pruned"),
+                F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
+                F.count_if(F.col("outcome") == "REFUSED").alias("refused"),
+            )
+        )  # fmt: skip
+        done.counts["prunable"] += total["pruned"]
+        done.counts["pruned"] += 0 if request.what_if else total["pruned"]
+        done.counts["bytes"] += total["bytes"]
+        done.counts["refused"] += total["refused"]
+        counts = planned.plan.members.where("hold IS NOT NULL").groupBy("hold").count()
+        rows = jobs.row(counts.agg(F.collect_list(F.struct("hold", "count")).alias("holds")))["holds"]
+        done.holds[planned.dialect.info.name] = {row["hold"]: row["count"] for row in sorted(rows)}
+        done.differences += each.lost
+        done.namespaces += jobs.row(planned.verdicts.agg(F.count(F.lit(1)).alias("rows")))["rows"]

@@ -1,0 +1,167 @@
+"""What `gc` does with tables when its records have gone: compacts them, and removes files of old versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.core.errors import UsageError
+from strandline.dialect_api.dialect import Dialect
+from strandline.pipelines import gc_runs
+from strandline.pipelines.changes import reduced_before
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables import maintain, old_versions
+from strandline.tables.store import TableStore, Written
+
+LEAST_HOURS: Final = 168
+"""Delta's own default: what is younger may be needed by a reader or a writer that is still at work."""
+MOST_HOURS: Final = 24 * 36_500
+BEHIND: Final = "READER_BEHIND"
+QUARANTINE: Final = "quarantine"
+_ORDER_COLUMNS: Final = 2
+_ANY_SIZE: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What `gc` does afterwards: compact to files of `compact_to` bytes, remove files after `vacuum_hours` (None: not).
+
+    Raises: UsageError VACUUM_HOURS: hours out of range, below LEAST_HOURS without `is_forced`, or force without hours.
+    """
+
+    compact_to: int | None = None
+    vacuum_hours: int | None = None
+    is_forced: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the hours."""
+        if self.vacuum_hours is None:
+            if self.is_forced:
+                raise _hours("--force-vacuum needs the hours that files stay.", "Give --vacuum HOURS, too.")
+        elif not 0 <= self.vacuum_hours <= MOST_HOURS:
+            raise _hours(f"--vacuum {self.vacuum_hours} is not from 0 to {MOST_HOURS}.", "Give hours.")
+        elif self.vacuum_hours < LEAST_HOURS and not self.is_forced:
+            raise _hours(
+                f"--vacuum {self.vacuum_hours} is below {LEAST_HOURS}: readers and writers may need younger files.",
+                "Give more hours, or --force-vacuum if nothing else uses this lake now.",
+            )
+
+
+@dataclass(slots=True)
+class Kept:
+    """What was done: commits, numbers of files, and the readers that are behind."""
+
+    written: dict[str, Written] = field(default_factory=dict)
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("compacted_files", "written_files", "removed_files"), 0)
+    )
+    behind: list[dict[str, Any]] = field(default_factory=list)
+
+
+def keep_up(
+    store: TableStore, dialects: Iterable[Dialect], asked: Upkeep, context: RunContext, jobs: SparkJobs
+) -> Kept:
+    """Compact the record tables of dialects, then remove the files of their old versions and of `quarantine`.
+
+    Nothing is removed while a reducer is behind: it has not reduced a version whose files would go. Then the rows of
+    `gc_run` of this run have the reason READER_BEHIND; else all whose deleted bytes are gone now have `vacuumed_at`.
+    Raises: FaultError WRITE_CONFLICT.
+    """
+    done = Kept()
+    used = [each for each in dialects if store.stored_bytes(each.info.record_table)]
+    if asked.compact_to is not None:
+        for dialect in used:
+            _compact(store, dialect.info.record_table, asked.compact_to, context, done)
+    if asked.vacuum_hours is not None:
+        now = context.started_at + timedelta(seconds=context.elapsed())
+        before = now - timedelta(hours=asked.vacuum_hours)
+        done.behind = [row for each in used if (row := _behind(store, each, before, jobs)) is not None]
+        if done.behind:
+            told = gc_runs.of_run(store).where("outcome = 'DONE' AND gc_number IS NOT NULL")
+            done.written |= gc_runs.write_runs(store, told.withColumn("reason", F.lit(BEHIND)))
+        else:
+            _vacuum(store, used, asked.vacuum_hours, context, done)
+            done.written |= gc_runs.write_runs(store, _vacuumed(store, used, before, now))
+    return done
+
+
+def _compact(store: TableStore, table: str, target_bytes: int, context: RunContext, done: Kept) -> None:
+    """Rewrite the buckets with two files or more, each sorted by namespace and order."""
+    files = maintain.small_files(store, table, small_bytes=_ANY_SIZE, least=2)
+    if not files.files:
+        return
+    context.progress.stage(f"compacting {table}")
+    removed, added = maintain.compact(
+        store, table, files, small_bytes=target_bytes, target_bytes=target_bytes,
+        order=contract(table).write_order[:_ORDER_COLUMNS],
+    )  # fmt: skip
+    done.counts["compacted_files"] += removed
+    done.counts["written_files"] += added
+    done.written[table] = Written(store.version(table))
+
+
+def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJobs) -> dict[str, Any] | None:
+    """Return what the reduction of a dialect still has to read of files that would go, or None.
+
+    If only collections and maintenance came since, it has nothing to read: then its state says so from now on.
+    """
+    table = dialect.info.record_table
+    reduced, _ = reduced_before(store, dialect, jobs)
+    newest = store.version(table)
+    if reduced is None or reduced >= newest:
+        return None
+    ended = old_versions.committed_at(store, table, reduced + 1, newest)
+    if ended is None or ended > before:
+        return None
+    changes = store.changes_since(table, reduced, newest)
+    if changes is None:
+        return None
+    if jobs.has_rows(changes) or store.was_restored(table, reduced, newest):
+        return {"dialect": dialect.info.name, "table": table, "reduced_version": reduced, "version": newest}
+    states = store.read("namespace_state").where(
+        (F.col("dialect") == dialect.info.name) & (F.col("reduced_version") == reduced)
+    )
+    row = jobs.row(states.agg(F.min(F.struct("namespace", "bucket")).alias("state")))["state"]
+    if row is not None:
+        old_versions.advance(store, row["namespace"], row["bucket"], reduced, newest)
+    return None
+
+
+def _vacuum(
+    store: TableStore, dialects: Iterable[Dialect], hours: int, context: RunContext, done: Kept
+) -> None:
+    for table in (*(each.info.record_table for each in dialects), QUARANTINE):
+        context.progress.stage(f"removing files of {table}")
+        done.counts["removed_files"] += old_versions.vacuum_now(store, table, hours)
+        context.faults.reach(f"gc.vacuumed.{table}")
+        done.written[table] = Written(store.version(table))
+
+
+def _vacuumed(store: TableStore, dialects: Iterable[Dialect], before: datetime, now: datetime) -> DataFrame:
+    """Return the rows of `gc_run` whose deleted bytes are in no file any more, with the time.
+
+    A collection that another run finished does not say which commit deleted: then the newest one counts.
+    """
+    versions = [
+        (each.info.name, gone, store.version(each.info.record_table))
+        for each in dialects
+        if (gone := old_versions.version_at(store, each.info.record_table, before)) is not None
+    ]
+    known = store.spark.createDataFrame(versions, "dialect STRING, gone BIGINT, newest BIGINT")
+    tables = store.read("namespace_state").select("namespace", "dialect").join(F.broadcast(known), "dialect")
+    open_ = store.read(gc_runs.GC_RUNS).where(
+        "outcome = 'DONE' AND gc_number IS NOT NULL AND vacuumed_at IS NULL"
+    )
+    found = open_.join(tables, "namespace").where(F.coalesce("delete_version", "newest") <= F.col("gone"))
+    return found.select(*open_.columns).withColumn("vacuumed_at", F.lit(now.astimezone(UTC)))
+
+
+def _hours(message: str, advice: str) -> UsageError:
+    return UsageError("VACUUM_HOURS", message, advice)

@@ -55,12 +55,17 @@ def moves(granted: DataFrame, proven: DataFrame) -> DataFrame:
         *_PLACE, "has_conflict", _without("certified", "dropped").alias("live"),
         _without("finalized", "dropped_a3").alias("final"),
     )  # fmt: skip
-    agrees = (F.size("live") == 0) | F.exists("live", lambda each: each["id"] == F.col("final")[0]["id"])
+    agrees = (F.size("live") == 0) | F.exists("live", lambda each: each["id"] == _first("final")["id"])
     is_finalized = (F.size("final") == 1) & agrees
     is_live = (F.size("final") == 0) & (F.size("live") == 1) & ~F.col("has_conflict")
     return kept.withColumns({"is_finalized": is_finalized, "is_live": is_live}).join(
         _reasons(said), list(_PLACE), "left"
     )
+
+
+def _first(values: str | Column) -> Column:
+    """Return the first element of an array, null if it has none."""
+    return F.get(values, F.lit(0))
 
 
 def _without(named: str, dropped: str) -> Column:
@@ -69,7 +74,7 @@ def _without(named: str, dropped: str) -> Column:
 
 def _said(granted: DataFrame, proven: DataFrame) -> DataFrame:
     """Return the transition bodies with their parent, their id, and whether a consensus over it is proven."""
-    content = F.map_values(F.from_json("content_json", _SHAPE)["Relational"])[0]
+    content = _first(F.map_values(F.from_json("content_json", _SHAPE)["Relational"]))
     rows = granted.where(F.col("variant").isin(*VARIANTS)).withColumn("said", content)
     either = {
         name: F.coalesce(F.col(f"said.identity.{name}"), F.col(f"said.parent.{name}"))
@@ -110,7 +115,7 @@ def reached(found: DataFrame, committed: DataFrame) -> DataFrame:
     """
     steps = found.where("is_finalized").select(
         *_CHANNEL, F.col("parent_epoch").alias("epoch"), F.col("parent_commitment").alias("before"),
-        F.col("final")[0]["to"].alias("to"),
+        _first("final")["to"].alias("to"),
     )  # fmt: skip
     bumps = committed.where("is_proven").select(
         *_CHANNEL, F.col("parent_epoch").alias("epoch"), "bump_id", F.lit(True).alias("is_bump")
@@ -142,7 +147,7 @@ def _step(at: Column, step: Column) -> Column:
     )
     is_next = step["epoch"] == at["epoch"]
     epoch = (at["epoch"] + 1).cast("decimal(20,0)").alias("epoch")
-    by_transition = F.struct(epoch, fits[0]["to"].alias("commitment"))
+    by_transition = F.struct(epoch, _first(fits)["to"].alias("commitment"))
     by_bump = F.struct(epoch, F.lit(None).cast("binary").alias("commitment"))
     moved = F.when(F.size(fits) == 1, by_transition).when(step["is_bump"], by_bump).otherwise(at)
     return F.when(is_next, moved).otherwise(at).cast(_REACHED)
@@ -158,7 +163,7 @@ def live(found: DataFrame, ends: DataFrame) -> DataFrame:
         (F.col("parent_epoch") == F.col("epoch"))
         & (F.col("commitment").isNull() | (F.col("commitment") == F.col("parent_commitment")))
     )
-    id_ = F.col("live")[0]["id"]
+    id_ = _first("live")["id"]
     gravity = F.coalesce(F.element_at("reasons", id_), F.lit(1)).cast("int")
     each = fits.select(*_CHANNEL, id_.alias("live_id"), gravity.alias("live_gravity")).groupBy(*_CHANNEL)
     return each.agg(

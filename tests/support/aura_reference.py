@@ -70,7 +70,7 @@ def reduced_rows(namespace, facts):
         "authority_leaf": [here | row for row in leaf_rows(found.state)],
         "attested_op": [here | operation_row(row) for row in found.chain.rows.values()],
         "equivocation": [*(here | row for row in fork_rows(namespace, found)), *tips],
-        "snapshot": snapshot_rows(namespace, facts, judged, REDUCER),
+        **snapshot_rows(namespace, facts, judged, REDUCER),
         "namespace_state": [state],
     }
 
@@ -111,7 +111,7 @@ class ReferenceAura:
 
     def reduced(self):
         """The rows of the reduced tables."""
-        found = {}
+        found = {"snapshot": []}
         by_namespace = {}
         for fact in self.accepted.facts.values():
             by_namespace.setdefault(fact.namespace, []).append(fact)

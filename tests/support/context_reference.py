@@ -58,14 +58,14 @@ def context_rows(namespace, facts, chains, inputs, before=None):
         "channel_epoch": [here | _channel(each) for each in state.channels],
         "capability": [here | _capability(each) for each in state.capabilities],
         "equivocation": [{**asdict(each), **here, "members": list(each.members)} for each in forks],
-        "snapshot": snapshot_rows(namespace, facts, judge_snapshots(namespace, facts, chains), REDUCER),
+        **snapshot_rows(namespace, facts, judge_snapshots(namespace, facts, chains), REDUCER),
         "namespace_state": [row],
     }
 
 
 def snapshot_rows(namespace, facts, judged, reducer):
-    """The rows of the Snapshot facts of a namespace."""
-    return [
+    """The rows of the Snapshot facts of a namespace by table; nothing without any."""
+    rows = [
         place(namespace) | {
             "snapshot_id": fact.fact_id, "origin": "fact", "dialect": DIALECT, "status": judged.statuses[fact.fact_id],
             "sequence": Decimal(fact.content["sequence"]), "state_hash": fact.content["state_hash"],
@@ -75,6 +75,7 @@ def snapshot_rows(namespace, facts, judged, reducer):
         for fact in facts
         if fact.kind == "Snapshot"
     ]  # fmt: skip
+    return {"snapshot": rows} if rows else {}
 
 
 def _uuid(raw):

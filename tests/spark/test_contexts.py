@@ -93,7 +93,7 @@ def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
         "waits_for, state_hash FROM context_health ORDER BY namespace"
     )
     assert health == [
-        (second, (v, u), 24, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),
+        (second, (v, u), 25, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),
         (other, (v, u), 27, 0, 0, 0, 0, 0, (), 0, (), context_vectors()["pruning"]["state_hash"]),
     ]
     budgets = lake.asked(

@@ -113,10 +113,9 @@ class View:
         return self.rows
 
 
+@pytest.mark.parametrize("reduced", POLICIES[:1], indirect=True)
 def test_two_views_agree_up_to_one_position_by_messages_by_look_ups_and_by_a_join(spark, reduced):
     policy, _, _, found = reduced
-    if policy != POLICIES[0]:
-        return
     here = View(found.tables[VIEW])
     others = {}
     for namespace, entries in groups().items():

@@ -9,7 +9,7 @@ from strandline.cli import main
 from strandline.dialects import dialect
 from support.lakes import write_files
 from support.packaged import ROOT
-from support.typed_pages import BLOCKS, TEXT
+from support.typed_pages import BLOCKS, TEXT, commands
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 # A block of json is the content of the file that is named last before it.
@@ -17,6 +17,7 @@ FILES = {
     text: name
     for name, text in re.findall(r"`([\w.]+)`:\n\n```json\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 }
+PRUNING_PAGE = (ROOT / "docs" / "snapshots.md").read_text(encoding="utf-8")
 PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 # These start no JVM: they are cheap as processes of their own.
 LIGHT = ("status", "quarantine", "explain", "config")
@@ -82,20 +83,26 @@ def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown
                 assert text == out
     asked = [words for words in ran if words[1] == "sql" and "demo-lake" in words]
     assert len(asked) >= 5
+    # The last block lands the same files again.
+    again = json.loads(printed[0])
+    assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)
+    # In a lake of one dialect: a collection plans each one with records.
+    for words in commands(PRUNING_PAGE):
+        code, out, err = run(shlex.join([*words, "--lake", "devices-lake"]))
+        assert (code, bool(out)) == (0, True), f"{words}\n{err}"
     assert {words[1] for words in ran} == {
         "check",
         "demo",
         "doctor",
         "export",
         "ingest",
+        "gc",
         "reduce",
+        "snapshot",
         "sql",
         "sync",
         *LIGHT,
     }
-    # The last block lands the same files again.
-    again = json.loads(printed[0])
-    assert (again["command"], again["counts"]["new"], again["counts"]["known"]) == ("ingest", 0, 1238)
 
 
 def test_every_python_block_of_its_page_runs_and_prints_what_is_shown(

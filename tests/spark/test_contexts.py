@@ -1,9 +1,11 @@
 """Contexts in Spark: their rows are those of the plain functions, whatever is reduced again."""
 
 import random
+from collections import Counter, defaultdict
 
 import pytest
 
+from strandline.contracts.quoting import quote_path
 from strandline.dialects.aura.author import generate_contexts
 from strandline.dialects.aura.spark import continuation
 from support import aura_reference, reference_rows
@@ -11,6 +13,9 @@ from support.aura_cases import V_ID, U, facts, other_authority
 from support.aura_corpus import line
 from support.context_cases import LOST, context_vectors, named_facts, of_context, pruning_context
 from support.lakes import write_files
+from support.random_snapshots import histories_of, random_snapshots
+from support.random_transitions import random_transitions
+from unit.aura.test_context_snapshots import of_context as context_snapshot
 from unit.aura.test_contexts import G, commit, consensus
 
 TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
@@ -36,6 +41,14 @@ class Delivered:
 
     def __init__(self, lake, root):
         self.lake, self.root, self.reference, self.runs = lake, root, aura_reference.ReferenceAura(), 0
+
+    def with_transitions(self):
+        """AMP transitions are facts in the lake, as `init --amp-transitions on` makes one."""
+        table = quote_path(str(self.lake.path / "aura_fact"))
+        self.lake.spark.sql(
+            f"ALTER TABLE {table} SET TBLPROPERTIES ('strandline.aura.amp_transitions' = 'on')"
+        )
+        self.reference.transitions = True
 
     def deliver(self, given):
         self.runs += 1
@@ -66,9 +79,11 @@ def delivered(new_lake, tmp_path, monkeypatch):
 def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
     named, pruned = named_facts(), pruning_context()
     without_copy = [fact for name, fact in named.items() if name != "b3'"]
-    delivered.deliver([*without_copy, *pruned.values()])
-    delivered.deliver([other_authority(), *facts().values()])
     lake, hashes = delivered.lake, {each["facts"]: each["state_hash"] for each in context_vectors()["states"]}
+    whole = context_snapshot(0x7A, 3, bytes.fromhex(hashes["all + b3'"]), list(named.values())[1:])
+    delivered.deliver([*without_copy, whole, *pruned.values()])
+    delivered.deliver([other_authority(), *facts().values()])
+    assert lake.rows("snapshot", "snapshot_id", "status") == [(whole.fact_id, "waiting")]
     second, other = named["g"].namespace.text, pruned["g"].namespace.text
     found = {name: value.hex() for name, value in lake.rows("namespace_state", "namespace", "state_hash")}
     assert (found[second], found[other]) == (hashes["all"], context_vectors()["pruning"]["state_hash"])
@@ -78,7 +93,7 @@ def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
         "waits_for, state_hash FROM context_health ORDER BY namespace"
     )
     assert health == [
-        (second, (v, u), 24, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),
+        (second, (v, u), 25, 3, 0, 1, 1, 1, (u,), 0, (), hashes["all"]),
         (other, (v, u), 27, 0, 0, 0, 0, 0, (), 0, (), context_vectors()["pruning"]["state_hash"]),
     ]
     budgets = lake.asked(
@@ -92,6 +107,8 @@ def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
         ("cc" * 32, 1, 1024, "SuspiciousActivity", 1), ("dd" * 32, 1, 40, None, 0),
     ]  # fmt: skip
     delivered.deliver([named["b3'"]])
+    assert lake.rows("snapshot", "snapshot_id", "status") == [(whole.fact_id, "in_force")]
+    assert lake.asked("SELECT count(*) FROM snapshot_status") == [(0,)]
     assert lake.rows("namespace_state", "state_hash").count((bytes.fromhex(hashes["all + b3'"]),)) == 1
 
 
@@ -115,14 +132,25 @@ def test_a_context_whose_member_lost_a_state_is_reduced_again_and_one_whose_memb
 
 def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
     chance = random.Random(5)
+    delivered.with_transitions()
     given = [*world(300, 3, 24), *forked_commits(), *facts().values(), other_authority()]
     chance.shuffle(given)
     late = [fact for fact in given if fact.variant in ("RotateEpoch", "Consensus") and chance.random() < 0.5]
     delivered.deliver([fact for fact in given if fact not in late])
     for table in TABLES:
         assert len(delivered.lake.rows(table)) > 100, table
-    report = delivered.deliver(late)
+    accepted = delivered.reference.accepted.facts.values()
+    spaces = defaultdict(list)
+    for fact in accepted:
+        spaces[fact.namespace].append(fact)
+    histories = histories_of(41, 78, 4, fork_rate=0.3, bad_rate=0.0, duplicate_rate=0.2)
+    moves = random_transitions(spaces, histories, chance)
+    report = delivered.deliver([*late, *moves, *random_snapshots(spaces, histories, chance)])
     assert report.counts["reduced"] > 100
+    statuses = Counter(delivered.lake.rows("snapshot", "status"))
+    assert {status for [status], count in statuses.items() if count >= 20} == {
+        "in_force", "older", "unsound", "waiting", "unjudged",
+    }  # fmt: skip
     kinds = {kind for [kind] in delivered.lake.rows("equivocation", "kind")}
-    assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK"}
+    assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK", "AURA_SNAPSHOT_FORK"}
     assert delivered.lake.reduce(full=True).members["differences"] == {}

@@ -1,20 +1,28 @@
 """Spark reduces groups of devices like the rules by the letter: 300 random groups and the vectors in one job."""
 
+import random
+import re
 from collections import Counter
 from functools import cache
 
 import pytest
 from pyspark.sql import functions as F
 
+from laws.test_devicelog_laws import closed_subset
 from strandline.contracts.checks import constraints_hold_sql, written_checks
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import with_buckets
 from strandline.contracts.views import views
-from strandline.dialects.devicelog.reduce import history, reduce
-from strandline.dialects.devicelog.spark.reduction import TABLES
+from strandline.core.ids import bucket_of
+from strandline.dialects.devicelog.kernels.headers import group_of
+from strandline.dialects.devicelog.reduce import history, prefix_hashes, reduce, sync_point
+from strandline.dialects.devicelog.spark.forks import forks
+from strandline.dialects.devicelog.spark.reduction import TABLES, News
+from strandline.dialects.devicelog.spark.sync_points import StoredHashes, common_lengths
+from strandline.dialects.devicelog.spark.tables import VIEW
 from support.device_feeds import HELD
 from support.device_feeds import held as held_of
-from support.device_frames import BUCKETS, ENTRY_DDL, Rows, entry_rows, reduce_entries
+from support.device_frames import BUCKETS, ENTRY_DDL, Rows, Uncounted, entry_rows, reduce_entries
 from support.device_groups import group, starting_anew, vectors
 from support.device_rules import Reference
 from support.random_devices import in_parts, random_history
@@ -90,6 +98,53 @@ def test_views_are_those_of_the_rules(reduced):
             if record_id in letter.effective:
                 expected = "effective" if record_id in ids else "disputed"
             assert row["status"] == expected
+
+
+class View:
+    """A lake that holds one view."""
+
+    buckets = BUCKETS
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def read(self, table):
+        assert table == VIEW
+        return self.rows
+
+
+@pytest.mark.parametrize("reduced", POLICIES[:1], indirect=True)
+def test_two_views_agree_up_to_one_position_by_messages_by_look_ups_and_by_a_join(spark, reduced):
+    policy, _, _, found = reduced
+    here = View(found.tables[VIEW])
+    others = {}
+    for namespace, entries in groups().items():
+        # What the other side holds: the first entries of each log, as far as it can be without the rest.
+        held = closed_subset(random.Random(namespace), entries)
+        others[namespace] = reduce(held).hashes if held else prefix_hashes(group_of(namespace), ())
+    rows = [
+        (namespace, bucket_of(namespace, BUCKETS), position, v)
+        for namespace, hashes in others.items()
+        for position, v in enumerate(hashes[1:])
+    ]
+    theirs = spark.createDataFrame(
+        rows, "namespace STRING, bucket INT, position BIGINT, prefix_hash BINARY"
+    ).coalesce(1)
+    mine = {namespace: letters(policy)[namespace].v for namespace in others}
+    expected = {namespace: sync_point(mine[namespace], others[namespace]) for namespace in others}
+    joined = {row["namespace"]: row["common"] for row in common_lengths(here.rows, theirs).collect()}
+    assert {namespace: joined.get(namespace, 0) for namespace in others} == {
+        namespace: k for namespace, (k, _) in expected.items()
+    }
+    assert len({k for k, _ in expected.values()}) > 5
+    longest = sorted(others, key=lambda namespace: len(mine[namespace]))[-2:]
+    for namespace in longest:
+        stored, there = (
+            StoredHashes(here, namespace, Uncounted()),
+            StoredHashes(View(theirs), namespace, Uncounted()),
+        )
+        assert sync_point(stored, there) == expected[namespace]
+        assert stored.at({0}) == {0: mine[namespace][0]}
 
 
 def test_verdicts_are_those_of_the_rules(reduced):
@@ -308,3 +363,12 @@ def test_a_changed_row_is_found_by_the_check(spark, change):
     select = check.select.replace("device_log_view", "changed_view")
     found = [row["namespace"] for row in spark.sql(f"SELECT * FROM ({select})").collect()]
     assert namespace in found
+
+
+def test_forks_are_looked_for_in_the_buckets_of_news_alone(entries):
+    changes = entries.limit(3)
+    options = {"is_weak": False, "hmac_key": None}
+    for news, count in ((News(changes, (3,)), 3), (None, 0)):
+        plan = forks(entries, news, **options)._jdf.queryExecution().optimizedPlan().toString()
+        # Headers are read for the members and for the two that are shown, then these entries.
+        assert len(re.findall(r"Filter .*bucket#\d+ = 3\b", plan)) == count

@@ -1,16 +1,18 @@
 """A lake of Aura journals in plain Python: what every table must hold after any number of ingests."""
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from decimal import Decimal
 from uuid import UUID
 
 from strandline.dialects.aura.codec import content_json, read_documents, timestamp_json
 from strandline.dialects.aura.kernels.reduced_rows import fork_rows, leaf_rows, operation_row, state_columns
 from strandline.dialects.aura.reduce import REDUCER, reduce_authority
+from strandline.dialects.aura.reduce.contexts.forks import snapshot_forks, state_inputs
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 from strandline.dialects.aura.types import DIALECT
 from strandline.dialects.aura.verify import AcceptedFacts, Counts, judge
-from support.context_reference import contexts_rows
+from support.context_reference import contexts_rows, snapshot_rows
 from support.lakes import counted
 from support.places import place
 from support.reference_rows import assert_quarantine_equal, keep, tuples
@@ -49,7 +51,16 @@ def fact_row(fact, op=None):
 
 def reduced_rows(namespace, facts):
     """The rows of an authority by table, from its accepted facts: every operation is applied again."""
-    found, here = reduce_authority(namespace, facts), place(namespace)
+    judged = judge_snapshots(namespace, facts)
+    found, here = reduce_authority(namespace, facts, judged.base), place(namespace)
+    inputs = {
+        (namespace.id, commitment): data
+        for commitment, data in state_inputs(row.op for row in found.chain.rows.values()).items()
+    }
+    tips = [
+        asdict(each) | here | {"members": list(each.members)}
+        for each in snapshot_forks(namespace, judged, inputs)
+    ]
     state = here | {
         "dialect": DIALECT, "record_count": len(facts), "state_hash": found.state_hash, "reducer_version": REDUCER,
         "depends_on": None,
@@ -58,7 +69,8 @@ def reduced_rows(namespace, facts):
         "authority_state": [here | state_columns(found)],
         "authority_leaf": [here | row for row in leaf_rows(found.state)],
         "attested_op": [here | operation_row(row) for row in found.chain.rows.values()],
-        "equivocation": [here | row for row in fork_rows(namespace, found)],
+        "equivocation": [*(here | row for row in fork_rows(namespace, found)), *tips],
+        **snapshot_rows(namespace, facts, judged, REDUCER),
         "namespace_state": [state],
     }
 
@@ -68,6 +80,7 @@ class ReferenceAura:
 
     def __init__(self, pins=None):
         self.pins = pins
+        self.transitions = False
         self.accepted = AcceptedFacts()
         self.operations = {}
         self.rejected = {}
@@ -77,7 +90,9 @@ class ReferenceAura:
         documents = [
             document
             for name in sorted(files)
-            for document in read_documents(files[name], FORMATS[name.rpartition(".")[2]])
+            for document in read_documents(
+                files[name], FORMATS[name.rpartition(".")[2]], transitions=self.transitions
+            )
         ]
         judgement = judge(documents, self.accepted, self.pins)
         self.accepted, self.operations = judgement.accepted, judgement.admission.operations
@@ -96,7 +111,7 @@ class ReferenceAura:
 
     def reduced(self):
         """The rows of the reduced tables."""
-        found = {}
+        found = {"snapshot": []}
         by_namespace = {}
         for fact in self.accepted.facts.values():
             by_namespace.setdefault(fact.namespace, []).append(fact)

@@ -15,6 +15,7 @@ from strandline.dialects.aura.reduce.contexts import (
 from strandline.dialects.aura.reduce.contexts.forks import attested_forks, commit_forks, state_inputs
 from strandline.dialects.aura.reduce.contexts.pruning import Pruned
 from strandline.dialects.aura.reduce.contexts.rows import binding_row
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 from strandline.dialects.aura.types import DIALECT
 from support.places import place
 
@@ -24,7 +25,8 @@ def contexts_rows(by_namespace, operations):
     chains, of_authority = {}, {}
     for namespace, facts in by_namespace.items():
         if namespace.kind == "authority":
-            chains[namespace.id] = authority_chain(reduce_authority(namespace, facts))
+            base = judge_snapshots(namespace, facts).base
+            chains[namespace.id] = authority_chain(reduce_authority(namespace, facts, base))
     for op in operations:
         of_authority.setdefault(op.fact.namespace.id, []).append(op)
     inputs = {
@@ -56,8 +58,24 @@ def context_rows(namespace, facts, chains, inputs, before=None):
         "channel_epoch": [here | _channel(each) for each in state.channels],
         "capability": [here | _capability(each) for each in state.capabilities],
         "equivocation": [{**asdict(each), **here, "members": list(each.members)} for each in forks],
+        **snapshot_rows(namespace, facts, judge_snapshots(namespace, facts, chains), REDUCER),
         "namespace_state": [row],
     }
+
+
+def snapshot_rows(namespace, facts, judged, reducer):
+    """The rows of the Snapshot facts of a namespace by table; nothing without any."""
+    rows = [
+        place(namespace) | {
+            "snapshot_id": fact.fact_id, "origin": "fact", "dialect": DIALECT, "status": judged.statuses[fact.fact_id],
+            "sequence": Decimal(fact.content["sequence"]), "state_hash": fact.content["state_hash"],
+            "record_count": judged.covered.get(fact.fact_id, 0), "prune_count": 0, "reducer_version": reducer,
+            "inputs": (),
+        }
+        for fact in facts
+        if fact.kind == "Snapshot"
+    ]  # fmt: skip
+    return {"snapshot": rows} if rows else {}
 
 
 def _uuid(raw):

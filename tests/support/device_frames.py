@@ -83,10 +83,15 @@ class Uncounted:
     def has_rows(self, frame):
         return bool(frame.head(1))
 
+    def few(self, frame, most):
+        rows = frame.head(most + 1)
+        return rows if len(rows) <= most else None
+
 
 def reduce_entries(spark, entries, policy="keep-both", changes=None, lake=None):
     """The reduction of entries, all at once or those of the namespaces in `changes`."""
     is_frame = hasattr(entries, "select")
     frame = entries if is_frame else spark.createDataFrame(list(entry_rows(entries)), ENTRY_DDL)
     scope = ReduceScope(None, 1, "run", lake_options={reduction.POLICY: policy})
-    return reduction.reduce(changes, lake or Rows(spark, frame), Uncounted(), scope)
+    tables, jobs = lake or Rows(spark, frame), Uncounted()
+    return reduction.reduce(reduction.news_of(changes, tables, jobs), tables, jobs, scope)

@@ -59,4 +59,10 @@ def assert_reduced_equal(lake, reference):
     """Rows of reduced tables and states are those of the reference."""
     for table, rows in reference.reduced().items():
         names = STATE if table == "namespace_state" else contract(table).compared
-        assert lake.rows(table, *names) == tuples(table, rows, names), table
+        assert _reduced(lake, table, names) == tuples(table, rows, names), table
+
+
+def _reduced(lake, table, names):
+    """The rows of a table that reductions write: other snapshots are the lake's own."""
+    rows = lake.rows(table, *names)
+    return [row for row in rows if row[names.index("origin")] == "fact"] if table == "snapshot" else rows

@@ -6,11 +6,16 @@ import shlex
 from support.packaged import ROOT
 
 PAGES = (
-    "README.md", "docs/start.md", "docs/local-journals.md", "docs/exchange.md", "docs/queries.md", "docs/usage.md",
+    "README.md", "docs/start.md", "docs/local-journals.md", "docs/exchange.md", "docs/queries.md",
+    "docs/contexts.md", "docs/usage.md",
 )  # fmt: skip
 TEXT = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
-"""The language and the text of each block."""
+BLOCKS = [
+    (language, text)
+    for language, text in re.findall(r"^```(\w*)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+    if language in ("sh", "json", "")
+]
+"""The language and the text of each block that is typed or shown; a drawing is `text`."""
 
 
 def commands(text: str) -> list[list[str]]:

@@ -35,7 +35,7 @@ def insert_only_merge_sql(
     It has no other clause, so Delta uses its insert-only path: one job, one read of the source, only new files.
 
     Args:
-        contract: A table of the policy `insert_only`.
+        contract: A table of the policy `insert_only`, or of `replace` for rows that are never replaced.
         target: The table's name as SQL, from `quote_path` or `quote_name`.
         source: Name of the view of the batch.
         buckets: The buckets of the batch.
@@ -44,7 +44,7 @@ def insert_only_merge_sql(
     Raises:
         ValueError: The policy is another one, there are no buckets, or a bound is not on the layout column.
     """
-    _require(contract, "insert_only")
+    _require(contract, "insert_only", "replace")
     ranges = _ranges(contract, bounds)
     return _merge_into(contract, target, source, buckets, ranges) + _insert(contract)
 
@@ -198,6 +198,6 @@ def _insert(contract: Contract, condition: str = "") -> str:
     return f"WHEN NOT MATCHED{condition} THEN INSERT ({', '.join(contract.names)})\nVALUES ({values})"
 
 
-def _require(contract: Contract, merge: Merge) -> None:
-    if contract.merge != merge:
-        raise ValueError(f"{contract.table} merges by {contract.merge}, not by {merge}")
+def _require(contract: Contract, *merges: Merge) -> None:
+    if contract.merge not in merges:
+        raise ValueError(f"{contract.table} merges by {contract.merge}, not by {' or '.join(merges)}")

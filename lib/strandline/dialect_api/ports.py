@@ -80,6 +80,9 @@ class LakeSnapshot(Protocol):
 class Tables(LakeSnapshot, Protocol):
     """The lake: each frame has the version of its table at the time of the call."""
 
+    def version(self, table: str) -> int:
+        """The newest version of a table."""
+
     def read_version(self, table: str, version: int) -> DataFrame:
         """All rows of a table at a version, lazy."""
 

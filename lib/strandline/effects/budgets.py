@@ -16,6 +16,7 @@ from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, P
 from strandline.dialects.aura.codec import encode, stored_fact
 from strandline.dialects.aura.reduce import parse_state
 from strandline.dialects.aura.reduce.contexts import FlowKey, effective_limit
+from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.authored import fact_rows
 from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_of, has_order, has_request
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
@@ -159,7 +160,10 @@ class DeltaBudget:
         return genesis
 
     def _read_state(self, version: int) -> State:
-        states = authority_states(self._facts(self._authority, version), self._store)
+        in_force = None
+        if snapshots.are_stored(self._store, self._jobs):
+            in_force = snapshots.in_force(snapshots.stored(self._store))
+        states = authority_states(self._facts(self._authority, version), in_force)
         rows = self._jobs.few(states.select("state_cbor"), 1)
         if not rows:
             raise AuthorityUnknown(self._authority)

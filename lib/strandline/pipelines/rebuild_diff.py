@@ -15,6 +15,7 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
 STATES = "namespace_state"
+SNAPSHOTS = "snapshot"
 DIFFERENCES_SHOWN = 10
 
 
@@ -29,7 +30,7 @@ def with_nulls(store: TableStore, states: DataFrame) -> DataFrame:
 def differences(store: TableStore, dialect: Dialect, rebuilt: Reduction) -> dict[str, list[str]]:
     """Return, by table, the first namespaces whose stored rows differ from the full reduction."""
     found: dict[str, list[str]] = {}
-    for table in (*dialect.info.reduced_tables, STATES):
+    for table in _tables(dialect, rebuilt):
         rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
         differing = _differing(store, dialect, table, rows, rebuilt.refused)
         if names := first_namespaces(differing):
@@ -74,14 +75,23 @@ def _differing(
     )
 
 
+def _tables(dialect: Dialect, rebuilt: Reduction) -> tuple[str, ...]:
+    """Return the tables of a reduction: those of the dialect, those that others write, too, and the states last."""
+    shared = (table for table in rebuilt.tables if table not in dialect.info.reduced_tables)
+    return (*dialect.info.reduced_tables, *shared, STATES)
+
+
 def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
+    """Return the stored rows that reductions of the dialect write."""
     rows = store.read(table)
+    if table == SNAPSHOTS:
+        rows = rows.where("origin = 'fact'")
     return rows.where(F.col("dialect") == dialect.info.name) if "dialect" in rows.columns else rows
 
 
 def delete_strays(store: TableStore, dialect: Dialect, rebuilt: Reduction, jobs: SparkJobs) -> None:
     """Delete stored rows that the full reduction does not have."""
-    for table in (*dialect.info.reduced_tables, STATES):
+    for table in _tables(dialect, rebuilt):
         rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
         found = _differing(store, dialect, table, rows, rebuilt.refused)
         strays = jobs.checkpoint(found.where("is_stray"), "stray rows")

@@ -5,6 +5,7 @@ import pytest
 from strandline.dialects.aura import author
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import snapshots as judging
+from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import PrunedHere
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 from strandline.dialects.aura.types import RemoveLeaf
 from support.aura_cases import (
@@ -207,3 +208,30 @@ def test_snapshots_of_a_context():
     assert judged(good, poisoned, false, built) == ["older", "unsound", "unsound", "in_force"]
     junk = [of_context(0x80 + number, 10 + number, bytes(32), []) for number in range(70)]
     assert judged(good, *junk).count("unsound") == 64
+
+
+def test_after_facts_were_pruned_verdicts_stay_and_new_snapshots_are_unchecked():
+    every = [fact for name, fact in named_facts().items() if name != "b3'"]
+    right = bytes.fromhex(context_vectors()["states"][3]["state_hash"])
+    pruned = next(fact for fact in every if fact.variant == "FlowCharge")
+    good, false, late = (
+        of_context(0x70, 5, right, every[1:]),
+        of_context(0x71, MOST, bytes(32), every),
+        of_context(0x72, 6, right, every[1:]),
+    )
+    waiting = of_context(0x73, 7, right, [good, pruned, of_context(0x74, 1, right, [])])
+    rest = [fact for fact in every if fact is not pruned]
+
+    def judged(*given, told=None):
+        gone = PrunedHere(frozenset([pruned.fact_id]), told or {})
+        found = judge_snapshots(NAMESPACE, [*rest, *given], chains(), gone=gone)
+        return [found.statuses[each.fact_id] for each in given], [
+            found.covered.get(each.fact_id) for each in given
+        ]
+
+    told = judge_snapshots(NAMESPACE, [*every, good, false], chains()).statuses
+    assert judged(good, false, told=told) == (["in_force", "unsound"], [len(every) - 1, len(every)])
+    assert judged(good, false) == (["unchecked", "unchecked"], [len(every) - 1, len(every)])
+    assert judged(good, false, late, told=told)[0] == ["in_force", "unsound", "unchecked"]
+    # What is unjudged before is checked no more afterwards, and a pair that names nothing waits as before.
+    assert judged(good, waiting, told={good.fact_id: "unjudged"})[0] == ["unchecked", "waiting"]

@@ -147,7 +147,7 @@ def test_merge_policies_and_keys():
         "quarantine": ("upsert", ("quarantine_id",)),
         "namespace_state": ("replace", ("namespace",)),
         "snapshot_member": ("insert_only", ("namespace", "snapshot_id", "record_id")),
-        "snapshot": ("insert_only", ("namespace", "snapshot_id")),
+        "snapshot": ("replace", ("namespace", "snapshot_id")),
         "pruned_record": ("insert_only", ("namespace", "record_id")),
         "gc_run": ("upsert", ("run_id", "namespace")),
         "run": ("append", ("run_id",)),

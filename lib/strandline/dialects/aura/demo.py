@@ -28,12 +28,12 @@ from strandline.dialects.aura.verify import EMPTY, State, state_after
 
 FORGED: Final = "stranger.jsonl"
 QUERY: Final = (
-    "SELECT right(namespace, 12) AS authority, height, op_kind, outcome, siblings FROM attested_op "
-    "ORDER BY authority, height, op_kind, outcome"
+    "SELECT right(f.namespace, 12) AS context, f.spent, f.effective_limit, f.headroom, f.overdrawn, c.chan_epoch,\n"
+    "c.pending_new_epoch, c.pending_reason FROM flow_headroom AS f JOIN channel AS c ON c.namespace = f.namespace"
 )
 NEXT_QUERY: Final = (
-    "SELECT right(h.namespace, 12) AS context, h.met, h.unmet, h.pending, f.spent, f.effective_limit, f.overdrawn "
-    "FROM context_health AS h JOIN flow_headroom AS f ON f.namespace = h.namespace"
+    "SELECT right(namespace, 12) AS authority, height, op_kind, outcome, siblings FROM attested_op "
+    "ORDER BY authority, height, op_kind, outcome"
 )
 _FIRST, _NEXT, _STRANGER = (Ed25519Key(bytes([number]) * 32) for number in (1, 2, 3))
 

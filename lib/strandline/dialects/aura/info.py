@@ -1,11 +1,21 @@
 """The description of Aura journals: tables, options and files. This module does not import Spark."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from strandline.dialect_api.info import DialectInfo, RunOption
+from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
 
 PINS: Final = "aura-pins"
 """The option for the file that names the genesis of authorities and contexts."""
+
+TRANSITIONS: Final = "amp-transitions"
+"""The lake option that says whether facts about AMP transitions are read."""
+
+
+def are_read(lake_options: Mapping[str, str]) -> bool:
+    """Return whether AMP transitions are facts in a lake with these options."""
+    return lake_options.get(TRANSITIONS) == "on"
+
 
 INFO: Final = DialectInfo(
     name="aura",
@@ -20,6 +30,13 @@ INFO: Final = DialectInfo(
     export_format="lines",
     export_formats=("json", "cbor"),
     message_format="lines",
+    lake_options=(
+        LakeOption(
+            TRANSITIONS, "aura_fact", "strandline.aura.amp_transitions",
+            "off (default): facts about AMP transitions are VARIANT_UNKNOWN; on: they are accepted and move channels.",
+            ("off", "on"),
+        ),
+    ),
     run_options=(
         RunOption(
             PINS, ("ingest", "stream", "sync"), "FILE",

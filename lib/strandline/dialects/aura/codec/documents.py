@@ -7,7 +7,13 @@ from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.json_slices import Slice, stripped
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused, strict_json
 from strandline.core.verdict import Evidence, Finding
-from strandline.dialects.aura.codec.facts import NESTING, own_namespace, parse_fact_cbor, parse_fact_json
+from strandline.dialects.aura.codec.facts import (
+    NESTING,
+    fact_forms,
+    own_namespace,
+    parse_fact_cbor,
+    parse_fact_json,
+)
 from strandline.dialects.aura.codec.journals import has_facts, journal_document, unreadable
 from strandline.dialects.aura.types import Document, Fact, FactDocument, Namespace, Unreadable
 
@@ -18,7 +24,12 @@ MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 
 
-def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  # noqa: A002 - the option's name
+def read_documents(
+    data: bytes,
+    format: DocumentFormat,  # noqa: A002 - the option's name
+    *,
+    transitions: bool = False,
+) -> Iterator[Document]:
     """Yield the facts of one decompressed file, in file order; never raises.
 
     - `lines`: a fact or a journal document per line, LF or CRLF; a byte order mark at the start and blank lines are
@@ -26,22 +37,24 @@ def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  
       large or not JSON;
     - `json`: one journal document. Over 64 MiB: `FILE_TOO_LARGE`;
     - `cbor`: facts one after another. From bytes on that are no well-formed item, the rest is one `CBOR_INVALID`.
+
+    `transitions`: AMP transitions are facts; without it their variants are unknown.
     """
     if format == "cbor":
-        yield from cbor_documents(data)
+        yield from cbor_documents(data, transitions=transitions)
         return
     start = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     if format == "lines":
-        yield from _lines(data, start)
+        yield from _lines(data, start, transitions=transitions)
     elif len(data) - start > MAX_FILE_BYTES:
         yield _too_large("FILE_TOO_LARGE", MAX_FILE_BYTES, data[start:], start)
     else:
         piece = stripped(data, start, len(data))
         if piece.start < piece.end:
-            yield from journal_document(data, piece)
+            yield from journal_document(data, piece, transitions=transitions)
 
 
-def _lines(data: bytes, start: int) -> Iterator[Document]:
+def _lines(data: bytes, start: int, *, transitions: bool) -> Iterator[Document]:
     while start < len(data):
         end = data.find(b"\n", start)
         stop = len(data) if end < 0 else end
@@ -49,7 +62,7 @@ def _lines(data: bytes, start: int) -> Iterator[Document]:
             found = _too_large("LINE_TOO_LARGE", MAX_LINE_BYTES, data[start:stop], start)
             yield found if end >= 0 else truncated(found)
         else:
-            yield from line_documents(data, start, stop, ended=end >= 0)
+            yield from line_documents(data, start, stop, ended=end >= 0, transitions=transitions)
         start = stop + 1
 
 
@@ -64,8 +77,10 @@ def truncated(document: Unreadable) -> Unreadable:
     return Unreadable(reasons, document.raw, document.offset, document.evidence, document.namespace)
 
 
-def line_documents(data: bytes, start: int, stop: int, *, ended: bool = True) -> Iterator[Document]:
-    """Yield the facts of the line from `start` to `stop`; `ended`: an LF follows it."""
+def line_documents(
+    data: bytes, start: int, stop: int, *, ended: bool = True, transitions: bool = False
+) -> Iterator[Document]:
+    """Yield the facts of the line from `start` to `stop`; `ended`: an LF follows; `transitions` as in `fact_forms`."""
     piece = stripped(data, start, stop)
     if piece.start == piece.end:
         return
@@ -74,16 +89,17 @@ def line_documents(data: bytes, start: int, stop: int, *, ended: bool = True) ->
         value = strict_json(raw, nesting=NESTING)
     except JsonRefused as refused:
         if has_facts(data, piece):
-            for document in journal_document(data, piece):
+            for document in journal_document(data, piece, transitions=transitions):
                 yield _cut(document, piece, ended=ended)
         else:
             found = unreadable(Finding("JSON_INVALID", refused.evidence), raw, piece.start)
             yield found if ended else truncated(found)
         return
     if type(value) is dict and "facts" in value:
-        yield from journal_document(data, piece)
+        yield from journal_document(data, piece, transitions=transitions)
     else:
-        yield fact_document(parse_fact_json(value), raw, piece.start, own_namespace(value))
+        form = fact_forms(None, transitions=transitions)
+        yield fact_document(parse_fact_json(value, form), raw, piece.start, own_namespace(value))
 
 
 def _cut(document: Document, piece: Slice, *, ended: bool) -> Document:
@@ -101,14 +117,14 @@ def fact_document(
     return FactDocument(fact, offset)
 
 
-def cbor_documents(data: bytes) -> Iterator[Document]:
-    """Yield the facts of a CBOR sequence."""
-    at = 0
+def cbor_documents(data: bytes, *, transitions: bool = False) -> Iterator[Document]:
+    """Yield the facts of a CBOR sequence. `transitions` as in `fact_forms`."""
+    form, at = fact_forms(None, transitions=transitions), 0
     while at < len(data):
         end = item_end(data, at, NESTING)
         if not isinstance(end, int):
             yield unreadable(Finding("CBOR_INVALID", {"cause": end}), data[at:], at)
             return
         raw = data[at:end]
-        yield fact_document(parse_fact_cbor(raw), raw, at, None)
+        yield fact_document(parse_fact_cbor(raw, form), raw, at, None)
         at = end

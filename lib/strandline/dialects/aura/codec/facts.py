@@ -37,7 +37,8 @@ def _namespace_from_json(value: Any) -> Any:
 
 
 _NAMESPACE: Final = spelled(NAMESPACE, _namespace_from_json)
-_FACT: Final = fact_form(_NAMESPACE)
+_PLAIN: Final = fact_form(_NAMESPACE, transitions=False)
+_FACT: Final = fact_form(_NAMESPACE, transitions=True)
 
 
 def read_namespace(value: Any) -> Namespace:
@@ -68,7 +69,7 @@ def namespace_value(namespace: Namespace) -> dict[str, bytes]:
     return {namespace.kind.capitalize(): namespace.id}
 
 
-def _inside(namespace: Namespace) -> Form:
+def _inside(namespace: Namespace, *, transitions: bool) -> Form:
     """Return the form of a fact in a document of this namespace: it may leave the member out."""
 
     def from_json(value: Any) -> Any:
@@ -78,16 +79,22 @@ def _inside(namespace: Namespace) -> Form:
         return found
 
     return fact_form(
-        Form(from_json, NAMESPACE.from_cbor, NAMESPACE.to_json, lambda: namespace_value(namespace))
+        Form(from_json, NAMESPACE.from_cbor, NAMESPACE.to_json, lambda: namespace_value(namespace)),
+        transitions=transitions,
     )
 
 
-def fact_forms(namespace: Namespace | None) -> Form:
-    """Return the form of facts of a document of this namespace, or of facts alone."""
-    return _FACT if namespace is None else _inside(namespace)
+def fact_forms(namespace: Namespace | None, *, transitions: bool = False) -> Form:
+    """Return the form of facts of a document of this namespace, or of facts alone.
+
+    `transitions`: AMP transitions are facts; without it their variants are unknown.
+    """
+    if namespace is None:
+        return _FACT if transitions else _PLAIN
+    return _inside(namespace, transitions=transitions)
 
 
-def parse_fact_json(value: Any, form: Form = _FACT) -> Fact | Finding:
+def parse_fact_json(value: Any, form: Form = _PLAIN) -> Fact | Finding:
     """Return the fact of a strict JSON value, or the first member that does not have its form.
 
     These hold, each with its code:
@@ -106,7 +113,7 @@ def parse_fact_json(value: Any, form: Form = _FACT) -> Fact | Finding:
     return _too_large(len(cbor)) or fact_of(canonical, cbor)
 
 
-def parse_fact_text(raw: bytes, form: Form = _FACT) -> Fact | Finding:
+def parse_fact_text(raw: bytes, form: Form = _PLAIN) -> Fact | Finding:
     """Return the fact of JSON bytes, as `parse_fact_json`; `JSON_INVALID` if they are not one strict JSON value."""
     try:
         value = strict_json(raw, nesting=NESTING)
@@ -115,7 +122,7 @@ def parse_fact_text(raw: bytes, form: Form = _FACT) -> Fact | Finding:
     return parse_fact_json(value, form)
 
 
-def parse_fact_cbor(raw: bytes) -> Fact | Finding:
+def parse_fact_cbor(raw: bytes, form: Form = _PLAIN) -> Fact | Finding:
     """Return the fact of one CBOR item: the same forms, but one encoding alone.
 
     These hold, each with its code: at most 1 MiB, checked first (`FACT_TOO_LARGE`); as `strict_cbor` without floats and
@@ -129,7 +136,7 @@ def parse_fact_cbor(raw: bytes) -> Fact | Finding:
     except CborRefused as refused:
         return Finding(refused.reason, refused.evidence)
     try:
-        canonical = _FACT.from_cbor(item.value)
+        canonical = form.from_cbor(item.value)
     except ShapeRefused as refused:
         return refused.finding
     return fact_of(canonical, raw)
@@ -141,7 +148,7 @@ def stored_fact(cbor: bytes) -> Fact:
     Raises:
         ValueError: they are none.
     """
-    fact = parse_fact_cbor(cbor)
+    fact = parse_fact_cbor(cbor, _FACT)
     if isinstance(fact, Finding):
         raise ValueError(f"the bytes are no fact: {fact.reason}")
     return fact

@@ -31,11 +31,12 @@ def has_facts(data: bytes, piece: Slice) -> bool:
     return isinstance(members, dict) and _FACTS in members
 
 
-def journal_document(data: bytes, piece: Slice) -> Iterator[Document]:
+def journal_document(data: bytes, piece: Slice, *, transitions: bool = False) -> Iterator[Document]:
     """Yield the facts of the journal document at `piece`, or one rejected record for all of it.
 
     Its own members come first: unknown ones (`FIELD_UNKNOWN`), its namespace, which the facts inherit, then the
     list of facts. A fact that is not JSON or does not have its form is rejected alone, with its exact bytes.
+    `transitions` as in `fact_forms`.
     """
     members = _members(data, piece)
     if isinstance(members, JsonRefused):
@@ -54,7 +55,7 @@ def journal_document(data: bytes, piece: Slice) -> Iterator[Document]:
     except ShapeRefused as refused:
         yield _refused(data, piece, refused.finding)
         return
-    form = fact_forms(namespace)
+    form = fact_forms(namespace, transitions=transitions)
     for element in parts.pieces if parts is not None else ():
         yield _fact(data[element.start : element.end], element.start, namespace, form)
 

@@ -14,6 +14,7 @@ from strandline.dialects.aura.codec.containers import (
 )
 from strandline.dialects.aura.codec.forms import Form, Reader, ShapeRefused, wrong_type
 from strandline.dialects.aura.codec.scalars import BOOLEAN, enum, octets, text, unsigned, uuid
+from strandline.dialects.aura.codec.transitions import REASON, TRANSITIONS
 
 U8, U16, U32, U64 = unsigned(8), unsigned(16), unsigned(32), unsigned(64)
 B16, B32, B64 = octets(16, 16), octets(32, 32), octets(64, 64)
@@ -116,51 +117,46 @@ TREE_OP: Final = record({"op": TREE_OP_KIND, "parent_commitment": B32, "parent_e
 
 _BUMP: Final = {"context": UUID, "channel": B32, "parent_epoch": U64, "new_epoch": U64}
 _FLOW: Final = {"context": UUID, "src": UUID, "dst": UUID, "epoch": U64}
-RELATIONAL: Final = one_of(
-    {
-        "ContextGenesis": record({"members": ascending(UUID, least=1, most=256), "salt": B16}),
-        "GuardianBinding": record({"account_id": UUID, "guardian_id": UUID, "binding_hash": B32}),
-        "RecoveryGrant": record({"account_id": UUID, "guardian_id": UUID, "grant_hash": B32}),
-        "Consensus": record(
-            {
-                "consensus_id": B32,
-                "operation_hash": B32,
-                "threshold_met": BOOLEAN,
-                "participant_count": U16,
-            }
-        ),
-        "AmpChannelCheckpoint": record(
-            {
-                "context": UUID,
-                "channel": B32,
-                "chan_epoch": U64,
-                "base_gen": U64,
-                "window": U32,
-                "ck_commitment": B32,
-                "skip_window_override": optional(U32),
-            }
-        ),
-        "AmpProposedChannelEpochBump": record(
-            {**_BUMP, "bump_id": B32, "reason": enum("Routine", "SuspiciousActivity", "ConfirmedCompromise")}
-        ),
-        "AmpCommittedChannelEpochBump": record({**_BUMP, "chosen_bump_id": B32, "consensus_id": B32}),
-        "AmpChannelPolicy": record({"context": UUID, "channel": B32, "skip_window": optional(U32)}),
-        "FlowLimit": record({**_FLOW, "limit": U64}),
-        "FlowCharge": record({**_FLOW, "cost": U32, "nonce": U64, "prev": B32}),
-        "Capability": record(
-            {
-                "context": UUID,
-                "subject": UUID,
-                "actions": optional(ascending(text(64), most=256, key=lambda action: action.encode("utf-8"))),
-                "limits": named(text(64), U64, most=256),
-                "epoch_min": optional(U64),
-                "epoch_max": optional(U64),
-            }
-        ),
-        "Generic": record({"context_id": UUID, "binding_type": text(128), "binding_data": octets(65536)}),
-    }
-)
-
+_RELATIONAL: Final = {
+    "ContextGenesis": record({"members": ascending(UUID, least=1, most=256), "salt": B16}),
+    "GuardianBinding": record({"account_id": UUID, "guardian_id": UUID, "binding_hash": B32}),
+    "RecoveryGrant": record({"account_id": UUID, "guardian_id": UUID, "grant_hash": B32}),
+    "Consensus": record(
+        {
+            "consensus_id": B32,
+            "operation_hash": B32,
+            "threshold_met": BOOLEAN,
+            "participant_count": U16,
+        }
+    ),
+    "AmpChannelCheckpoint": record(
+        {
+            "context": UUID,
+            "channel": B32,
+            "chan_epoch": U64,
+            "base_gen": U64,
+            "window": U32,
+            "ck_commitment": B32,
+            "skip_window_override": optional(U32),
+        }
+    ),
+    "AmpProposedChannelEpochBump": record({**_BUMP, "bump_id": B32, "reason": REASON}),
+    "AmpCommittedChannelEpochBump": record({**_BUMP, "chosen_bump_id": B32, "consensus_id": B32}),
+    "AmpChannelPolicy": record({"context": UUID, "channel": B32, "skip_window": optional(U32)}),
+    "FlowLimit": record({**_FLOW, "limit": U64}),
+    "FlowCharge": record({**_FLOW, "cost": U32, "nonce": U64, "prev": B32}),
+    "Capability": record(
+        {
+            "context": UUID,
+            "subject": UUID,
+            "actions": optional(ascending(text(64), most=256, key=lambda action: action.encode("utf-8"))),
+            "limits": named(text(64), U64, most=256),
+            "epoch_min": optional(U64),
+            "epoch_max": optional(U64),
+        }
+    ),
+    "Generic": record({"context_id": UUID, "binding_type": text(128), "binding_data": octets(65536)}),
+}
 _SUPERSEDED: Final = pair(B32, B32)
 
 
@@ -186,26 +182,24 @@ _SUPERSEDED_FACT: Final = Form(
 )
 # Members of the flattened operation: it has no epoch and no version, so no signature over it can be verified.
 _FLATTENED: Final = dict.fromkeys(("tree_op", "new_commitment", "witness_threshold"), "OP_LAYER2")
-CONTENT: Final = one_of(
-    {
-        "AttestedOp": record(
-            {"op": TREE_OP, "agg_sig": B64, "signer_count": unsigned(16, 1)}, refused=_FLATTENED
-        ),
-        "Relational": RELATIONAL,
-        "Snapshot": record(
-            {"sequence": U64, "state_hash": B32, "superseded_facts": ascending(_SUPERSEDED_FACT)}
-        ),
-        "RendezvousReceipt": record(
-            {
-                "envelope_id": B32,
-                "authority_id": UUID,
-                "timestamp": TIMESTAMP,
-                "commitment": B32,
-                "signature": B64,
-            }
-        ),
-    }
-)
+_CONTENT: Final = {
+    "AttestedOp": record(
+        {"op": TREE_OP, "agg_sig": B64, "signer_count": unsigned(16, 1)}, refused=_FLATTENED
+    ),
+    "Snapshot": record({"sequence": U64, "state_hash": B32, "superseded_facts": ascending(_SUPERSEDED_FACT)}),
+    "RendezvousReceipt": record(
+        {
+            "envelope_id": B32,
+            "authority_id": UUID,
+            "timestamp": TIMESTAMP,
+            "commitment": B32,
+            "signature": B64,
+        }
+    ),
+}
+_PLAIN_CONTENT: Final = one_of({**_CONTENT, "Relational": one_of(_RELATIONAL)})
+CONTENT: Final = one_of({**_CONTENT, "Relational": one_of({**_RELATIONAL, **TRANSITIONS})})
+"""The content of facts of any lake."""
 ATTEST: Final = ascending(
     record({"authority": UUID, "commitment": B32, "sig": B64}),
     most=MAX_ATTESTATIONS,
@@ -215,13 +209,13 @@ DELIVERY: Final = frozenset({"agreement", "propagation", "ack_tracked"})
 """Members of newer versions of Aura about delivery: they are not part of a fact."""
 
 
-def fact_form(namespace: Form) -> Form:
-    """Return the form of a fact whose member `namespace` has the given form."""
+def fact_form(namespace: Form, *, transitions: bool) -> Form:
+    """Return the form of a fact whose member `namespace` has the given form, with TRANSITIONS or without."""
     members = {
         "namespace": namespace,
         "order": B32,
         "timestamp": TIMESTAMP,
-        "content": CONTENT,
+        "content": CONTENT if transitions else _PLAIN_CONTENT,
         "attest": or_empty(ATTEST),
     }
     return record(members, ignored=DELIVERY)

@@ -39,6 +39,11 @@ from strandline.dialects.aura.kernels.pruning import (
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, STATE_FIELDS
 from strandline.dialects.aura.kernels.reduction import REDUCTION_COLUMNS, reduced
 from strandline.dialects.aura.kernels.replay import replay
+from strandline.dialects.aura.kernels.snapshots import (
+    JUDGED_SCHEMA,
+    SNAPSHOT_INPUT_COLUMNS,
+    judged_snapshots,
+)
 
 __all__ = [
     "ATTESTED_COLUMNS",
@@ -56,12 +61,14 @@ __all__ = [
     "HISTORY_COLUMNS",
     "HISTORY_SCHEMA",
     "JUDGED",
+    "JUDGED_SCHEMA",
     "KNOWN_STATE",
     "PRUNED_COLUMNS",
     "REDUCED_SCHEMA",
     "REDUCTION_COLUMNS",
     "SEPARATORS",
     "SKELETON_SCHEMA",
+    "SNAPSHOT_INPUT_COLUMNS",
     "STATE_FIELDS",
     "STATE_INPUT_COLUMNS",
     "STATE_INPUT_SCHEMA",
@@ -77,6 +84,7 @@ __all__ = [
     "fork_rows",
     "histories",
     "judge",
+    "judged_snapshots",
     "packed",
     "read_content",
     "reduced",

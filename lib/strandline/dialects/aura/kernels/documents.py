@@ -14,6 +14,7 @@ from strandline.dialects.aura.codec import (
     line_documents,
 )
 from strandline.dialects.aura.codec.journals import journal_document
+from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
@@ -39,7 +40,7 @@ def _read_json(content: Content, adder: FactPieces) -> Iterator[None]:
     def add(raw: bytes) -> Iterator[None]:
         piece = stripped(raw, 0, len(raw))
         if piece.start < piece.end:
-            for document in journal_document(raw, piece):
+            for document in journal_document(raw, piece, transitions=adder.transitions):
                 adder.add(document, content.offset)
                 yield
 
@@ -63,7 +64,7 @@ def _read_cbor(content: Content, adder: FactPieces) -> Iterator[None]:
             end = item_end(raw, at, NESTING)
             if not isinstance(end, int):
                 break
-            for document in cbor_documents(raw[at:end]):
+            for document in cbor_documents(raw[at:end], transitions=adder.transitions):
                 adder.add(document, offset + at)
                 yield
             at = end
@@ -83,10 +84,16 @@ def _read_cbor(content: Content, adder: FactPieces) -> Iterator[None]:
 class FactPieces(BlockPieces):
     """Turns the documents of one file into pieces, numbered in file order."""
 
+    @property
+    def transitions(self) -> bool:
+        """Whether AMP transitions are facts in this lake."""
+        return are_read(self.options.lake_options)
+
     def add_line(self, line: StreamLine) -> Iterator[None]:
         """Add the documents of one line; yields after each document so that full batches can leave."""
         raw = line.kept.raw
-        for document in line_documents(raw, 0, len(raw), ended=line.ended):
+        found = line_documents(raw, 0, len(raw), ended=line.ended, transitions=self.transitions)
+        for document in found:
             self.add(document, line.offset)
             yield
 

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from strandline.core.verdict import Finding
-from strandline.dialects.aura.codec import DocumentFormat, parse_fact_cbor, to_json
+from strandline.dialects.aura.codec import DocumentFormat, fact_forms, parse_fact_cbor, to_json
 from strandline.kernels.batches import as_batch
 
 FILE_SCHEMA: Final = pa.schema([pa.field("content", pa.binary()), pa.field("records", pa.int64())])
@@ -39,7 +39,7 @@ def packed(batches: Iterable[pa.RecordBatch], *, form: DocumentFormat) -> Iterat
 
 
 def _packed(raw: bytes, form: DocumentFormat) -> bytes:
-    fact = parse_fact_cbor(raw)
+    fact = parse_fact_cbor(raw, fact_forms(None, transitions=True))
     if form == "cbor":
         return b"\xa0" if isinstance(fact, Finding) else raw
     text = "{}" if isinstance(fact, Finding) else to_json(fact)

@@ -16,6 +16,7 @@ from strandline.dialects.aura.codec import (
 )
 from strandline.dialects.aura.codec.documents import fact_document
 from strandline.dialects.aura.codec.journals import journal_document
+from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.kernels.documents import FactPieces, read_content
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import keep_rejected
@@ -40,13 +41,15 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
         yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
         return
     found: list[list[Document]] = []
+    transitions = are_read(options.lake_options)
     if row["record_id"] is not None or is_cbor(raw, codes):
-        found.append(list(cbor_documents(raw)))
+        found.append(list(cbor_documents(raw, transitions=transitions)))
     elif row["namespace"] is not None:
-        found.append([_of_document(raw, row["namespace"])])
+        found.append([_of_document(raw, row["namespace"], transitions=transitions)])
     elif is_object(raw):
-        found.append(list(line_documents(raw, 0, len(raw), ended="TRUNCATED" not in codes)))
-        found.append(list(journal_document(raw, stripped(raw, 0, len(raw)))))
+        is_ended = "TRUNCATED" not in codes
+        found.append(list(line_documents(raw, 0, len(raw), ended=is_ended, transitions=transitions)))
+        found.append(list(journal_document(raw, stripped(raw, 0, len(raw)), transitions=transitions)))
     if not found or any(_is_refused(reading, codes) for reading in found):
         keep_rejected(row, pieces, options)
         return
@@ -71,10 +74,10 @@ def is_object(raw: bytes) -> bool:
     return raw.lstrip(b" \t\r\n")[:1] == b"{"
 
 
-def _of_document(raw: bytes, namespace: str) -> Document:
+def _of_document(raw: bytes, namespace: str, *, transitions: bool) -> Document:
     """Return a fact of a document of this namespace."""
     around = read_namespace(namespace)
-    return fact_document(parse_fact_text(raw, fact_forms(around)), raw, 0, around)
+    return fact_document(parse_fact_text(raw, fact_forms(around, transitions=transitions)), raw, 0, around)
 
 
 def _is_refused(documents: list[Document], codes: tuple[str, ...]) -> bool:

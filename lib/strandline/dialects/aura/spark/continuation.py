@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
-from strandline.dialects.aura.spark.tables import AUTHORITIES, HOME, SNAPSHOTS, STATES
-from strandline.dialects.aura.types import DIALECT
+from strandline.dialects.aura.spark import snapshots
+from strandline.dialects.aura.spark.tables import AUTHORITIES, HOME, STATES
 from strandline.frames.lift import map_batches
 
 MANY_FACTS: Final = 5_000
@@ -24,8 +24,8 @@ def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) 
 
     Reads:  named: HOME; changes: the new facts.
     Gives:  `kernels.REDUCED_SCHEMA`, with the rows of new operations alone, and record_count.
-    Rows:   one per authority with many facts whose new operations descend from its stored state. A snapshot in force
-            may settle what was open before: its authority is not continued.
+    Rows:   one per authority with many facts whose new operations descend from its stored state. A snapshot may settle
+            what was open before: an authority with one is not continued.
     """
     few = tables.few_rows(STATES)
     if few is not None:
@@ -35,9 +35,13 @@ def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) 
     stored = tables.read(STATES).where(
         (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
     )
-    in_force = tables.read(SNAPSHOTS).where((F.col("dialect") == DIALECT) & (F.col("status") == "in_force"))
+    with_snapshot = (
+        snapshots.stored(tables)
+        .select("namespace")
+        .unionByName(changes.where(F.col("kind") == "Snapshot").select("namespace"))
+    )
     many = stored.join(named.select(*HOME), list(HOME), "left_semi").join(
-        in_force.select("namespace"), "namespace", "left_anti"
+        with_snapshot, "namespace", "left_anti"
     )
     many = jobs.checkpoint(many.select(*HOME, "record_count"), "long authorities")
     if not jobs.has_rows(many):

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
 from strandline.dialects.aura import kernels
+from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark import plan_members
 from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
@@ -54,6 +55,7 @@ class PlannedFacts:
     histories: DataFrame
     carried: DataFrame | None
     told: tuple[DataFrame | None, DataFrame]
+    has_transitions: bool
 
 
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
@@ -70,9 +72,13 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
         None if retained.pruned is None else jobs.checkpoint(retained.pruned.skeleton_sums(), "skeletons")
     )
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
-    planned = PlannedFacts(retained, members, histories, whole, told)
+    has_transitions = are_read(scope.reduction.lake_options)
+    planned = PlannedFacts(retained, members, histories, whole, told, has_transitions)
     facts = _that_count(retained, jobs)
-    ordinary = views.view(facts, states_of(histories, "chain"), members, jobs)
+    ordinary = views.view(
+        facts, states_of(histories, "chain"), members, jobs, has_transitions=has_transitions
+    )
+    # Without transitions: an epoch that proven bumps alone lead to is never taken back.
     final = views.view(facts, states_of(histories, "final"), members, jobs)
     reduced = _reduced(retained, facts, ordinary, planned, whole, jobs)
     found = holds.holds(facts, ordinary, final, reduced[FLOWS], scope.skip_window)
@@ -128,7 +134,10 @@ def reduce_rest(
     pruned = PrunedFacts(gone_ids, carries_)
     rest = RetainedFacts(planned.retained.stored, pruned)
     facts = _that_count(rest, jobs)
-    seen = views.view(facts, states_of(planned.histories, "chain"), planned.members, jobs)
+    seen = views.view(
+        facts, states_of(planned.histories, "chain"), planned.members, jobs,
+        has_transitions=planned.has_transitions,
+    )  # fmt: skip
     # The carries that would be stored, as reducers read them.
     return _reduced(rest, facts, seen, planned, pruned.carried(), jobs)
 

@@ -16,7 +16,10 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
+from strandline.dialects.aura.spark import snapshots
+from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.continuation import continued
+from strandline.dialects.aura.spark.histories import told_of
 from strandline.dialects.aura.spark.tables import (
     AUTHORITIES,
     EQUIVOCATIONS,
@@ -56,19 +59,22 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
         others = named.join(onward.select("namespace"), "namespace", "left_anti")
         named = jobs.checkpoint(others, "authorities")
         if not jobs.has_rows(named):
-            return _as_rows(onward, None, onward, tables, scope)
+            return _as_rows(onward, None, onward, None, tables, scope)
     facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
     counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    states = authority_states(facts, tables, full=scope.full)
+    judged = _judged_snapshots(facts, named, tables, jobs, scope) if touched.has_snapshots else None
+    in_force = None if judged is None else snapshots.in_force(judged.rows)
+    states = authority_states(facts, in_force, full=scope.full)
     whole = jobs.checkpoint(states.join(counts, "namespace"), "states")
     reduced = whole if onward is None else whole.unionByName(onward)
-    return _as_rows(reduced, whole, onward, tables, scope)
+    return _as_rows(reduced, whole, onward, judged, tables, scope)
 
 
 def _as_rows(
     reduced: DataFrame,
     whole: DataFrame | None,
     onward: DataFrame | None,
+    judged: snapshots.Judged | None,
     tables: Tables,
     scope: ReduceScope,
 ) -> Authorities:
@@ -84,18 +90,34 @@ def _as_rows(
     deletes = {LEAVES: _strays(LEAVES, rows[LEAVES], reduced, tables)}
     if whole is not None:
         deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole, tables)
+    if judged is not None:
+        rows[SNAPSHOTS], deletes[SNAPSHOTS] = judged.rows, judged.strays
+        rows[EQUIVOCATIONS] = rows[EQUIVOCATIONS].unionByName(judged.forks)
     damaged = {FACTS: reduced.where("is_damaged").select("namespace")}
     names = None if onward is None else onward.select("namespace")
     return Authorities(Reduction(rows, shaped, deletes, damaged=damaged), names)
 
 
-def authority_states(facts: DataFrame, tables: Tables, *, full: bool = False) -> DataFrame:
-    """Reduce the authorities of these facts.  Gives: `kernels.REDUCED_SCHEMA`.  Rows: one per authority."""
-    grouped = _grouped(facts, tables).repartition("namespace").sortWithinPartitions("namespace")
+def _judged_snapshots(
+    facts: DataFrame, named: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> snapshots.Judged:
+    relied, _ = told_of(tables, retained_facts(facts, tables, jobs))
+    found = snapshots.judged_authorities(facts, relied, jobs)
+    return snapshots.as_judged(found, "authority", named, REDUCER, tables, scope)
+
+
+def authority_states(facts: DataFrame, in_force: DataFrame | None, *, full: bool = False) -> DataFrame:
+    """Reduce the authorities of these facts.
+
+    Reads:  facts: rows of `aura_fact`; in_force: `snapshots.in_force`, or None.
+    Gives:  `kernels.REDUCED_SCHEMA`.
+    Rows:   one per authority.
+    """
+    grouped = _grouped(facts, in_force).repartition("namespace").sortWithinPartitions("namespace")
     return map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=full)
 
 
-def _grouped(facts: DataFrame, tables: Tables) -> DataFrame:
+def _grouped(facts: DataFrame, in_force: DataFrame | None) -> DataFrame:
     """Return what the kernel reads of each authority: its operations, and the snapshot in force if it has one.
 
     Gives:  kernels.REDUCTION_COLUMNS.  Rows: one per operation, and at most one more per authority.
@@ -104,13 +126,8 @@ def _grouped(facts: DataFrame, tables: Tables) -> DataFrame:
     operations = (
         facts.where(F.col("kind") == "AttestedOp").withColumn("is_base", F.lit(False)).select(*columns)
     )
-    few = tables.few_rows(SNAPSHOTS)
-    if few is not None and few.num_rows == 0:
+    if in_force is None:
         return operations
-    snapshots = tables.read(SNAPSHOTS).where(
-        (F.col("dialect") == DIALECT) & (F.col("origin") == "fact") & (F.col("status") == "in_force")
-    )
-    in_force = snapshots.select("namespace", "bucket", F.col("snapshot_id").alias("record_id"))
     bases = facts.where(F.col("kind") == "Snapshot").join(
         in_force, ["namespace", "bucket", "record_id"], "left_semi"
     )

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts.bodies import GRANTS
 from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
 
@@ -29,13 +30,15 @@ class Touched:
 
     `named`: HOME, and for each of GROUPS whether the namespace has such facts among those that were looked at; one row
     each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `changes`: the new facts; None if
-    all namespaces of the lake are reduced.
+    all namespaces of the lake are reduced. `has_snapshots`: whether a Snapshot is among the facts that were looked at,
+    or was judged before.
     """
 
     named: DataFrame
     buckets: Mapping[Kind, tuple[int, ...]]
     groups: frozenset[Group]
     changes: DataFrame | None
+    has_snapshots: bool
 
     @property
     def is_full(self) -> bool:
@@ -55,13 +58,18 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     news = None if changes is None or tables.has_partial_run(REDUCED) else changes
     facts = tables.read_version(FACTS, scope.version) if news is None else news
     has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
-    named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has), "namespaces")
+    has_snapshots = F.max(F.col("kind") == "Snapshot").alias("has_snapshots")
+    named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has, has_snapshots), "namespaces")
     buckets = (
         F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in _KINDS
     )
-    found = jobs.row(named.agg(*buckets, *(F.max(group).alias(group) for group in GROUPS)))
+    found = jobs.row(named.agg(*buckets, *(F.max(name).alias(name) for name in (*GROUPS, "has_snapshots"))))
     groups = frozenset(group for group in GROUPS if found[group])
-    return Touched(named, {kind: tuple(found[kind]) for kind in _KINDS}, groups, news)
+    all_buckets = {kind: tuple(found[kind]) for kind in _KINDS}
+    return Touched(
+        named.drop("has_snapshots"), all_buckets, groups, news,
+        has_snapshots=bool(found["has_snapshots"]) or snapshots.are_stored(tables, jobs),
+    )  # fmt: skip
 
 
 def is_of(kind: Kind) -> Column:

@@ -111,7 +111,7 @@ def _policy_rules(policy: Policy) -> _Broken:
 
 
 def _relational_rules(fact: Fact) -> _Broken:
-    content = fact.content
+    content = _placed(fact.content)
     for name in ("context", "context_id"):
         if name in content and content[name] != fact.namespace.id:
             yield "CONTEXT_MISMATCH", {
@@ -124,6 +124,12 @@ def _relational_rules(fact: Fact) -> _Broken:
         yield from _context_genesis_rules(fact)
 
 
+def _placed(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the members of a relational fact with those that say where an AMP transition belongs."""
+    placed: Mapping[str, Any] = content.get("identity", content.get("parent", content))
+    return placed
+
+
 def _context_genesis_rules(fact: Fact) -> _Broken:
     digest = context_digest(canonical(fact.content))
     if fact.order != digest or fact.value["timestamp"] != {"OrderClock": digest} or fact.attest:
@@ -133,6 +139,12 @@ def _context_genesis_rules(fact: Fact) -> _Broken:
 def _bump_rules(content: Mapping[str, Any]) -> _Broken:
     if content["new_epoch"] != content["parent_epoch"] + 1:
         epochs = {"expected": str(content["parent_epoch"] + 1), "actual": str(content["new_epoch"])}
+        yield "EPOCH_NOT_SUCCESSOR", epochs
+
+
+def _transition_rules(identity: Mapping[str, Any]) -> _Broken:
+    if identity["successor_epoch"] != identity["parent_epoch"] + 1:
+        epochs = {"expected": str(identity["parent_epoch"] + 1), "actual": str(identity["successor_epoch"])}
         yield "EPOCH_NOT_SUCCESSOR", epochs
 
 
@@ -161,6 +173,9 @@ def _generic_rules(content: Mapping[str, Any]) -> _Broken:
 _RULES: Final[Mapping[str, Callable[[Mapping[str, Any]], _Broken]]] = {
     "AmpProposedChannelEpochBump": _bump_rules,
     "AmpCommittedChannelEpochBump": _bump_rules,
+    "AmpTransitionProposed": _transition_rules,
+    "AmpTransitionCertified": _transition_rules,
+    "AmpTransitionFinalized": _transition_rules,
     "GuardianBinding": _binding_rules,
     "RecoveryGrant": _binding_rules,
     "FlowLimit": _flow_rules,

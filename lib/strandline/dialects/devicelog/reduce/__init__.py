@@ -12,6 +12,7 @@ from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
 from strandline.dialects.devicelog.reduce.sync import (
     Found,
     Peer,
+    PrefixHashes,
     Probe,
     common_length,
     missing,
@@ -30,6 +31,7 @@ __all__ = [
     "Membership",
     "Memberships",
     "Peer",
+    "PrefixHashes",
     "Probe",
     "Row",
     "Screw",

@@ -7,9 +7,10 @@ missing entries: one late old message moves it to the start. For that, tips of l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from strandline.dialects.devicelog.codec.scalars import parse_hex
 from strandline.dialects.devicelog.reduce.branches import NONE
@@ -86,12 +87,40 @@ def _points(value: object) -> tuple[tuple[int, bytes], ...] | None:
     return tuple(points)
 
 
-class Peer:
-    """One side of the search for the common point of two views, each given as v_0 to v_n."""
+class PrefixHashes(Protocol):
+    """v_0 to v_n of a view that lies elsewhere."""
 
-    def __init__(self, prefix_hashes: Sequence[bytes]) -> None:
-        self._hashes = prefix_hashes
-        self._n = len(prefix_hashes) - 1
+    @property
+    def length(self) -> int:
+        """The number of messages, n."""
+
+    def at(self, ks: AbstractSet[int]) -> Mapping[int, bytes]:
+        """Return v_k of each k, which is from 0 to n."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The hashes of a view that lies here."""
+
+    hashes: Sequence[bytes]
+
+    @property
+    def length(self) -> int:
+        return len(self.hashes) - 1
+
+    def at(self, ks: AbstractSet[int]) -> Mapping[int, bytes]:
+        return {k: self.hashes[k] for k in ks}
+
+
+class Peer:
+    """One side of the search for the common point of two views, each given as v_0 to v_n or as a way to look these up.
+
+    A message takes two look-ups of at most 64 hashes: of the points in it, and of those in the answer.
+    """
+
+    def __init__(self, prefix_hashes: Sequence[bytes] | PrefixHashes) -> None:
+        self._hashes = _Held(prefix_hashes) if isinstance(prefix_hashes, Sequence) else prefix_hashes
+        self._n = self._hashes.length
 
     def open(self) -> Probe:
         """Return the first message: points that get closer together towards the end of the view."""
@@ -101,8 +130,9 @@ class Peer:
     def answer(self, message: Probe) -> Message:
         """Return the answer to a probe: the point, or a narrower probe."""
         low, high = message.lo, min(message.hi, self._n + 1)
+        held = self._hashes.at({k for k, _ in message.points if k <= self._n})
         for k, v in message.points:
-            if k <= self._n and self._hashes[k] == v:
+            if held.get(k) == v:
                 low = max(low, k)
             else:
                 high = min(high, k)
@@ -113,10 +143,12 @@ class Peer:
         return self._probe(low, high, (low + (high - low) * part // _PARTS for part in range(1, _PARTS)))
 
     def _probe(self, low: int, high: int, ks: Iterable[int]) -> Probe:
-        return Probe(self._n, low, high, tuple((k, self._hashes[k]) for k in sorted(ks)))
+        return Probe(self._n, low, high, tuple(sorted(self._hashes.at(set(ks)).items())))
 
 
-def sync_point(mine: Sequence[bytes], theirs: Sequence[bytes]) -> tuple[int, int]:
+def sync_point(
+    mine: Sequence[bytes] | PrefixHashes, theirs: Sequence[bytes] | PrefixHashes
+) -> tuple[int, int]:
     """Return the length of the longest common prefix of two views v_0 to v_n, and the number of messages that find it.
 
     >>> sync_point([b"0", b"a", b"b", b"c"], [b"0", b"a", b"x"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final
@@ -31,15 +32,20 @@ class Increments:
 
 
 def from_changes(
-    news: DataFrame, headers: DataFrame, tables: Tables, jobs: Jobs, policy: ForkPolicy, version: str
+    news: DataFrame,
+    headers: DataFrame,
+    buckets: Sequence[int],
+    tables: Tables,
+    jobs: Jobs,
+    policy: ForkPolicy,
+    version: str,
 ) -> Increments:
     """Reduce the groups of new entries from their stored states, as far as increments hold.
 
-    Reads:  news, headers: HEADER_COLUMNS, of the new entries and of all of them. `version`: the reducer version that a
-            stored state must have.
+    Reads:  news, headers: HEADER_COLUMNS, of the new entries and of all of them. `buckets`: those of the new entries.
+            `version`: the reducer version that a stored state must have.
     """
     news = jobs.persist(news, "new entries")
-    buckets = jobs.row(news.agg(F.collect_set("bucket").alias("found")))["found"]
     groups = news.select(*GROUP).distinct()
     tips = tables.read(TIPS).where(F.col("bucket").isin(*buckets)).join(groups, [*GROUP], "left_semi")
     asked = _together({"tip": tips, "new": news})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, cast
 
 import pyarrow.compute as pc
@@ -16,7 +17,7 @@ from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.reduce import reducer_version
 from strandline.dialects.devicelog.spark import increments
-from strandline.dialects.devicelog.spark.tables import ENTRIES, MEMBERS, SCREWS, TIPS, VIEW
+from strandline.dialects.devicelog.spark.tables import ENTRIES, MEMBERS, REDUCED, SCREWS, TIPS, VIEW
 from strandline.dialects.devicelog.types import DIALECT, ForkPolicy
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
@@ -30,24 +31,45 @@ FEW_ENTRIES: Final = 20_000
 """Entries that one task reduces in half a second: less than the joins of an increment take."""
 
 
-def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the groups in `changes` (rows of the change feed) from their stored states, or whole; all if it is None.
+@dataclass(frozen=True, slots=True)
+class News:
+    """The new entries of a run (rows of the change feed), and the buckets of their groups, ascending."""
 
-    After a killed run all groups are reduced, since rows may be newer than their state.
-    """
+    changes: DataFrame
+    buckets: tuple[int, ...]
+
+    def within(self, rows: DataFrame) -> DataFrame:
+        """Keep the rows of these buckets: files of others are not opened."""
+        return rows.where(F.col("bucket").isin(*self.buckets))
+
+
+def news_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> News | None:
+    """Return what is new, or None if all groups are reduced: after a killed run rows may be newer than their state."""
+    if changes is None or tables.has_partial_run(REDUCED):
+        return None
+    found = jobs.row(changes.agg(F.collect_set("bucket").alias("buckets")))
+    return News(changes, tuple(sorted(found["buckets"])))
+
+
+def reduce(news: News | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce the groups with news from their stored states, or whole; all if it is None."""
     policy = cast("ForkPolicy", scope.lake_options[POLICY])
     version = reducer_version(policy)
     every = headers(tables.read_version(ENTRIES, scope.version))
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = {}
-    if changes is None or tables.has_partial_run(tuple(TABLES.values())):
+    if news is None:
         found = _whole(every, jobs, policy)
     elif _are_few(tables):
-        found = _whole(_of(every, changes.select(*increments.GROUP).distinct(), jobs), jobs, policy)
+        groups = news.changes.select(*increments.GROUP).distinct()
+        found = _whole(_of(news.within(every), groups), jobs, policy)
     else:
-        grown = increments.from_changes(headers(changes), every, tables, jobs, policy, version)
+        grown = increments.from_changes(
+            headers(news.changes), every, news.buckets, tables, jobs, policy, version
+        )
         frames = [] if grown.rows is None else [grown.rows]
         if grown.whole is not None:
-            frames.append(_whole(_of(every, grown.whole, jobs), jobs, policy))
+            groups = jobs.checkpoint(grown.whole, "groups")
+            frames.append(_whole(_of(news.within(every), groups), jobs, policy))
         else:
             bounds = _positions(frames[0], jobs)
         found = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
@@ -72,11 +94,8 @@ def _are_few(tables: Tables) -> bool:
     return (pc.sum(of_groups.column("record_count")).as_py() or 0) <= FEW_ENTRIES
 
 
-def _of(entries: DataFrame, groups: DataFrame, jobs: Jobs) -> DataFrame:
-    groups = jobs.checkpoint(groups, "groups")
-    buckets = jobs.row(groups.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-    within = entries.where(F.col("bucket").isin(*buckets))
-    return within.join(groups, list(increments.GROUP), "left_semi")
+def _of(entries: DataFrame, groups: DataFrame) -> DataFrame:
+    return entries.join(groups, list(increments.GROUP), "left_semi")
 
 
 def _positions(rows: DataFrame, jobs: Jobs) -> Mapping[str, Mapping[str, tuple[int, int]]]:

@@ -8,6 +8,15 @@ from typing import Final
 from strandline.core.hashing import tagged
 from strandline.dialects.aura.reduce.contexts.bindings import Pair
 from strandline.dialects.aura.reduce.contexts.bodies import Body
+from strandline.dialects.aura.reduce.contexts.transitions import (
+    Parent,
+    Transitions,
+    Walk,
+    gravest,
+    live_transition,
+    transitions_of,
+    walk,
+)
 from strandline.dialects.aura.types import Fact
 
 DEFAULT_WINDOW: Final = 1024
@@ -40,6 +49,7 @@ class Channel:
     - `epoch`: the least one that no proven commit leaves, by the walk 0, 1, 2 .. without a gap;
     - `checkpoint`: the one in force, whose generation is `last`; None without any. `is_checkpoint_disputed`: another
       met one at the same epoch and generation commits to something else;
+    - `transitions`: what AMP transitions say, by what they lead away from; those of a lake without them are none;
     - `window_source`: `checkpoint`, `policy` or `default`;
     - `forks`: by parent epoch, two or more bump ids with the least fact that commits each; one step all the same;
     - `dormant` commits are proven but lie beyond a gap, `unproven` ones are met but not proven.
@@ -55,6 +65,7 @@ class Channel:
     forks: Mapping[int, Mapping[bytes, Fact]]
     dormant: int
     unproven: int
+    transitions: Mapping[Parent, Transitions]
 
     @property
     def last(self) -> int:
@@ -63,18 +74,26 @@ class Channel:
 
 
 def channels_of(
-    context: bytes, met: Mapping[str, Sequence[Body]], proven: AbstractSet[Pair]
+    context: bytes, met: Mapping[str, Sequence[Body]], proven: AbstractSet[Pair], members: int
 ) -> list[Channel]:
-    """Return the channels that met bodies name, by id."""
+    """Return the channels that met bodies name, by id; `members` is the number of those of the context."""
     named: dict[bytes, dict[str, list[Body]]] = {}
     for variant in (_CHECKPOINT, _POLICY, _PROPOSED, _COMMITTED):
         for body in met.get(variant, ()):
             named.setdefault(body.content["channel"], {}).setdefault(variant, []).append(body)
-    return [_channel(context, channel, named[channel], proven) for channel in sorted(named)]
+    moves = transitions_of(met, proven, members)
+    return [
+        _channel(context, channel, named.get(channel, {}), proven, moves.get(channel, {}))
+        for channel in sorted(named.keys() | moves.keys())
+    ]
 
 
 def _channel(
-    context: bytes, channel: bytes, by_variant: Mapping[str, list[Body]], proven: AbstractSet[Pair]
+    context: bytes,
+    channel: bytes,
+    by_variant: Mapping[str, list[Body]],
+    proven: AbstractSet[Pair],
+    moves: Mapping[Parent, Transitions],
 ) -> Channel:
     commits: dict[int, dict[bytes, Fact]] = {}
     committed = []
@@ -84,9 +103,8 @@ def _channel(
             least = commits.setdefault(parent, {}).setdefault(bump_id, body.fact)
             commits[parent][bump_id] = min(least, body.fact, key=lambda fact: fact.fact_id)
             committed.append(parent)
-    epoch = 0
-    while epoch in commits:
-        epoch += 1
+    reached = walk(commits.keys(), moves)
+    epoch = reached.epoch
     checkpoints = by_variant.get(_CHECKPOINT, [])
     in_force = max(
         (each for each in checkpoints if each.content["chan_epoch"] <= epoch), key=_rank, default=None
@@ -98,11 +116,13 @@ def _channel(
         checkpoint=in_force,
         window=window,
         window_source=source,
-        pending=_pending(by_variant.get(_PROPOSED, ()), epoch, _spacing(checkpoints, epoch) >= window // 2),
+        pending=_live(moves, reached)
+        or _pending(by_variant.get(_PROPOSED, ()), epoch, _spacing(checkpoints, epoch) >= window // 2),
         is_checkpoint_disputed=in_force is not None and _is_disputed(in_force, checkpoints),
         forks={parent: bumps for parent, bumps in sorted(commits.items()) if len(bumps) > 1},
         dormant=sum(parent > epoch for parent in committed),
         unproven=len(by_variant.get(_COMMITTED, ())) - len(committed),
+        transitions=moves,
     )
 
 
@@ -128,6 +148,12 @@ def _window(in_force: Body | None, policies: Iterable[Body]) -> tuple[int, str]:
 def _spacing(checkpoints: Iterable[Body], epoch: int) -> int:
     generations = [each.content["base_gen"] for each in checkpoints if each.content["chan_epoch"] == epoch]
     return max(generations) - min(generations) if generations else 0
+
+
+def _live(moves: Mapping[Parent, Transitions], reached: Walk) -> PendingBump | None:
+    """Return the live transition from this epoch, with the gravest reason that a proposal of it gives."""
+    found = live_transition(moves, reached)
+    return None if found is None else PendingBump(reached.epoch + 1, found[0], gravest(found[1], REASONS))
 
 
 def _pending(proposed: Iterable[Body], epoch: int, is_spaced: bool) -> PendingBump | None:

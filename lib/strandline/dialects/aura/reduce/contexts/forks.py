@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from strandline.core.equivocation import Context, Equivocation, equivocation
-from strandline.dialects.aura.reduce.contexts.snapshots import SnapshotVerdicts
+from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import SnapshotVerdicts
 from strandline.dialects.aura.reduce.contexts.state import RelationalState
 from strandline.dialects.aura.types import DIALECT, ChangePolicy, Fact, Genesis, KeyRecord, Namespace, Policy
 from strandline.dialects.aura.verify import AcceptedOp, state_commitment_input

@@ -27,6 +27,7 @@ from strandline.dialects.aura.reduce.contexts.skeletons import (
     encode_skeleton,
 )
 from strandline.dialects.aura.reduce.contexts.state import RelationalState, reduce_context
+from strandline.dialects.aura.reduce.contexts.transitions import VARIANTS as TRANSITIONS
 from strandline.dialects.aura.types import Fact, Namespace
 
 
@@ -64,7 +65,9 @@ def plan_context(
     before = pruned or Pruned()
     held = list(facts)
     ordinary = reduce_context(namespace, held, chains, before.carry, before.absorbed)
-    final = reduce_context(namespace, held, finals, before.carry, before.absorbed)
+    # Without AMP transitions: an epoch that proven bumps alone lead to is never taken back.
+    lasting = [fact for fact in held if fact.variant not in TRANSITIONS]
+    final = reduce_context(namespace, lasting, finals, before.carry, before.absorbed)
     holds = Holds(ordinary, final, held, skip_window)
     reasons = {body.body_id: holds.of(body) for body in ordinary.bodies}
     copies = {body.body_id: body for body in bodies_of(held, chains)}

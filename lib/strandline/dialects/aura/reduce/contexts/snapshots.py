@@ -5,34 +5,22 @@ states, whatever came or was judged first, and false snapshots cost a bounded nu
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from strandline.dialects.aura.reduce.authority import AuthorityState, reduce_authority
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
+from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import (
+    NOTHING_PRUNED,
+    PrunedHere,
+    SnapshotVerdicts,
+)
 from strandline.dialects.aura.reduce.contexts.state import RelationalState, reduce_context
 from strandline.dialects.aura.types import ZERO, Fact, Namespace
 from strandline.dialects.aura.verify import State
 
-SnapshotStatus: TypeAlias = Literal["unjudged", "waiting", "unsound", "older", "in_force"]
-
 MAX_JUDGED: Final = 64
 """Snapshots that one walk judges; those that they supersede do not count."""
-
-
-@dataclass(slots=True)
-class SnapshotVerdicts:
-    """The statuses by fact id, and the snapshot in force, if any.
-
-    `covered` counts the facts that a judged snapshot covers. `base` is, of an authority, the state that the snapshot in
-    force proves. `branches` are the sound ones that the walk of an authority found, by their tips: two or more fork.
-    """
-
-    statuses: dict[bytes, SnapshotStatus] = field(default_factory=dict)
-    covered: dict[bytes, int] = field(default_factory=dict)
-    in_force: Fact | None = None
-    base: State | None = None
-    branches: dict[bytes, Fact] = field(default_factory=dict)
 
 
 def judge_snapshots(
@@ -40,15 +28,17 @@ def judge_snapshots(
     facts: Iterable[Fact],
     chains: Mapping[bytes, AuthorityChain] | None = None,
     relied: Iterable[bytes] = (),
+    gone: PrunedHere = NOTHING_PRUNED,
 ) -> SnapshotVerdicts:
     """Return what the Snapshot facts of a namespace are worth, from its accepted facts; `chains` for a context.
 
     `relied` are states of an authority that records of this lake were pruned by: only snapshots that attest the last of
-    them or a state after it can be in force, and they are judged first.
+    them or a state after it can be in force, and they are judged first. `gone` is what this lake pruned of a context.
 
     The first of these that applies is the status:
     - `unjudged`: too many come before it, or it could not be in force;
     - `waiting`: a Snapshot that it supersedes is waiting, or a pair names no fact with that order;
+    - `unchecked`: facts of the context were pruned, and it was not judged before: what it covers cannot be reduced;
     - `unsound`: a Snapshot that it supersedes is not sound, or its sequence is not smaller; or the state hash is not
       that of the covered facts, based on the one in force among those that it supersedes; or it is not attested at
       their tip (authority), not met (context);
@@ -59,16 +49,23 @@ def judge_snapshots(
     in descending (height of the attested state, sequence, fact id), without those that attest the tip of a sound one of
     this walk or a state before it. What these supersede is judged, too.
     """
-    return _Judge(namespace, {fact.fact_id: fact for fact in facts}, chains or {}, frozenset(relied)).run()
+    by_id = {fact.fact_id: fact for fact in facts}
+    return _Judge(namespace, by_id, chains or {}, frozenset(relied), gone).run()
+
+
+_Verdict: TypeAlias = Literal["waiting", "unchecked", "unsound", "sound"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A judged snapshot: whether it waits or is sound, and of an authority the state that it proves."""
+    """A judged snapshot, and of an authority the state that a sound one proves."""
 
-    is_waiting: bool
-    is_sound: bool
+    verdict: _Verdict
     state: State | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        return self.verdict == "sound"
 
 
 class _Judge:
@@ -78,11 +75,13 @@ class _Judge:
         facts: Mapping[bytes, Fact],
         chains: Mapping[bytes, AuthorityChain],
         relied: frozenset[bytes],
+        gone: PrunedHere,
     ) -> None:
         self.namespace = namespace
         self.facts = facts
         self.chains = chains
         self.relied = relied
+        self.gone = gone
         self.snapshots = {id_: fact for id_, fact in facts.items() if fact.kind == "Snapshot"}
         self.judged: dict[bytes, _Judged] = {}
         self.found = SnapshotVerdicts()
@@ -103,10 +102,7 @@ class _Judge:
             if judged is None:
                 self.found.statuses[id_] = "unjudged"
             else:
-                status: SnapshotStatus = (
-                    "waiting" if judged.is_waiting else "older" if judged.is_sound else "unsound"
-                )
-                self.found.statuses[id_] = status
+                self.found.statuses[id_] = "older" if judged.verdict == "sound" else judged.verdict
         best = self._best(
             id_ for id_, each in self.judged.items() if each.is_sound and self._can_be_in_force(id_)
         )
@@ -189,19 +185,24 @@ class _Judge:
 
     def _judge_one(self, snapshot: Fact) -> _Judged:
         inner = self._inner(snapshot.fact_id)
-        covered = self._covered(snapshot)
-        self.found.covered[snapshot.fact_id] = len(covered)
+        covered, pruned = self._covered(snapshot)
+        self.found.covered[snapshot.fact_id] = len(covered) + len(pruned)
         pairs = snapshot.content["superseded_facts"]
-        is_missing = any(id_ not in self.facts or self.facts[id_].order != order for order, id_ in pairs)
-        if is_missing or any(self.judged[each].is_waiting for each in inner):
-            return _Judged(is_waiting=True, is_sound=False)
+        is_missing = any(not self._is_there(order, id_) for order, id_ in pairs)
+        if is_missing or any(self.judged[each].verdict == "waiting" for each in inner):
+            return _Judged("waiting")
+        before = self.gone.judged_before(snapshot.fact_id)
+        if before is not None:
+            return _Judged(before)
+        if self.gone.fact_ids:
+            return _Judged("unchecked")
         sequence = snapshot.content["sequence"]
         is_built_on_sound = all(
             self.judged[each].is_sound and self.snapshots[each].content["sequence"] < sequence
             for each in inner
         )
         if not is_built_on_sound:
-            return _Judged(is_waiting=False, is_sound=False)
+            return _Judged("unsound")
         base = self._best(inner)
         return self._compared(snapshot, covered, None if base is None else self.judged[base].state)
 
@@ -213,13 +214,18 @@ class _Judge:
             is_sound = authority.state_hash == stated and authority.state.commitment == self._attested(
                 snapshot
             )
-            return _Judged(is_waiting=False, is_sound=is_sound, state=authority.state)
+            return _Judged("sound" if is_sound else "unsound", authority.state)
         if not self._is_met(snapshot):
-            return _Judged(is_waiting=False, is_sound=False)
+            return _Judged("unsound")
         context: RelationalState = reduce_context(
             self.namespace, [*self.genesis, *covered.values()], self.chains
         )
-        return _Judged(is_waiting=False, is_sound=context.state_hash == stated)
+        return _Judged("sound" if context.state_hash == stated else "unsound")
+
+    def _is_there(self, order: bytes, fact_id: bytes) -> bool:
+        """Return whether a pair names a fact that is accepted, or pruned: then its order is gone."""
+        fact = self.facts.get(fact_id)
+        return fact_id in self.gone.fact_ids if fact is None else fact.order == order
 
     def _is_met(self, snapshot: Fact) -> bool:
         copies = [fact for fact in self.snapshots.values() if fact.body_id == snapshot.body_id]
@@ -229,21 +235,27 @@ class _Judge:
             for each in fact.attest
         )
 
-    def _covered(self, snapshot: Fact) -> dict[bytes, Fact]:
-        """Return the facts that a snapshot covers, through all that it supersedes; no snapshot is one of them."""
+    def _covered(self, snapshot: Fact) -> tuple[dict[bytes, Fact], set[bytes]]:
+        """Return what a snapshot covers, through all that it supersedes: facts, and the ids of pruned ones.
+
+        No snapshot is one of them.
+        """
         found: dict[bytes, Fact] = {}
+        pruned: set[bytes] = set()
         seen, waiting = {snapshot.fact_id}, [snapshot]
         while waiting:
             for _, id_ in waiting.pop().content["superseded_facts"]:
                 fact = self.facts.get(id_)
-                if fact is None or id_ in seen:
+                if id_ in self.gone.fact_ids:
+                    pruned.add(id_)
+                elif fact is None or id_ in seen:
                     continue
-                if fact.kind == "Snapshot":
+                elif fact.kind == "Snapshot":
                     seen.add(id_)
                     waiting.append(fact)
                 else:
                     found[id_] = fact
-        return found
+        return found, pruned
 
     def _best(self, sound: Iterable[bytes]) -> bytes | None:
         """Return which of sound snapshots is in force: none whose tip lies before another's, then by rank."""

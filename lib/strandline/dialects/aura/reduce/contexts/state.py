@@ -105,7 +105,7 @@ def reduce_context(
         members=members,
         bindings=tuple(sorted(bindings_of(met, proven), key=binding_row)),
         flows=tuple(flows_of(met, carried)),
-        channels=tuple(channels_of(namespace.id, met, proven.keys())),
+        channels=tuple(channels_of(namespace.id, met, proven.keys(), len(members))),
         capabilities=tuple(_capabilities(met.get("Capability", ()))),
         bodies=tuple(bodies),
         met=met,

@@ -7,12 +7,13 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialects.aura.reduce.contexts.transitions import VARIANTS
 from strandline.dialects.aura.spark.tables import HOME
 
 BODY: Final = ("namespace", "bucket", "body_id")
 GRANTS: Final = (
     "GuardianBinding", "RecoveryGrant", "Consensus", "AmpChannelCheckpoint", "AmpProposedChannelEpochBump",
-    "AmpCommittedChannelEpochBump", "AmpChannelPolicy", "Generic",
+    "AmpCommittedChannelEpochBump", "AmpChannelPolicy", "Generic", *VARIANTS,
 )  # fmt: skip
 """Variants that count by attestations on chain."""
 

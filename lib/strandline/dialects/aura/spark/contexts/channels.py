@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.reduce.contexts.channels import DEFAULT_WINDOW, REASONS
+from strandline.dialects.aura.spark.contexts import transitions
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
 from strandline.dialects.aura.spark.contexts.bodies import parsed
 from strandline.dialects.aura.spark.contexts.encoding import context_id, row_hash, tagged, u32, u64
@@ -40,22 +41,31 @@ def bump_hash() -> Column:
     )  # fmt: skip
 
 
-def channel_epochs(granted: DataFrame, committed: DataFrame) -> DataFrame:
+def channel_epochs(granted: DataFrame, committed: DataFrame, moves: DataFrame | None = None) -> DataFrame:
     """Return the channels in the form of `channel_epoch`.
 
-    Reads:  `granted`, `commits`.  Gives: the columns of `channel_epoch`.  Rows: one per channel that a body names.
+    Reads:  `granted`, `commits`; `transitions.moves` in a lake with AMP transitions.
+    Gives:  the columns of `channel_epoch`.
+    Rows:   one per channel that a body names.
     """
     given = [
         parsed(granted, variant).withColumn("variant", F.lit(variant))
         for variant in (_CHECKPOINT, _POLICY, _PROPOSED)
     ]
     given.append(committed.withColumn("variant", F.lit(_COMMITTED)))
+    if moves is not None:
+        given.append(moves.select(*_KEY).withColumn("variant", F.lit("AmpTransition")))
     every = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), given)
     zero = F.lit(0).cast("decimal(20,0)")
-    placed = every.join(_epochs(committed), list(_KEY), "left").withColumns(
+    ends = _epochs(committed) if moves is None else transitions.reached(moves, committed)
+    placed = every.join(ends.drop("commitment"), list(_KEY), "left").withColumns(
         {"epoch": F.coalesce("epoch", zero), "is_forked": F.coalesce("is_forked", F.lit(False))}
     )
-    return _shaped(placed.groupBy(*_KEY, "epoch", "is_forked").agg(*_aggregates()))
+    found = placed.groupBy(*_KEY, "epoch", "is_forked").agg(*_aggregates())
+    if moves is None:
+        nothing = {"live_id": F.lit(None).cast("binary"), "live_gravity": F.lit(None).cast("int")}
+        return _shaped(found.withColumns(nothing))
+    return _shaped(found.join(transitions.live(moves, ends), list(_KEY), "left"))
 
 
 def _epochs(committed: DataFrame) -> DataFrame:
@@ -110,8 +120,9 @@ def _shaped(found: DataFrame) -> DataFrame:
         F.when(override.isNotNull(), "checkpoint").when(policy.isNotNull(), "policy").otherwise("default")
     )
     is_spaced = F.col("spacing") >= F.floor(window / 2)
-    bump = F.coalesce("urgent.bump_id", F.when(is_spaced, F.col("routine")))
-    reason = F.element_at(F.array(*map(F.lit, REASONS)), F.coalesce(1 - F.col("urgent.gravity"), F.lit(1)))
+    bump = F.coalesce("live_id", "urgent.bump_id", F.when(is_spaced, F.col("routine")))
+    gravity = F.coalesce("live_gravity", 1 - F.col("urgent.gravity"), F.lit(1))
+    reason = F.element_at(F.array(*map(F.lit, REASONS)), gravity)
     own = F.translate(F.hex("in_force.ck_commitment"), "0123456789ABCDEF", "FEDCBA9876543210")
     generation = F.coalesce("in_force.base_gen", zero)
     is_disputed = F.coalesce(own != F.col("rival.least"), F.lit(False))

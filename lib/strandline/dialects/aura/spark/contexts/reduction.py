@@ -13,8 +13,10 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
+from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts import bodies, forks, views
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
@@ -70,7 +72,7 @@ def reduce(
         elif not touched.is_full:
             retained = retained.of(named.select(*HOME))
         contexts = Contexts(named, groups, retained, touched.is_full)
-        parts.append(_reduced(contexts, members, tables, jobs, scope))
+        parts.append(_reduced(contexts, members, tables, jobs, scope, has_snapshots=touched.has_snapshots))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
 
@@ -79,7 +81,13 @@ def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
 
 
 def _reduced(
-    contexts: Contexts, members: Members, tables: Tables, jobs: Jobs, scope: ReduceScope
+    contexts: Contexts,
+    members: Members,
+    tables: Tables,
+    jobs: Jobs,
+    scope: ReduceScope,
+    *,
+    has_snapshots: bool,
 ) -> Reduction:
     """Compute the rows of groups again from all facts of these groups; the other rows of a state are as stored."""
     of_contexts = jobs.checkpoint(bodies.context_members(contexts.retained.facts), "members")
@@ -104,9 +112,20 @@ def _reduced(
     states = found.withColumn("reducer_version", F.lit(REDUCER))
     states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
     damaged = contexts.retained.damaged()
+    if has_snapshots:
+        judged = _judged_snapshots(contexts, members, tables, jobs, scope)
+        rows[SNAPSHOTS], deletes[SNAPSHOTS] = judged.rows, judged.strays
     return Reduction(
         rows, _as_states(states, scope), deletes, damaged={} if damaged is None else {SNAPSHOTS: damaged}
     )
+
+
+def _judged_snapshots(
+    contexts: Contexts, members: Members, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> snapshots.Judged:
+    retained = contexts.retained
+    found = snapshots.judged_contexts(retained.records, retained.pruned, members.chains(), tables, jobs)
+    return snapshots.as_judged(found, "context", contexts.named, REDUCER, tables, scope)
 
 
 def _granted(
@@ -119,7 +138,9 @@ def _granted(
 ) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
     """Return the rows that follow from attestations on chain, and the keys of stored ones that are no rows any more."""
     facts, theirs = contexts.facts_of("grants"), contexts.of("grants")
-    seen = views.view(facts, members.chains(), of_contexts, jobs)
+    seen = views.view(
+        facts, members.chains(), of_contexts, jobs, has_transitions=are_read(scope.lake_options)
+    )
     rows = views.granted_rows(seen, jobs)
     deletes = {table: _without(table, tables.read(table), found, theirs) for table, found in rows.items()}
     contradictions = forks.contradictions(facts, seen.committed)
@@ -146,12 +167,16 @@ def _without(table: str, stored: DataFrame, rows: DataFrame, contexts: DataFrame
 def _together(parts: Sequence[Reduction]) -> Reduction:
     """Return the parts of a reduction as one, the tables in the order in which they are written."""
     rows: dict[str, DataFrame] = {}
-    for table in REDUCED:
+    deletes: dict[str, DataFrame] = {}
+    for table in (*REDUCED, SNAPSHOTS):
         found = [part.tables[table] for part in parts if table in part.tables]
         if found:
             rows[table] = fold(DataFrame.unionByName, found)
+        gone = [part.deletes[table] for part in parts if table in part.deletes]
+        if gone:
+            deletes[table] = fold(DataFrame.unionByName, gone)
     states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
-        rows, states, {table: keys for part in parts for table, keys in part.deletes.items()},
+        rows, states, deletes,
         damaged={table: named for part in parts for table, named in part.damaged.items()},
     )  # fmt: skip

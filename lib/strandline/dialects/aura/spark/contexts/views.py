@@ -9,7 +9,14 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from strandline.dialect_api.ports import Jobs
-from strandline.dialects.aura.spark.contexts import bindings, bodies, capabilities, channels, flows
+from strandline.dialects.aura.spark.contexts import (
+    bindings,
+    bodies,
+    capabilities,
+    channels,
+    flows,
+    transitions,
+)
 from strandline.dialects.aura.spark.tables import BINDINGS, CAPABILITIES, CHANNELS, FLOWS
 
 
@@ -26,17 +33,21 @@ class View:
     channels: DataFrame
 
 
-def view(facts: DataFrame, chains: DataFrame, members: DataFrame, jobs: Jobs) -> View:
-    """Return what counts by these states.
+def view(
+    facts: DataFrame, chains: DataFrame, members: DataFrame, jobs: Jobs, *, has_transitions: bool = False
+) -> View:
+    """Return what counts by these states; `has_transitions`: AMP transitions move channels.
 
     Reads:  facts: rows of `aura_fact` that count; chains: authority, commitment; members: `bodies.context_members`.
     """
     granted = jobs.checkpoint(bodies.granted(facts, chains, members), "bodies")
     proven = jobs.checkpoint(bindings.proven_pairs(granted), "consensus")
     committed = jobs.checkpoint(channels.commits(granted, proven), "commits")
-    return View(
-        granted, proven, committed, jobs.checkpoint(channels.channel_epochs(granted, committed), CHANNELS)
-    )
+    moves = None
+    if has_transitions:
+        moves = jobs.checkpoint(transitions.moves(granted, proven), "transitions")
+    found = channels.channel_epochs(granted, committed, moves)
+    return View(granted, proven, committed, jobs.checkpoint(found, CHANNELS))
 
 
 def granted_rows(seen: View, jobs: Jobs) -> dict[str, DataFrame]:

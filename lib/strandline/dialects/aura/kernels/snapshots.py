@@ -1,0 +1,94 @@
+"""Snapshot facts to their statuses, namespace by namespace, by the plain functions of `reduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+import pyarrow as pa
+
+from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
+from strandline.dialects.aura.kernels.judgement import U64
+from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.reduce.contexts import AuthorityChain
+from strandline.dialects.aura.reduce.contexts.forks import snapshot_forks, state_inputs
+from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import PrunedHere, SnapshotVerdicts
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+from strandline.dialects.aura.types import ZERO, Fact, Namespace
+from strandline.kernels.equivocations import NESTED_FIELDS
+
+SNAPSHOT_INPUT_COLUMNS: Final = (
+    "namespace", "bucket", "fact_cbor", "told", "relied", "authority", "commitment", "gone_id"
+)  # fmt: skip
+_STATUS: Final = (
+    pa.field("snapshot_id", pa.binary()), pa.field("status", pa.string()), pa.field("sequence", U64),
+    pa.field("state_hash", pa.binary()), pa.field("record_count", pa.int64()),
+)  # fmt: skip
+JUDGED_SCHEMA: Final = pa.schema(
+    [
+        pa.field("namespace", pa.string()), pa.field("bucket", pa.int32()),
+        pa.field("statuses", pa.list_(pa.struct(_STATUS))), pa.field("forks", pa.list_(pa.struct(NESTED_FIELDS))),
+    ]
+)  # fmt: skip
+
+
+def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the statuses of the Snapshot facts of each namespace, and of an authority the fork of sound ones.
+
+    Reads: SNAPSHOT_INPUT_COLUMNS, the rows of a namespace together, each of one of three kinds. `fact_cbor`: an
+            accepted fact, of a Snapshot with `told`, its stored status or null, of an authority with `relied`, the
+            states that collections relied on, or null. `authority` and `commitment`: a state on the chain of a member.
+            `gone_id`: a pruned fact, at least one where there is any.
+    Gives: JUDGED_SCHEMA, one row per namespace; memory is that of the facts that its snapshots name.
+    """
+    return in_batches((_judged(list(group)) for _, group in by_namespace(batches)), JUDGED_SCHEMA, 1)
+
+
+def _judged(group: list[dict[str, Any]]) -> dict[str, Any]:
+    stored = [row for row in group if row["fact_cbor"] is not None]
+    facts = [stored_fact(row["fact_cbor"]) for row in stored]
+    told = {
+        fact.fact_id: row["told"] for fact, row in zip(facts, stored, strict=True) if row["told"] is not None
+    }
+    gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)
+    relied = next((row["relied"] for row in stored if row["relied"] is not None), ())
+    namespace = facts[0].namespace
+    verdicts = judge_snapshots(namespace, facts, _chains(group), relied, PrunedHere(gone, told))
+    snapshots = sorted((fact for fact in facts if fact.kind == "Snapshot"), key=lambda fact: fact.fact_id)
+    return {
+        "namespace": namespace.text, "bucket": group[0]["bucket"],
+        "statuses": [_status(fact, verdicts) for fact in snapshots], "forks": _forks(namespace, facts, verdicts),
+    }  # fmt: skip
+
+
+def _chains(group: list[dict[str, Any]]) -> dict[bytes, AuthorityChain]:
+    """Return the given states by authority; no tip is among the columns, and no state hash depends on it."""
+    states: dict[bytes, set[bytes]] = {}
+    for row in group:
+        if row["authority"] is not None:
+            states.setdefault(UUID(row["authority"]).bytes, set()).add(row["commitment"])
+    return {authority: AuthorityChain(ZERO, frozenset(found)) for authority, found in states.items()}
+
+
+def _status(fact: Fact, verdicts: SnapshotVerdicts) -> dict[str, Any]:
+    return {
+        "snapshot_id": fact.fact_id, "status": verdicts.statuses[fact.fact_id],
+        "sequence": Decimal(fact.content["sequence"]), "state_hash": fact.content["state_hash"],
+        "record_count": verdicts.covered.get(fact.fact_id, 0),
+    }  # fmt: skip
+
+
+def _forks(namespace: Namespace, facts: list[Fact], verdicts: SnapshotVerdicts) -> list[dict[str, Any]]:
+    if len(verdicts.branches) < 2:
+        return []
+    rows = reduce_authority(namespace, facts).chain.rows.values()
+    inputs = {(namespace.id, state): data for state, data in state_inputs(row.op for row in rows).items()}
+    home = ("namespace",)
+    return [
+        {name: value for name, value in asdict(fork).items() if name not in home}
+        for fork in snapshot_forks(namespace, verdicts, inputs)
+    ]

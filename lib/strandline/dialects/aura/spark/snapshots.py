@@ -1,0 +1,156 @@
+"""Snapshot facts as rows of `snapshot`: `reduce` judges those of the namespaces that it reduces.
+
+A namespace is judged by one task, from its snapshots and what they name: a status depends on whole reductions of what a
+snapshot covers, at most 64 a namespace, and no join says which of them are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.spark.contexts.retained import PrunedFacts
+from strandline.dialects.aura.spark.touched import Kind, is_of
+from strandline.dialects.aura.spark.tables import HOME, PRUNED, SNAPSHOTS
+from strandline.dialects.aura.types import DIALECT
+from strandline.frames.known import KEY
+from strandline.frames.lift import map_batches
+
+_SHAPE: Final = "Snapshot STRUCT<superseded_facts: ARRAY<ARRAY<STRING>>>"
+_NULLABLE: Final = {
+    "told": "string", "relied": "array<binary>", "authority": "string", "commitment": "binary", "gone_id": "binary"
+}  # fmt: skip
+_ALWAYS: Final = ("AttestedOp", "Snapshot")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Judged Snapshot facts of the namespaces of a run: rows of `snapshot`, keys of stored ones to delete, forks."""
+
+    rows: DataFrame
+    strays: DataFrame
+    forks: DataFrame
+
+
+def stored(tables: Tables) -> DataFrame:
+    """Return the judged Snapshot facts of the lake.  Gives: the columns of `snapshot`."""
+    return tables.read(SNAPSHOTS).where((F.col("dialect") == DIALECT) & (F.col("origin") == "fact"))
+
+
+def are_stored(tables: Tables, jobs: Jobs) -> bool:
+    """Return whether the lake has judged Snapshot facts."""
+    few = tables.few_rows(SNAPSHOTS)
+    if few is None:
+        return jobs.has_rows(stored(tables))
+    return bool(pc.any(pc.equal(few.column("origin"), "fact")).as_py())
+
+
+def judged_authorities(facts: DataFrame, relied: DataFrame | None, jobs: Jobs) -> DataFrame:
+    """Judge the Snapshot facts of authorities.
+
+    Reads:  facts: all accepted facts of the authorities; relied: namespace, relied (states), one row each, or None.
+    Gives:  `kernels.JUDGED_SCHEMA`, computed.  Rows: one per authority with a Snapshot fact.
+    """
+    rows = _needed(facts)
+    rows = rows if relied is None else rows.join(F.broadcast(relied), "namespace", "left")
+    return _judged(rows.select(*HOME, "fact_cbor", *([] if relied is None else ["relied"])), jobs)
+
+
+def judged_contexts(
+    records: DataFrame, pruned: PrunedFacts | None, chains: DataFrame, tables: Tables, jobs: Jobs
+) -> DataFrame:
+    """Judge the Snapshot facts of contexts.
+
+    Reads:  records: all accepted facts of the contexts that are not pruned; chains: authority, commitment.
+    Gives:  `kernels.JUDGED_SCHEMA`, computed.  Rows: one per context with a Snapshot fact.
+    """
+    rows = jobs.checkpoint(_needed(records), "what snapshots name")
+    attested = rows.select(*HOME, F.explode("attest").alias("by")).select(
+        *HOME, "by.authority", "by.commitment"
+    )
+    states = attested.distinct().join(chains, ["authority", "commitment"], "left_semi")
+    facts = rows.select(*HOME, "record_id", "fact_cbor")
+    if pruned is not None:
+        told = stored(tables).select(
+            "namespace", F.col("snapshot_id").alias("record_id"), F.col("status").alias("told")
+        )
+        facts = facts.join(told, list(KEY), "left").unionByName(
+            _gone(rows, pruned.rows), allowMissingColumns=True
+        )
+    return _judged(facts.drop("record_id").unionByName(states, allowMissingColumns=True), jobs)
+
+
+def _needed(facts: DataFrame) -> DataFrame:
+    """Keep what decides about the snapshots of namespaces that have any: what they name, and what chains need."""
+    found = facts.where(F.col("kind") == "Snapshot")
+    kinds = F.col("kind").isin(*_ALWAYS) | (F.col("variant") == "ContextGenesis")
+    always = facts.where(kinds).join(found.select(*HOME).distinct(), list(HOME), "left_semi")
+    others = facts.where(~kinds).join(_named(found), list(KEY), "left_semi")
+    columns = (*HOME, "record_id", "kind", "content_json", "attest", "fact_cbor")
+    return always.select(*columns).unionByName(others.select(*columns))
+
+
+def _named(facts: DataFrame) -> DataFrame:
+    """Return the facts that snapshots name.  Gives: namespace, record_id."""
+    pairs = F.from_json("content_json", _SHAPE)["Snapshot"]["superseded_facts"]
+    each = facts.where(F.col("kind") == "Snapshot").select("namespace", F.explode(pairs).alias("pair"))
+    return each.select("namespace", F.unhex(F.col("pair")[1]).alias("record_id"))
+
+
+def _gone(rows: DataFrame, pruned: DataFrame) -> DataFrame:
+    """Return the pruned facts that snapshots name, and one of each namespace.  Gives: HOME, gone_id."""
+    theirs = pruned.join(rows.select(*HOME).distinct(), list(HOME), "left_semi")
+    named = theirs.join(_named(rows), list(KEY), "left_semi").select(
+        *HOME, F.col("record_id").alias("gone_id")
+    )
+    return named.unionByName(theirs.groupBy(*HOME).agg(F.min("record_id").alias("gone_id"))).distinct()
+
+
+def _judged(rows: DataFrame, jobs: Jobs) -> DataFrame:
+    missing = {name: F.lit(None).cast(kind) for name, kind in _NULLABLE.items() if name not in rows.columns}
+    whole = rows.withColumns(missing).select(*kernels.SNAPSHOT_INPUT_COLUMNS)
+    grouped = whole.repartition("namespace").sortWithinPartitions("namespace")
+    return jobs.checkpoint(
+        map_batches(grouped, kernels.judged_snapshots, kernels.JUDGED_SCHEMA), "judged snapshots"
+    )
+
+
+def as_judged(
+    found: DataFrame, kind: Kind, namespaces: DataFrame, reducer: str, tables: Tables, scope: ReduceScope
+) -> Judged:
+    """Return judged Snapshot facts as rows of tables.
+
+    Reads:  found: `kernels.JUDGED_SCHEMA`, of namespaces of one kind; namespaces: those that the run reduces.
+    """
+    each = found.select(*HOME, F.explode("statuses").alias("row")).select(*HOME, "row.*")
+    described = contract(SNAPSHOTS)
+    types = {column.name: column.physical_type for column in described.columns}
+    given: dict[str, Column] = {
+        "origin": F.lit("fact"), "dialect": F.lit(DIALECT), "prune_count": F.lit(0),
+        "record_version": F.lit(scope.version), "pruned_version": F.lit(tables.version(PRUNED)),
+        "reducer_version": F.lit(reducer), "run_id": F.lit(scope.run_id), "inputs": F.array(),
+    }  # fmt: skip
+    empty = {name: F.lit(None) for name in described.names if name not in {*each.columns, *given}}
+    typed = {name: column.cast(types[name]) for name, column in {**given, **empty}.items()}
+    rows = each.withColumns(typed).select(*described.names)
+    forks = found.select(*HOME, F.explode("forks").alias("row")).select(*HOME, "row.*")
+    return Judged(rows, _strays(rows, kind, namespaces, tables), forks)
+
+
+def _strays(rows: DataFrame, kind: Kind, namespaces: DataFrame, tables: Tables) -> DataFrame:
+    key = list(contract(SNAPSHOTS).key)
+    theirs = stored(tables).where(is_of(kind)).join(namespaces.select("namespace"), "namespace", "left_semi")
+    return theirs.select("bucket", *key).join(rows.select(*key), key, "left_anti")
+
+
+def in_force(rows: DataFrame) -> DataFrame:
+    """Return the snapshots in force.  Reads: rows of `snapshot`.  Gives: HOME, record_id.  Rows: one per namespace."""
+    return rows.where(F.col("status") == "in_force").select(*HOME, F.col("snapshot_id").alias("record_id"))

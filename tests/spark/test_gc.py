@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from threading import Barrier
 from uuid import UUID
 
 import pytest
@@ -40,7 +42,7 @@ from support.aura_reference import fact_row
 from support.context_cases import context_vectors, pruning_context, reattested
 from support.devicelog_reference import entry_row
 from support.ipfslog_cases import entry
-from support.lakes import counted, write_files
+from support.lakes import Lake, counted, write_files
 from support.log_lakes import ReferenceLogs, enter, enter_identities, file_of, lake_tables, union
 from support.pruned_contexts import authority_rows, world
 from support.random_devices import random_history
@@ -357,10 +359,20 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert shown_bodies(lake, rest) == rest
     assert everything.counts["compacted_files"] > everything.counts["written_files"] > 0
     lake.reduce()
+    # A commit without records, as a collection makes one: nothing is left to reduce, and the state says so.
+    lake.damage("ALTER TABLE device_log_entry SET TBLPROPERTIES ('made.for' = 'this test')")
+    newest = lake.versions()["device_log_entry"]
     texts = archived(lake, tmp_path)
-    done = lake.gc(dialects=("sdmp",), archive=tmp_path / "archive")
+    done = lake.gc(upkeep=AT_ONCE, archive=tmp_path / "archive")
     assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}
     assert_archived(tmp_path / "archive", texts)
+    assert max(lake.rows("namespace_state", "reduced_version")) == (newest,)
+    assert shown_bodies(lake, rest) == set()
+    assert [
+        at for (at,) in lake.asked("SELECT vacuumed_at FROM gc_run WHERE gc_number IS NOT NULL") if at is None
+    ] == []
+    assert lake.reduce().counts["new_records"] == 0
+    assert lake.reduce(full=True).members["differences"] == {}
     # What was erased does not come back.
     lines = b"".join(write_entry(entry) + b"\n" for entry in entries)
     lake.dialect = "devicelog"
@@ -588,6 +600,51 @@ def test_a_kill_at_any_point_and_one_repeat_end_as_if_nothing_had_happened(new_l
     assert lake_tables(lake) == before
     assert counted(lake.gc(), COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": 4}
     assert len(lake.rows("ipfs_log_entry", "record_id")) == 2 * len(logs)
+
+
+@pytest.mark.slow
+def test_two_collections_and_an_ingest_at_once_end_as_one_after_the_other(new_lake):
+    lake = new_lake(dialect="ipfslog")
+    enter_identities(lake)
+    logs = {name: chain(name) for name in ("one", "two", "fed")}
+    enter(lake, [each for made in logs.values() for each in made])
+    told = {name: LogConfiguration("keyvalue", ("*",), "config") for name in (*logs, "new")}
+    lake.reduce(files=file_of(told))
+    before = lake_tables(lake)
+    # All three are at work until both collections have their proof: one number, one of them gets it.
+    proved = Barrier(3, timeout=120)
+
+    def collect(_):
+        own = Lake(lake.spark.newSession(), lake.settings, lake.path, dialect="ipfslog")
+        return own.gc(faults=Faults("gc.proved", fire=proved.wait))
+
+    def feed():
+        own = Lake(lake.spark.newSession(), lake.settings, lake.path, dialect="ipfslog")
+        proved.wait()
+        # Beside the append and the deletions: entries that go, and entries of a new log.
+        enter(own, [*logs["fed"], *chain("new")])
+
+    with ThreadPoolExecutor(3) as pool:
+        fed, reports = pool.submit(feed), list(pool.map(collect, range(2)))
+        fed.result()
+    gone = sorted(report.counts["pruned"] for report in reports)
+    assert sum(gone) in (4 * len(logs), 4 * (len(logs) + 1))
+    assert [report.exit for report in reports] == [0, 0]
+    outcomes = [outcome for (outcome,) in lake.rows("gc_run", "outcome")]
+    assert outcomes.count("LOST_RACE") == len(logs)
+    numbers = {number for (number,) in lake.rows("pruned_record", "gc_number")}
+    assert len(lake.rows("pruned_record", "record_id")) == len(
+        set(lake.rows("pruned_record", "namespace", "record_id"))
+    )
+    lake.reduce()
+    last = lake.gc()
+    assert last.counts["refused"] == 0
+    assert numbers <= {number for (number,) in lake.rows("pruned_record", "gc_number")}
+    assert len(lake.rows("ipfs_log_entry", "record_id")) == 2 * len(told)
+    assert len(lake.rows("pruned_record", "record_id")) == 4 * len(told)
+    assert lake.reduce(full=True).members["differences"] == {}
+    rest = {table: [row for row in rows if row[0] != "log:new"] for table, rows in lake_tables(lake).items()}
+    assert rest == before
 
 
 def test_the_boundary_is_exact_in_spark(spark):

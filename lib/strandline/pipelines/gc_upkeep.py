@@ -87,8 +87,10 @@ def keep_up(
             told = gc_runs.of_run(store).where("outcome = 'DONE' AND gc_number IS NOT NULL")
             done.written |= gc_runs.write_runs(store, told.withColumn("reason", F.lit(BEHIND)))
         else:
+            # Before files go: a VACUUM commits versions of its own.
+            gone = _without_files(store, used, before)
             _vacuum(store, used, asked.vacuum_hours, context, done)
-            done.written |= gc_runs.write_runs(store, _vacuumed(store, used, before, now))
+            done.written |= gc_runs.write_runs(store, _vacuumed(store, gone, now))
     return done
 
 
@@ -144,22 +146,26 @@ def _vacuum(
         done.written[table] = Written(store.version(table))
 
 
-def _vacuumed(store: TableStore, dialects: Iterable[Dialect], before: datetime, now: datetime) -> DataFrame:
-    """Return the rows of `gc_run` whose deleted bytes are in no file any more, with the time.
-
-    A collection that another run finished does not say which commit deleted: then the newest one counts.
-    """
+def _without_files(store: TableStore, dialects: Iterable[Dialect], before: datetime) -> DataFrame:
+    """Return up to which version each record table loses files.  Gives: dialect, gone, newest.  Rows: one per table."""
     versions = [
         (each.info.name, gone, store.version(each.info.record_table))
         for each in dialects
         if (gone := old_versions.version_at(store, each.info.record_table, before)) is not None
     ]
-    known = store.spark.createDataFrame(versions, "dialect STRING, gone BIGINT, newest BIGINT")
-    tables = store.read("namespace_state").select("namespace", "dialect").join(F.broadcast(known), "dialect")
+    return store.spark.createDataFrame(versions, "dialect STRING, gone BIGINT, newest BIGINT")
+
+
+def _vacuumed(store: TableStore, gone: DataFrame, now: datetime) -> DataFrame:
+    """Return the rows of `gc_run` whose deleted bytes are in no file any more, with the time.
+
+    A collection that another run finished does not say which commit deleted: then the newest one counts.
+    """
+    states = store.read("namespace_state").select("namespace", "dialect").join(F.broadcast(gone), "dialect")
     open_ = store.read(gc_runs.GC_RUNS).where(
         "outcome = 'DONE' AND gc_number IS NOT NULL AND vacuumed_at IS NULL"
     )
-    found = open_.join(tables, "namespace").where(F.coalesce("delete_version", "newest") <= F.col("gone"))
+    found = open_.join(states, "namespace").where(F.coalesce("delete_version", "newest") <= F.col("gone"))
     return found.select(*open_.columns).withColumn("vacuumed_at", F.lit(now.astimezone(UTC)))
 
 

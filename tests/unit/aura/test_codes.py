@@ -35,8 +35,8 @@ from support.aura_tampering import SHAPES
 
 KNOWN = [*facts().values(), other_authority(), second_context()["g"]]
 FORKS = {f"AURA_{each}_FORK" for each in ("OP", "CONSENSUS", "CHECKPOINT", "COMMIT", "SNAPSHOT")}
-STATES_ALONE = {"LEAF_LIMIT", "EPOCH_OVERFLOW"}
-"""Of states that take thousands of operations: `test_states.py` builds them."""
+STATES_ALONE = {"LEAF_LIMIT", "EPOCH_OVERFLOW", "BELOW_SNAPSHOT"}
+"""`test_states.py` builds states of thousands of operations, `test_authority_pruning.py` ones that were pruned."""
 
 
 def judged(fact, known=KNOWN):

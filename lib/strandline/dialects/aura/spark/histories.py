@@ -8,10 +8,9 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.contexts.dependencies import authority_id
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
+from strandline.dialects.aura.spark.namespaces import authority_id, is_of
 from strandline.dialects.aura.spark.tables import SNAPSHOTS
-from strandline.dialects.aura.spark.touched import is_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
 
@@ -32,7 +31,7 @@ def needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Dat
     return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
 
 
-def told_of(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, DataFrame]:
+def relied_and_settled(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, DataFrame]:
     """Return the states of authorities that earlier collections relied on, and which authorities have a known base.
 
     Gives:  namespace, relied (None if nothing was pruned); namespace, is_settled.  Rows: one per authority.
@@ -53,7 +52,7 @@ def told_of(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, 
 def histories_of(facts: DataFrame, told: tuple[DataFrame | None, DataFrame]) -> DataFrame:
     """Return the histories of authorities.
 
-    Reads:  facts: rows of `aura_fact` with `is_history`; told: `told_of`.
+    Reads:  facts: rows of `aura_fact` with `is_history`; told: the result of `relied_and_settled`.
     Gives:  kernels.HISTORY_SCHEMA.  Rows: one per authority.
     """
     relied, settled = told

@@ -26,11 +26,11 @@ from strandline.dialects.aura.spark.histories import (
     inputs_of,
     is_history,
     needed_facts,
+    relied_and_settled,
     states_of,
-    told_of,
 )
+from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATES
-from strandline.dialects.aura.spark.touched import is_of
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
@@ -47,7 +47,7 @@ class PlannedFacts:
     """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
 
     `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `told`: what
-    the tables say of authorities, see `told_of`.
+    the tables say of authorities, see `relied_and_settled`.
     """
 
     retained: RetainedFacts
@@ -66,7 +66,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     contexts = retained_facts(jobs.checkpoint(read, "facts"), tables, jobs)
     retained = contexts.where(scope.is_asked())
     members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
-    told = told_of(tables, contexts)
+    told = relied_and_settled(tables, contexts)
     histories = jobs.checkpoint(histories_of(needed_facts(every, members, scope), told), "histories")
     carried = (
         None if retained.pruned is None else jobs.checkpoint(retained.pruned.skeleton_sums(), "skeletons")

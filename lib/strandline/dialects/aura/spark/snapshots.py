@@ -18,7 +18,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts
-from strandline.dialects.aura.spark.touched import Kind, is_of
+from strandline.dialects.aura.spark.namespaces import Kind, is_of
 from strandline.dialects.aura.spark.tables import HOME, PRUNED, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY

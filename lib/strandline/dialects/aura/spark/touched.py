@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts.bodies import GRANTS
+from strandline.dialects.aura.spark.namespaces import KINDS, Kind, is_of
 from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
 
-Kind = Literal["authority", "context"]
 Group = Literal["grants", "flows", "refinements"]
-_KINDS: Final[tuple[Kind, ...]] = ("authority", "context")
 GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
     "grants": GRANTS, "flows": ("FlowCharge", "FlowLimit"), "refinements": ("Capability",)
 }  # fmt: skip
@@ -61,20 +60,15 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     has_snapshots = F.max(F.col("kind") == "Snapshot").alias("has_snapshots")
     named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has, has_snapshots), "namespaces")
     buckets = (
-        F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in _KINDS
+        F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in KINDS
     )
     found = jobs.row(named.agg(*buckets, *(F.max(name).alias(name) for name in (*GROUPS, "has_snapshots"))))
     groups = frozenset(group for group in GROUPS if found[group])
-    all_buckets = {kind: tuple(found[kind]) for kind in _KINDS}
+    all_buckets = {kind: tuple(found[kind]) for kind in KINDS}
     return Touched(
         named.drop("has_snapshots"), all_buckets, groups, news,
         has_snapshots=bool(found["has_snapshots"]) or snapshots.are_stored(tables, jobs),
     )  # fmt: skip
-
-
-def is_of(kind: Kind) -> Column:
-    """Return whether the namespace of a row is of this kind."""
-    return F.startswith("namespace", F.lit(f"{kind}:"))
 
 
 def facts_of(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
+from strandline.dialects.aura.spark.namespaces import authority_id
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATES
 
-_ID_AT: Final = len("authority:") + 1
 _STATE: Final = (*HOME, "record_count", "state_hash", "reducer_version")
 
 
@@ -123,11 +123,6 @@ class Members:
         return each.select(
             *HOME, F.col("used.namespace").alias("member"), F.col("used.commitment").alias("commitment")
         )
-
-
-def authority_id() -> Column:
-    """Return the id (uuid) in the namespace of an authority, as `authority`."""
-    return F.substring("namespace", _ID_AT, 36).alias("authority")
 
 
 def _chain(operations: DataFrame) -> DataFrame:

@@ -2,6 +2,8 @@
 
 import re
 
+from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.verify import admit
 from strandline.dialects.ipfslog.reduce import LogConfiguration
 from support.aura_cases import K2, U, facts, other_authority, states
 from support.context_cases import V_ID, context_vectors, named_facts
@@ -46,3 +48,13 @@ def test_a_log_is_planned_and_proved_as_the_page_of_pruning_says() -> None:
     left = run("snapshots.md", "plan_log", entries=entries, configuration=LogConfiguration("keyvalue"))
     assert not left["plan"].prune  # type: ignore[attr-defined]
     assert sum(left["plan"].holds.values()) == len(entries)  # type: ignore[attr-defined]
+
+
+def test_an_authority_is_planned_and_proved_as_the_page_of_pruning_says() -> None:
+    every = facts().values()
+    operations, base = admit(every).operations.values(), reduce_authority(U, every).state
+    given = {"namespace": U, "operations": operations, "others": (), "base": base}
+    left = run("snapshots.md", "plan_authority", **given)
+    # The window of the page is longer than this history.
+    assert set(left["plan"].holds) == {"KIND_KEPT", "ABOVE_BASE", "WINDOW"}  # type: ignore[attr-defined]
+    assert sum(left["plan"].holds.values()) == len(every)  # type: ignore[attr-defined]

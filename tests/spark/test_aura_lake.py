@@ -328,12 +328,15 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     outcomes = dict(copied.rows("attested_op", "op_id", "outcome"))
     assert (outcomes[late.op_id], outcomes[facts()["A1"].op_id]) == ("superseded", "applied")
     judged = ("snapshot_id", "origin", "status", "record_count")
-    assert copied.rows("snapshot", *judged) == [(in_force.fact_id, "fact", "in_force", 9)]
+    # The published one states a hash that is not that of what it lists.
+    false = bytes.fromhex(VECTORS["others"]["snapshot"])
+    expected = [(in_force.fact_id, "fact", "in_force", 9), (false, "fact", "unsound", 2)]
+    assert sorted(copied.rows("snapshot", *judged)) == sorted(expected)
     # It is judged again from its facts, and the state does not depend on its stored row.
     copied.damage("DELETE FROM snapshot")
     report = copied.reduce(full=True)
     assert (report.exit, report.members["differences"]) == (1, {"snapshot": [U.text]})
-    assert copied.rows("snapshot", *judged) == [(in_force.fact_id, "fact", "in_force", 9)]
+    assert sorted(copied.rows("snapshot", *judged)) == sorted(expected)
 
 
 PAGE = ROOT / "docs" / "aura.md"

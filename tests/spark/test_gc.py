@@ -556,6 +556,7 @@ POINTS = ("gc.proved", "gc.pruned")
 """Before and after records have gone; `test_gc_kills.py` kills a process at each."""
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_point_and_one_repeat_end_as_if_nothing_had_happened(new_lake, monkeypatch):
     lake = new_lake(dialect="ipfslog")
     enter_identities(lake)

@@ -64,7 +64,7 @@ def archive(
                     file.write(bytes(piece["content"]))
                     lines += piece["records"]
                 made = file.publish()
-            _state(folder, namespace, made, _verified(dialect, namespace, made, lines))
+            _add_line(folder, namespace, made, _verified(dialect, namespace, made, lines))
             written += 1
     return written, forked
 
@@ -85,13 +85,13 @@ def _verified(dialect: Archives, namespace: str, made: WrittenFile, lines: int) 
     return held
 
 
-def _state(folder: Path, namespace: str, made: WrittenFile, held: ArchivedJournal) -> None:
+def _add_line(folder: Path, namespace: str, made: WrittenFile, held: ArchivedJournal) -> None:
     """Add the line of a journal to the manifest."""
-    told = {
+    line = {
         "namespace": namespace, "lines": held.lines, "bytes": made.bytes, "sha256": made.sha256, "tip": held.tip,
     }  # fmt: skip
     try:
-        append_to(folder / MANIFEST, json.dumps(told).encode("ascii") + b"\n")
+        append_to(folder / MANIFEST, json.dumps(line).encode("ascii") + b"\n")
     except OSError as error:
         raise _not_writable(folder / MANIFEST, error) from error
 

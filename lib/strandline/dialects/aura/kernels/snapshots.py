@@ -87,8 +87,7 @@ def _forks(namespace: Namespace, facts: list[Fact], verdicts: SnapshotVerdicts) 
         return []
     rows = reduce_authority(namespace, facts).chain.rows.values()
     inputs = {(namespace.id, state): data for state, data in state_inputs(row.op for row in rows).items()}
-    home = ("namespace",)
     return [
-        {name: value for name, value in asdict(fork).items() if name not in home}
+        {name: value for name, value in asdict(fork).items() if name != "namespace"}
         for fork in snapshot_forks(namespace, verdicts, inputs)
     ]

@@ -47,7 +47,7 @@ class Transitions:
 
     `certified` has a quorum, `finalized` a proven consensus over its id; the value is the commitment that it leads to.
     `dropped` are named by an abort or a supersession with a quorum, `dropped_a3` by one that reaches finalized ones.
-    `reasons` are those of proposals. An alarm says only that somebody looks.
+    `reasons` are those of proposals. An alarm is no proposal.
     """
 
     certified: dict[bytes, bytes] = field(default_factory=dict)

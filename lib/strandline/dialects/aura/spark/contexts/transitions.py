@@ -101,7 +101,7 @@ def _reasons(said: DataFrame) -> DataFrame:
         said.where(F.col("variant") == _PROPOSED).groupBy(*_PLACE, "id").agg(F.max(gravity).alias("gravity"))
     )
     certified = said.where(F.col("variant") == _CERTIFIED).select(*_PLACE, "id").distinct()
-    # Anyone proposes: only what somebody certified can be live.
+    # A proposal alone is never live: it needs a certificate.
     kept = each.join(certified, [*_PLACE, "id"], "left_semi")
     entries = F.map_from_entries(F.collect_list(F.struct("id", "gravity")))
     return kept.groupBy(*_PLACE).agg(entries.alias("reasons"))

@@ -92,8 +92,9 @@ def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after
             return done
 
     store = lake.store()
+    rows = store.read("node_journal_line").localCheckpoint()
+    DeltaTable(table).delete("n = 5")
     before = store.version("node_journal_line")
-    rows = store.read("node_journal_line")
     retry = Overtaken(lake.settings.merge)
     overtaken = TableStore(lake.spark, store.location, retry, run_id="overtaken")
     written = overtaken.merge_new("node_journal_line", rows, tuple(range(16)), {})

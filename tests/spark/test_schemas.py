@@ -61,6 +61,7 @@ def test_a_table_read_back_is_what_its_contract_says(spark, settings, empty_lake
     choices = {
         "node_journal_line": {"strandline.sdmp.reading": "weak"},
         "ipfs_log_entry": {"strandline.ipfslog.profile": "strict"},
+        "aura_fact": {"strandline.aura.amp_transitions": "off"},
         "device_log_entry": {
             "strandline.devicelog.fork_policy": "keep-both",
             "strandline.devicelog.ssb_hmac_key": "",

@@ -76,11 +76,14 @@ def _lost(table: str, buckets: tuple[int, ...], tries: int, conflict: Exception)
 
 
 @contextmanager
-def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set session settings for one statement, then restore the previous values."""
+def session_settings(spark: SparkSession, settings: Mapping[str, str | None]) -> Iterator[None]:
+    """Set session settings for one statement, or take them away (None), then restore the previous values."""
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
-        spark.conf.set(name, value)
+        if value is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, value)
     try:
         yield
     finally:
@@ -111,3 +114,12 @@ def transaction(app_id: str, version: int, run_id: str) -> dict[str, str]:
     run id and a statement number, so only a retry of the same statement is skipped.
     """
     return {TXN_APP: app_id, TXN_VERSION: str(version), USER_METADATA: run_id}
+
+
+def without_transaction(run_id: str) -> dict[str, str | None]:
+    """Return the settings that name the run of a commit that changes nothing if it is repeated.
+
+    To look for an application id Delta computes the whole state of the table, which it has no other use for, and it
+    keeps every id for ever.
+    """
+    return {TXN_APP: None, TXN_VERSION: None, USER_METADATA: run_id}

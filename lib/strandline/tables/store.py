@@ -25,7 +25,7 @@ from strandline.contracts.model import Contract
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
-from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction
+from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
 from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
 
@@ -57,7 +57,7 @@ class Written:
 class TableStore(TableReads):
     """The tables of one lake, read and written through one Spark session.
 
-    Every commit contains `run_id`, which makes it idempotent. `attempt` is not empty if another process can have the
+    Every commit names `run_id` and is idempotent. `attempt` is not empty if another process can have the
     same run id: its commits are not those of this one, except the row in `run`.
     """
 
@@ -123,7 +123,9 @@ class TableStore(TableReads):
             described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
         )
         sorted_rows = laid_out(with_run(rows, described, self.run_id), described)
-        return self._merge(described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False)
+        return self._merge(
+            described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False, once=True
+        )
 
     def insert_at_slot(self, table: str, rows: DataFrame, buckets: tuple[int, ...], column: str) -> Written:
         """Insert all rows of a namespace, or none if a stored one has the value of `slot` in `column`.
@@ -135,7 +137,7 @@ class TableStore(TableReads):
             described, target=self.target(table), source=self._view(table), buckets=buckets, column=column
         )
         rows = with_run(rows, described, self.run_id)
-        return self._merge(described, sql, rows, buckets, {REPARTITION: "false"}, lay_out=False)
+        return self._merge(described, sql, rows, buckets, {REPARTITION: "false"}, lay_out=False, once=True)
 
     def replace(
         self,
@@ -172,7 +174,7 @@ class TableStore(TableReads):
         sql = upsert_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets
         )
-        return self._merge(described, sql, rows, buckets, {})
+        return self._merge(described, sql, rows, buckets, {}, once=True)
 
     def delete(self, table: str, keys: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Delete the rows with a key in `keys` (key columns and bucket)."""
@@ -217,17 +219,19 @@ class TableStore(TableReads):
         return f"strandline_{table}_{self._statements}"
 
     def _transaction(self, table: str) -> dict[str, str]:
-        self._statements += 1
         return transaction(f"{self.run_id}/{table}/{self._attempt}{self._statements}", 0, self.run_id)
 
     def _merge(
         self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
-        *, lay_out: bool = True, marks: tuple[str, ...] = (),
+        *, lay_out: bool = True, marks: tuple[str, ...] = (), once: bool = False,
     ) -> Written:  # fmt: skip
+        """Run a MERGE. `once`: repeated, it would do something else, so its commit carries a transaction id."""
         view = self._view(described.table)
         source = laid_out(rows.select(*described.names, *marks), described) if lay_out else rows
         source.createOrReplaceTempView(view)
-        statement = {**self._transaction(described.table), **layout_settings(described), **settings}
+        self._statements += 1
+        named = self._transaction(described.table) if once else without_transaction(self.run_id)
+        statement = {**named, **layout_settings(described), **settings}
         try:
             self.spark.conf.unset(LAST_COMMIT)
             with session_settings(self.spark, statement):

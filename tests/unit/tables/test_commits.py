@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
@@ -15,9 +16,14 @@ from strandline.tables.commits import (
     TXN_VERSION,
     USER_METADATA,
     Retry,
+    session_settings,
     transaction,
+    without_transaction,
 )
 from strandline.tables.spark_errors import spark_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 APPENDED = "[DELTA_CONCURRENT_APPEND]"
 POLICY = defaults().merge.model_copy(
@@ -123,3 +129,14 @@ def test_a_commit_carries_its_own_id_and_the_run() -> None:
     assert transaction("run/node_journal_line/3", 0, "run") == {
         TXN_APP: "run/node_journal_line/3", TXN_VERSION: "0", USER_METADATA: "run",
     }  # fmt: skip
+
+
+def test_a_setting_can_be_taken_away_for_a_statement_and_is_there_again_afterwards() -> None:
+    conf = {TXN_APP: "theirs"}
+
+    session = SimpleNamespace(
+        conf=SimpleNamespace(get=conf.get, set=conf.__setitem__, unset=lambda name: conf.pop(name, None))
+    )
+    with session_settings(cast("SparkSession", session), without_transaction("run")):
+        assert conf == {USER_METADATA: "run"}
+    assert conf == {TXN_APP: "theirs"}

@@ -205,7 +205,7 @@ class Lake:
 
         store = self._store()
         full = qualified(query, places(store.location)) if is_connect(store.spark) else query
-        with query_errors(), nullcontext() if full != query else bare_names(store):
+        with query_errors(), nullcontext() if full != query else bare_names(store, query):
             return store.spark.sql(full)
 
     def _store(self) -> TableStore:

@@ -232,15 +232,16 @@ class Lake:
         from strandline.tables.views import bare_names
 
         store = self.store()
-        with store.sized(0), bare_names(store):
+        with store.sized(0), bare_names(store, query):
             return [plain(row) for row in self.spark.sql(query).collect()]
 
     def damage(self, statement: str, *names: str) -> None:
         """Change tables behind the product's back, by SQL with bare names of tables; each `{}` is one of `names`."""
         from strandline.tables.views import bare_names
 
-        with bare_names(self.store()):
-            self.spark.sql(statement.format(*names)).collect()
+        statement = statement.format(*names)
+        with bare_names(self.store(), statement):
+            self.spark.sql(statement).collect()
 
     def versions(self) -> dict[str, int]:
         """The version of every table but `run`."""

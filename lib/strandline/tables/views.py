@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import SparkSession
@@ -22,6 +24,10 @@ SCHEMA: Final = "strandline"
 CATALOG: Final = "spark_catalog"
 """Name of the session catalog."""
 
+_SHOW_TABLES: Final = "SHOW TABLES"
+_ANY_NAME: Final = frozenset(("show", "identifier"))
+"""Words of statements that can name any table without its name as a word."""
+
 
 def names() -> tuple[str, ...]:
     """Return the bare names of all tables and views."""
@@ -33,9 +39,34 @@ def lake_views() -> Mapping[str, Query]:
     return views(behind=(part.select for health in health_queries() for part in health.behind))
 
 
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Tables by their names, and the views of them."""
+
+    tables: tuple[str, ...]
+    views: Mapping[str, Query]
+
+
+def relations(statement: str | None = None) -> Relations:
+    """Return the tables and views that a statement can read: all whose names are words of it, or of such a view.
+
+    Spark resolves a view for each of its columns when it is created: all views of a lake take it many seconds.
+    None stands for a statement that can read all.
+    """
+    words = _words(statement) if statement is not None else _ANY_NAME
+    is_any = not words.isdisjoint(_ANY_NAME)
+    found = {name: view for name, view in lake_views().items() if is_any or name in words}
+    words = words.union(*(_words(view.select) for view in found.values()))
+    return Relations(tuple(table for table in tables() if is_any or table in words), found)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.lower()))
+
+
 @contextmanager
-def bare_names(store: TableStore) -> Iterator[None]:
-    """Make bare names refer to the tables and views of the lake while the block runs.
+def bare_names(store: TableStore, statement: str | None = None) -> Iterator[None]:
+    """Make bare names refer to the tables and views of the lake while the block runs: those of `relations`.
 
     - A lake in a schema: that schema becomes the current one.
     - A lake at a path: its tables (external) and views are in the schema `strandline` of the session catalog, which
@@ -52,10 +83,10 @@ def bare_names(store: TableStore) -> Iterator[None]:
         with current_schema(store.spark, location.catalog, location.schema_name):
             yield
     elif has_metastore(spark):
-        with _as_temporary_views(store):
+        with _as_temporary_views(store, relations(statement)):
             yield
     else:
-        _register(store)
+        _register(store, relations(statement))
         with current_schema(store.spark, CATALOG, SCHEMA):
             yield
 
@@ -75,8 +106,8 @@ def create_schema_sql(name: str, folder: str) -> str:
     return f"CREATE SCHEMA IF NOT EXISTS {quote_name(CATALOG, name)} LOCATION {quote_text(folder)}"
 
 
-def _register(store: TableStore) -> None:
-    """Register the lake's tables and views in the schema `strandline`, unless they are there.
+def _register(store: TableStore, wanted: Relations) -> None:
+    """Register tables and views of the lake in the schema `strandline`, unless they are there.
 
     The comment of the schema names the lake: all sessions of a JVM share the catalog.
     """
@@ -85,17 +116,19 @@ def _register(store: TableStore) -> None:
         # Spark creates the folder of a schema. It must not be the lake's folder: DROP SCHEMA would delete that.
         with tempfile.TemporaryDirectory(prefix="strandline-") as folder:
             spark.sql(create_schema_sql(SCHEMA, folder))
-    elif spark.catalog.getDatabase(quote_name(CATALOG, SCHEMA)).description == path:
-        return
-    spark.sql(_comment_sql(""))
-    with current_schema(store.spark, CATALOG, SCHEMA):
-        for name in view_names():
-            spark.sql(_drop_view(name))
-        for table in tables():
-            spark.sql(_drop_table(table))
-            spark.sql(external_table_sql(table, store.location.table_path(table)))
-        for name, view in lake_views().items():
-            spark.sql(create_view_sql(view, target=quote_name(name)))
+    with current_schema(spark, CATALOG, SCHEMA):
+        there = {row["tableName"] for row in spark.sql(_SHOW_TABLES).collect() if not row["isTemporary"]}
+        if spark.catalog.getDatabase(quote_name(CATALOG, SCHEMA)).description != path:
+            spark.sql(_comment_sql(""))
+            for name in there:
+                spark.sql(_drop_table(name) if name in tables() else _drop_view(name))
+            there = set()
+        for table in wanted.tables:
+            if table not in there:
+                spark.sql(external_table_sql(table, store.location.table_path(table)))
+        for name, view in wanted.views.items():
+            if name not in there:
+                spark.sql(create_view_sql(view, target=quote_name(name)))
     spark.sql(_comment_sql(path))
 
 
@@ -104,16 +137,16 @@ def _comment_sql(text: str) -> str:
 
 
 @contextmanager
-def _as_temporary_views(store: TableStore) -> Iterator[None]:
+def _as_temporary_views(store: TableStore, wanted: Relations) -> Iterator[None]:
     spark = store.spark
     try:
-        for table in tables():
+        for table in wanted.tables:
             store.read(table).createOrReplaceTempView(table)
-        for name, view in lake_views().items():
+        for name, view in wanted.views.items():
             spark.sql(create_view_sql(view, target=quote_name(name), temporary=True))
         yield
     finally:
-        for name in names():
+        for name in (*wanted.tables, *wanted.views):
             spark.catalog.dropTempView(name)
 
 

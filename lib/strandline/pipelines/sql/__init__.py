@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,7 @@ from strandline.pipelines.sql.values import json_rows
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
 from strandline.tables.store import TableStore
-from strandline.tables.views import bare_names
+from strandline.tables.views import bare_names, relations
 
 ROWS_SHOWN: Final = 10_000
 """Maximum number of rows of a printed table and of `--json`."""
@@ -52,7 +53,12 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     lake.check_there(store)
     context.progress.stage("running the query")
     most = ROWS_SHOWN if request.format == "table" else ROWS_GIVEN
-    with session_settings(store.spark, _NO_SUBSTITUTION), bare_names(store), query_errors():
+    with (
+        session_settings(store.spark, _NO_SUBSTITUTION),
+        bare_names(store, request.query),
+        store.sized(_bytes_read(store, request.query)),
+        query_errors(),
+    ):
         rows = query_check(store.spark, store.location).frame(request.query)
         members: dict[str, Any] = {"columns": list(rows.columns), "rows": [], "truncated": False}
         if request.format == "parquet" and request.out is not None:
@@ -67,6 +73,12 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
         counts={"rows": count},
         members=members,
     )
+
+
+def _bytes_read(store: TableStore, query: str) -> int:
+    """Return the bytes of the tables that a query can read; one of no table computes what it likes."""
+    read = relations(query).tables
+    return sum(map(store.stored_bytes, read)) if read else sys.maxsize
 
 
 def _collected(rows: DataFrame) -> pa.Table:

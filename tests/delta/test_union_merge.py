@@ -98,3 +98,13 @@ def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after
     overtaken = TableStore(lake.spark, store.location, retry, run_id="overtaken")
     written = overtaken.merge_new("node_journal_line", rows, tuple(range(16)), {})
     assert (written.version, store.version("node_journal_line")) == (before + 1, before + 2)
+    # Another run with the same rows changes nothing, so it commits nothing, unless it repairs what a killed one left.
+    later = TableStore(lake.spark, store.location, Retry(lake.settings.merge), run_id="later")
+    assert later.merge_new("node_journal_line", rows, tuple(range(16)), {}).inserted == 0
+    assert (later.version("node_journal_line"), later.merged_by("node_journal_line")) == (
+        before + 2,
+        "overtaken",
+    )
+    assert later.has_partial_run(("node_journal_line",))
+    assert later.merge_new("node_journal_line", rows, tuple(range(16)), {}).inserted == 0
+    assert (later.version("node_journal_line"), later.merged_by("node_journal_line")) == (before + 3, "later")

@@ -76,6 +76,7 @@ class TableStore(TableReads):
         self._attempt = attempt
         self._retry = retry
         self._statements = 0
+        self._left_behind: set[str] = set()
 
     def of_run(self, run_id: str) -> TableStore:
         """Return the same tables, for another run."""
@@ -193,13 +194,20 @@ class TableStore(TableReads):
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
-        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
+        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running.
+
+        This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
+        that it becomes the last writer, and the next run has nothing to repair.
+        """
         writers = (self.merged_by(table) for table in tables)
         named = sorted({each for each in writers if each is not None} - {self.run_id})
         if not named:
             return False
         recorded = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
-        return recorded < len(named)
+        if recorded == len(named):
+            return False
+        self._left_behind.update(tables)
+        return True
 
     def append_run(self, row: Mapping[str, object]) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""
@@ -225,11 +233,15 @@ class TableStore(TableReads):
         self, described: Contract, sql: str, rows: DataFrame, buckets: tuple[int, ...], settings: Mapping[str, str],
         *, lay_out: bool = True, marks: tuple[str, ...] = (), once: bool = False,
     ) -> Written:  # fmt: skip
-        """Run a MERGE. `once`: repeated, it would do something else, so its commit carries a transaction id."""
+        """Run a MERGE. `once`: repeated, it would do something else, so its commit carries a transaction id.
+
+        With an id Delta commits a MERGE that changes nothing, too.
+        """
         view = self._view(described.table)
         source = laid_out(rows.select(*described.names, *marks), described) if lay_out else rows
         source.createOrReplaceTempView(view)
         self._statements += 1
+        once = once or described.table in self._left_behind
         named = self._transaction(described.table) if once else without_transaction(self.run_id)
         statement = {**named, **layout_settings(described), **settings}
         try:

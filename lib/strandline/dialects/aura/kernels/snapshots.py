@@ -22,7 +22,7 @@ from strandline.dialects.aura.types import ZERO, Fact, Namespace
 from strandline.kernels.equivocations import NESTED_FIELDS
 
 SNAPSHOT_INPUT_COLUMNS: Final = (
-    "namespace", "bucket", "fact_cbor", "told", "relied", "authority", "commitment", "gone_id"
+    "namespace", "bucket", "fact_cbor", "known_status", "relied", "authority", "commitment", "gone_id"
 )  # fmt: skip
 _STATUS: Final = (
     pa.field("snapshot_id", pa.binary()), pa.field("status", pa.string()), pa.field("sequence", U64),
@@ -40,7 +40,7 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
     """Yield the statuses of the Snapshot facts of each namespace, and of an authority the fork of sound ones.
 
     Reads: SNAPSHOT_INPUT_COLUMNS, the rows of a namespace together, each of one of three kinds. `fact_cbor`: an
-            accepted fact, of a Snapshot with `told`, its stored status or null, of an authority with `relied`, the
+            accepted fact, of a Snapshot with `known_status`, the stored one or null, of an authority with `relied`, the
             states that collections relied on, or null. `authority` and `commitment`: a state on the chain of a member.
             `gone_id`: a pruned fact, at least one where there is any.
     Gives: JUDGED_SCHEMA, one row per namespace; memory is that of the facts that its snapshots name.
@@ -51,13 +51,15 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 def _judged(group: list[dict[str, Any]]) -> dict[str, Any]:
     stored = [row for row in group if row["fact_cbor"] is not None]
     facts = [stored_fact(row["fact_cbor"]) for row in stored]
-    told = {
-        fact.fact_id: row["told"] for fact, row in zip(facts, stored, strict=True) if row["told"] is not None
+    known = {
+        fact.fact_id: row["known_status"]
+        for fact, row in zip(facts, stored, strict=True)
+        if row["known_status"] is not None
     }
     gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)
     relied = next((row["relied"] for row in stored if row["relied"] is not None), ())
     namespace = facts[0].namespace
-    verdicts = judge_snapshots(namespace, facts, _chains(group), relied, PrunedHere(gone, told))
+    verdicts = judge_snapshots(namespace, facts, _chains(group), relied, PrunedHere(gone, known))
     snapshots = sorted((fact for fact in facts if fact.kind == "Snapshot"), key=lambda fact: fact.fact_id)
     return {
         "namespace": namespace.text, "bucket": group[0]["bucket"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -31,36 +33,43 @@ def needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Dat
     return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
 
 
-def relied_and_settled(tables: Tables, contexts: RetainedFacts) -> tuple[DataFrame | None, DataFrame]:
-    """Return the states of authorities that earlier collections relied on, and which authorities have a known base.
+@dataclass(frozen=True, slots=True)
+class StoredBases:
+    """What the tables say of bases: the states that earlier collections relied on, and authorities with one in force.
 
-    Gives:  namespace, relied (None if nothing was pruned); namespace, is_settled.  Rows: one per authority.
+    `relied`: namespace, relied, or None if nothing was pruned; `settled`: namespace, is_settled. One row per authority.
     """
+
+    relied: DataFrame | None
+    settled: DataFrame
+
+
+def stored_bases(tables: Tables, contexts: RetainedFacts) -> StoredBases:
+    """Return what earlier collections and Snapshot facts in force say of authorities."""
     snapshots = tables.read(SNAPSHOTS).where(F.col("dialect") == DIALECT)
     in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").select("namespace").distinct()
     settled = in_force.withColumn("is_settled", F.lit(True))
     if contexts.pruned is None:
-        return None, settled
+        return StoredBases(None, settled)
     applied = contexts.pruned.rows.select("namespace", "snapshot_id").distinct()
     each = snapshots.join(applied, ["namespace", "snapshot_id"], "left_semi").select(
         F.explode("inputs").alias("input")
     )
     relied = each.select("input.*").groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
-    return relied, settled
+    return StoredBases(relied, settled)
 
 
-def histories_of(facts: DataFrame, told: tuple[DataFrame | None, DataFrame]) -> DataFrame:
+def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
     """Return the histories of authorities.
 
-    Reads:  facts: rows of `aura_fact` with `is_history`; told: the result of `relied_and_settled`.
+    Reads:  facts: rows of `aura_fact` with `is_history`.
     Gives:  kernels.HISTORY_SCHEMA.  Rows: one per authority.
     """
-    relied, settled = told
-    if relied is None:
+    if bases.relied is None:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
-        facts = facts.join(F.broadcast(relied), "namespace", "left")
-    facts = facts.join(F.broadcast(settled), "namespace", "left").fillna(False, ["is_settled"])
+        facts = facts.join(F.broadcast(bases.relied), "namespace", "left")
+    facts = facts.join(F.broadcast(bases.settled), "namespace", "left").fillna(False, ["is_settled"])
     rows = facts.select(*kernels.HISTORY_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
     return map_batches(rows, kernels.histories, kernels.HISTORY_SCHEMA)
 

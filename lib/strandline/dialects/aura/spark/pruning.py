@@ -22,12 +22,13 @@ from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
 from strandline.dialects.aura.spark.histories import (
+    StoredBases,
     histories_of,
     inputs_of,
     is_history,
     needed_facts,
-    relied_and_settled,
     states_of,
+    stored_bases,
 )
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATES
@@ -46,15 +47,14 @@ _KEPT: Final = b"\xa1\x61v\x01"
 class PlannedFacts:
     """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
 
-    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `told`: what
-    the tables say of authorities, see `relied_and_settled`.
+    `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None.
     """
 
     retained: RetainedFacts
     members: DataFrame
     histories: DataFrame
     carried: DataFrame | None
-    told: tuple[DataFrame | None, DataFrame]
+    bases: StoredBases
     has_transitions: bool
 
 
@@ -66,14 +66,14 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     contexts = retained_facts(jobs.checkpoint(read, "facts"), tables, jobs)
     retained = contexts.where(scope.is_asked())
     members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
-    told = relied_and_settled(tables, contexts)
-    histories = jobs.checkpoint(histories_of(needed_facts(every, members, scope), told), "histories")
+    bases = stored_bases(tables, contexts)
+    histories = jobs.checkpoint(histories_of(needed_facts(every, members, scope), bases), "histories")
     carried = (
         None if retained.pruned is None else jobs.checkpoint(retained.pruned.skeleton_sums(), "skeletons")
     )
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
     has_transitions = are_read(scope.reduction.lake_options)
-    planned = PlannedFacts(retained, members, histories, whole, told, has_transitions)
+    planned = PlannedFacts(retained, members, histories, whole, bases, has_transitions)
     facts = _that_count(retained, jobs)
     ordinary = views.view(
         facts, states_of(histories, "chain"), members, jobs, has_transitions=has_transitions
@@ -149,7 +149,7 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
     then = planned.histories.where("base IS NOT NULL").select(*base)
     names = planned.histories.select("namespace")
     facts = tables.read(FACTS).where(is_history()).join(names, "namespace", "left_semi")
-    now = histories_of(facts, planned.told).where("base IS NOT NULL").select(*base)
+    now = histories_of(facts, planned.bases).where("base IS NOT NULL").select(*base)
     moved = then.join(now, base, "left_anti").unionByName(now.join(then, base, "left_anti"))
     return not jobs.has_rows(moved)
 

@@ -19,7 +19,7 @@ from strandline.dialects.aura.reduce import REDUCER
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.continuation import continued
-from strandline.dialects.aura.spark.histories import relied_and_settled
+from strandline.dialects.aura.spark.histories import stored_bases
 from strandline.dialects.aura.spark.tables import (
     AUTHORITIES,
     EQUIVOCATIONS,
@@ -101,7 +101,7 @@ def _as_rows(
 def _judged_snapshots(
     facts: DataFrame, named: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope
 ) -> snapshots.Judged:
-    relied, _ = relied_and_settled(tables, retained_facts(facts, tables, jobs))
+    relied = stored_bases(tables, retained_facts(facts, tables, jobs)).relied
     found = snapshots.judged_authorities(facts, relied, jobs)
     return snapshots.as_judged(found, "authority", named, REDUCER, tables, scope)
 

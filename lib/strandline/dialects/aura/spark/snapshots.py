@@ -26,7 +26,8 @@ from strandline.frames.lift import map_batches
 
 _SHAPE: Final = "Snapshot STRUCT<superseded_facts: ARRAY<ARRAY<STRING>>>"
 _NULLABLE: Final = {
-    "told": "string", "relied": "array<binary>", "authority": "string", "commitment": "binary", "gone_id": "binary"
+    "known_status": "string", "relied": "array<binary>", "authority": "string", "commitment": "binary",
+    "gone_id": "binary",
 }  # fmt: skip
 _ALWAYS: Final = ("AttestedOp", "Snapshot")
 
@@ -79,10 +80,10 @@ def judged_contexts(
     states = attested.distinct().join(chains, ["authority", "commitment"], "left_semi")
     facts = rows.select(*HOME, "record_id", "fact_cbor")
     if pruned is not None:
-        told = stored(tables).select(
-            "namespace", F.col("snapshot_id").alias("record_id"), F.col("status").alias("told")
+        known = stored(tables).select(
+            "namespace", F.col("snapshot_id").alias("record_id"), F.col("status").alias("known_status")
         )
-        facts = facts.join(told, list(KEY), "left").unionByName(
+        facts = facts.join(known, list(KEY), "left").unionByName(
             _gone(rows, pruned.rows), allowMissingColumns=True
         )
     return _judged(facts.drop("record_id").unionByName(states, allowMissingColumns=True), jobs)

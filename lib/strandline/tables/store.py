@@ -36,6 +36,9 @@ DICTIONARY: Final = "parquet.enable.dictionary"
 ROW_GROUP: Final = {"parquet.block.size": str(32 * 1024 * 1024)}
 """A reader loads a whole row group of the requested columns into memory, so row groups must be small."""
 
+ROWS_PER_FILE: Final = {"spark.sql.files.maxRecordsPerFile": "100000"}
+"""Of a table with a layout column, a replacement changes a range: the fewer rows a file has, the fewer are copied."""
+
 MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 """Delta sets it after each commit through the same Spark session, not after commits of other writers."""
@@ -161,13 +164,14 @@ class TableStore(TableReads):
             described, target=self.target(table), source=self._view(table), buckets=buckets,
             deleting=deletes is not None, bounds=bounds,
         )  # fmt: skip
+        settings = ROWS_PER_FILE if described.layout_column is not None else {}
         if deletes is None:
-            settings = {MATERIALIZE: "none"} if in_memory else {}
+            settings = settings | ({MATERIALIZE: "none"} if in_memory else {})
             return self._merge(described, sql, rows, buckets, settings, lay_out=not in_memory)
         kept = rows.select(*described.names, F.lit(False).alias(DELETED))
         keys = deletes.select(*described.partition, *described.key, F.lit(True).alias(DELETED))
         marked = kept.unionByName(keys, allowMissingColumns=True)
-        return self._merge(described, sql, marked, buckets, {}, marks=(DELETED,))
+        return self._merge(described, sql, marked, buckets, settings, marks=(DELETED,))
 
     def upsert(self, table: str, rows: DataFrame, buckets: tuple[int, ...]) -> Written:
         """Insert absent keys, and update the sighting columns of existing ones as the contract says."""

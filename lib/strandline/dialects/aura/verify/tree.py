@@ -36,8 +36,12 @@ def leaf_hash(leaf_id: int, epoch: int, public_key: bytes, h: Hash = sha256) -> 
 
 def branch_hash(index: int, epoch: int, policy: Policy, left: bytes, right: bytes, h: Hash = sha256) -> bytes:
     """Return the commitment of a branch."""
+    return h(_branch_head(index, epoch, policy, h) + left + right)
+
+
+def _branch_head(index: int, epoch: int, policy: Policy, h: Hash) -> bytes:
     head = b"BRANCH" + _VERSION + index.to_bytes(4, "little") + epoch.to_bytes(8, "little")
-    return h(head + policy_hash(policy, h) + left + right)
+    return head + policy_hash(policy, h)
 
 
 def tree_commitment(epoch: int, threshold: int, leaves: int, root: bytes, h: Hash = sha256) -> bytes:
@@ -85,6 +89,13 @@ def branch_policy(leaves: int, threshold: int, level: int, position: int) -> Pol
     if m == below:
         return ALL
     return ANY if m == 1 else Policy("Threshold", m, below)
+
+
+@lru_cache(maxsize=4096)
+def _head_at(leaves: int, threshold: int, epoch: int, level: int, position: int, h: Hash) -> bytes:
+    """Return what a branch hashes before its children."""
+    policy = branch_policy(leaves, threshold, level, position)
+    return _branch_head(first_index(leaves, level) + position, epoch, policy, h)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,35 +151,30 @@ def updated_tree(
 def _tree(
     before: Tree | None, leaves: Sequence[LeafNode], epoch: int, threshold: int, changed: range, h: Hash
 ) -> Tree:
-    sizes = level_sizes(len(leaves))
+    count = len(leaves)
+    sizes = level_sizes(count)
     if not sizes:
         return Tree(epoch, threshold, ())
     old = before.levels if before is not None else ()
-    inside = range(changed.start, min(changed.stop, len(leaves)))
+    inside = range(changed.start, min(changed.stop, count))
     new = [leaf_hash(leaves[at].leaf_id, epoch, leaves[at].public_key, h) for at in inside]
-    levels = [_spliced(old[0] if old else (), inside, new, len(leaves))]
-    hashed = 0
+    below = _spliced(old[0] if old else (), inside, new, count)
+    levels, hashed = [below], 0
+    has_same_leaves = before is not None and before.leaf_count == count
     for level in range(1, len(sizes)):
         changed = range(changed.start // 2, (changed.stop + 1) // 2) if changed else changed
-        if before is None or not _keeps_indices(before.leaf_count, len(leaves), level):
+        if before is None or not (has_same_leaves or _keeps_indices(before.leaf_count, count, level)):
             changed = range(sizes[level])
         elif threshold != before.threshold:
-            changed = _with_other_policies(changed, len(leaves), level, before.threshold, threshold)
-        below, first = levels[-1], first_index(len(leaves), level)
-        inside = range(changed.start, min(changed.stop, sizes[level]))
+            changed = _with_other_policies(changed, count, level, before.threshold, threshold)
+        inside, last = range(changed.start, min(changed.stop, sizes[level])), len(below) - 1
         new = [
-            branch_hash(
-                first + at,
-                epoch,
-                branch_policy(len(leaves), threshold, level, at),
-                below[2 * at],
-                below[min(2 * at + 1, len(below) - 1)],
-                h,
-            )
+            h(_head_at(count, threshold, epoch, level, at, h) + below[2 * at] + below[min(2 * at + 1, last)])
             for at in inside
         ]
         hashed += len(new)
-        levels.append(_spliced(old[level] if level < len(old) else (), inside, new, sizes[level]))
+        below = _spliced(old[level] if level < len(old) else (), inside, new, sizes[level])
+        levels.append(below)
     return Tree(epoch, threshold, tuple(levels), hashed)
 
 

@@ -104,7 +104,7 @@ class Jobs(Protocol):
 
     def checkpoint(self, frame: DataFrame, name: str) -> DataFrame:
         """Return the same rows, as `persist` does, without the plan that computes them: for small frames in chains
-        of steps.
+        of steps, and for frames made of tables that the run changes.
         """
 
     def row(self, frame: DataFrame) -> Row:

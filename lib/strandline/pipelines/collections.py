@@ -49,7 +49,7 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     free = planned.prunable.join(judged.where("is_usable").select("namespace"), "namespace", "left_anti")
     chosen = free.unionByName(planned.prunable.join(only, list(KEY), "left_semi"))
     damaged = judged.where(F.col("reason") == DAMAGED).select("namespace")
-    chosen = jobs.persist(chosen.join(damaged, "namespace", "left_anti"), "what goes")
+    chosen = jobs.checkpoint(chosen.join(damaged, "namespace", "left_anti"), "what goes")
     carries = jobs.checkpoint(planned.prunes.carries_of(planned.plan, chosen), "carries")
     # A snapshot whose carry is not what its records add up to is damaged, too.
     compared = judged.join(carries, "namespace", "left")
@@ -64,7 +64,7 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     sizes = chosen.groupBy("namespace").agg(F.count(F.lit(1)).alias("records"))
     kept = sizes.where(F.col("records") < min_prunable).select("namespace")
     out = judged.where("is_refused").select("namespace").unionByName(kept).distinct()
-    chosen = jobs.persist(chosen.join(out, "namespace", "left_anti"), "what goes")
+    chosen = jobs.checkpoint(chosen.join(out, "namespace", "left_anti"), "what goes")
     some = judged.join(chosen.select("namespace").distinct(), "namespace", "left_semi")
     taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries)
     return Round(planned, judged, chosen, carries, jobs.checkpoint(taken, "new snapshots"))
@@ -105,7 +105,7 @@ class Proved:
 def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
     """Reduce the namespaces again without what goes, and compare all rows; a namespace that differs is refused."""
     planned, chosen = found.planned, found.chosen
-    bones = jobs.persist(planned.prunes.skeletons_of(planned.plan, chosen), "skeletons")
+    bones = jobs.checkpoint(planned.prunes.skeletons_of(planned.plan, chosen), "skeletons")
     reduced = planned.prunes.reduce_rest(planned.plan, bones, found.carries, store, jobs, planned.scope)
     names = jobs.checkpoint(chosen.select("namespace").distinct(), "namespaces with something to prune")
     sides = {}
@@ -131,7 +131,7 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
         "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
-    return Proved(found, jobs.persist(rows, "pruned records"), runs, lost)
+    return Proved(found, jobs.checkpoint(rows, "pruned records"), runs, lost)
 
 
 def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:

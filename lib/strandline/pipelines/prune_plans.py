@@ -122,8 +122,8 @@ def plan(
     found = prunes.plan_pruning(store, jobs, scope)
     newest = jobs.checkpoint(snapshots.newest(stated), "newest snapshots")
     members = store.read(MEMBERS)
-    covered = jobs.persist(snapshots.listed(members, stated, newest), "listed members")
-    to_prune = jobs.persist(snapshots.listed_to_prune(members, newest), "listed to prune")
+    covered = jobs.checkpoint(snapshots.listed(members, stated, newest), "listed members")
+    to_prune = jobs.checkpoint(snapshots.listed_to_prune(members, newest), "listed to prune")
     verdicts = _verdicts(found, pruned, newest, covered, to_prune)
     return Planned(
         dialect, prunes, scope, found, pruned, to_prune, covered, jobs.checkpoint(verdicts, "verdicts on snapshots"),

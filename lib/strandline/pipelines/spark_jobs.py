@@ -40,7 +40,8 @@ class SparkJobs:
         """Return the same rows, computed at their first use and persisted, without the plan that computes them.
 
         For steps that build on each other: the text of a plan doubles with each step, and Spark writes it at every
-        change of plan (measured: minutes at the seventh step, then out of memory).
+        change of plan (measured: minutes at the seventh step, then out of memory). And for rows of a table that the
+        run changes: when a table changes, Spark drops all persisted frames whose plan reads it.
         """
         # The default level keeps rows in memory; a given level keeps them serialised.
         cut = (

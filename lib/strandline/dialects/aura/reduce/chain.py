@@ -107,13 +107,14 @@ class _Walk:
         lost: list[tuple[bytes, bytes]] = []
         commitment = start
         while rivals := self.children.get(commitment):
-            winner = forced.get(commitment) or max(rivals)
+            winner = rivals[0] if len(rivals) == 1 else forced.get(commitment) or max(rivals)
             if self._is_placed(winner):
                 break
             path.append(self._op(winner))
             commitment = self._place(winner, "applied")
-            losers = [op_id for op_id in rivals if op_id != winner]
-            lost += [(self._place(op_id, "superseded", winner), op_id) for op_id in losers]
+            if len(rivals) > 1:
+                losers = [op_id for op_id in rivals if op_id != winner]
+                lost += [(self._place(op_id, "superseded", winner), op_id) for op_id in losers]
         while lost:
             commitment, ancestor = lost.pop()
             orphans = [op_id for op_id in self.children.get(commitment, ()) if not self._is_placed(op_id)]
@@ -125,17 +126,17 @@ class _Walk:
         return Chain(self.placed, path, self.pruned, forked)
 
     def _op(self, op_id: bytes) -> PlacedOp:
-        return self.bones.get(op_id) or self.ops[op_id]
+        return self.ops.get(op_id) or self.bones[op_id]
 
     def _is_placed(self, op_id: bytes) -> bool:
         return op_id in self.placed or op_id in self.pruned
 
     def _place(self, op_id: bytes, outcome: Outcome, lost_to: bytes | None = None) -> bytes:
         """Give an operation its outcome; return the commitment of the state that it makes."""
-        if op_id in self.bones:
+        op = self.ops.get(op_id)
+        if op is None:
             self.pruned[op_id] = outcome
             return self.bones[op_id].new_commitment
-        op = self.ops[op_id]
         siblings = len(self.children[op.parent_commitment])
         fact_count = len(self.repeated.get(op_id, "1"))
         self.placed[op_id] = OperationRow(op, outcome, fact_count, siblings, lost_to)

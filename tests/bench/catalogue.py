@@ -8,7 +8,6 @@ from typing import Final
 
 from bench.described import Bar, Described
 from bench.described_aura import AURA
-from bench.described_contexts import CONTEXTS
 from bench.described_devicelog import DEVICELOG
 
 CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
@@ -223,5 +222,4 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
     }
     | AURA
     | DEVICELOG
-    | CONTEXTS
 )

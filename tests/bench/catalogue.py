@@ -8,6 +8,7 @@ from typing import Final
 
 from bench.described import Bar, Described
 from bench.described_aura import AURA
+from bench.described_contexts import CONTEXTS
 from bench.described_devicelog import DEVICELOG
 
 CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
@@ -222,4 +223,5 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
     }
     | AURA
     | DEVICELOG
+    | CONTEXTS
 )

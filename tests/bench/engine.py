@@ -25,6 +25,7 @@ from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import AuthorScope
+from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects import dialect, every
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
@@ -36,6 +37,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import Retry
+from strandline.tables.lake import options_of
 from strandline.tables.location import Location
 from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import select
@@ -147,6 +149,19 @@ class Engine:
                 raise RuntimeError(f"the writer has other than {lines} lines to write")
             stages.stage("rows")
             compute(commit.rows)
+        return Run(time.perf_counter() - began, stages.ended())
+
+    def plan(self, lake: Path, of: Dialect, *, since: int | None = None) -> Run:
+        """Compute the rows of a reduction, of all records or of those since a version, and write nothing."""
+        store, table, stages = self.store(lake), of.info.record_table, Stages()
+        began = time.perf_counter()
+        with store.sized(store.stored_bytes(table)), SparkJobs(stages) as jobs:
+            version = store.version(table)
+            changes = None if since is None else store.changes_since(table, since, version)
+            scope = ReduceScope(since, version, store.run_id, lake_options=options_of(store, of.info))
+            found = of.reduce(changes, store, jobs, scope)
+            for rows in (*found.tables.values(), *found.deletes.values(), found.states):
+                compute(rows)
         return Run(time.perf_counter() - began, stages.ended())
 
     def write(self, lake: Path, own: object, *, lines: int) -> Run:

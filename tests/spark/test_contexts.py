@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 import pytest
 
 from strandline.contracts.quoting import quote_path
+from strandline.dialects.aura import author
 from strandline.dialects.aura.author import generate_contexts
 from strandline.dialects.aura.spark import continuation
+from strandline.dialects.aura.spark.contexts import advance, reduction
 from support import aura_reference, reference_rows
-from support.aura_cases import V_ID, U, facts, other_authority
+from support.aura_cases import V_ID, U, attested, facts, other_authority
 from support.aura_corpus import line
 from support.context_cases import LOST, context_vectors, named_facts, of_context, pruning_context
 from support.lakes import write_files
@@ -18,6 +20,7 @@ from support.random_transitions import random_transitions
 from unit.aura.test_context_snapshots import of_context as context_snapshot
 from unit.aura.test_contexts import G, commit, consensus
 
+LATE = ("RotateEpoch", "Consensus", "FlowCharge", "FlowLimit")
 TABLES = ("relational_binding", "flow_budget", "channel_epoch", "capability")
 
 
@@ -71,9 +74,24 @@ def world(contexts, members, count, seed=41):
 
 @pytest.fixture
 def delivered(new_lake, tmp_path, monkeypatch):
-    # Authorities are continued from their stored state where that is possible, however short they are.
+    # Authorities are continued and budgets advanced where that is possible, however short they are.
     monkeypatch.setattr(continuation, "MANY_FACTS", 1)
+    monkeypatch.setattr(advance, "MANY_FACTS", 1)
     return Delivered(new_lake("contexts", dialect="aura"), tmp_path)
+
+
+@pytest.fixture
+def advances(monkeypatch):
+    """The number of contexts whose budgets were advanced, of each reduction that had charges or limits as news."""
+    found = []
+
+    def counted(*given):
+        made = advance.advanced(*given)
+        found.append(0 if made is None else made.contexts.count())
+        return made
+
+    monkeypatch.setattr(reduction, "advanced", counted)
+    return found
 
 
 def test_the_contexts_of_the_vectors_in_tables_and_views(delivered):
@@ -130,12 +148,49 @@ def test_a_context_whose_member_lost_a_state_is_reduced_again_and_one_whose_memb
     assert lake.reduce(full=True).members["differences"] == {}
 
 
-def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
+def charged_context(salt):
+    """A context of two members, and the charges that one sends to the other, each after the one before."""
+    genesis, charges, prev = author.context_genesis([U.id, V_ID], bytes([salt]) * 16), [], bytes(32)
+    flow = {"namespace": genesis.namespace, "src": U.id, "dst": V_ID, "epoch": 1}
+    for nonce in range(4):
+        charge = of_context("FlowCharge", 0x80 + nonce, "u", **flow, cost=10 + nonce, nonce=nonce, prev=prev)
+        charges.append(charge)
+        prev = charge.body_id
+    return genesis, charges, flow
+
+
+def test_budgets_are_advanced_by_news_unless_stored_rows_and_news_are_not_all(delivered, advances):
+    spark, root = delivered.lake.spark, delivered.lake.path
+    (genesis, charges, flow), *others = (charged_context(salt) for salt in (0x11, 0x12, 0x13))
+    late = {**flow, "cost": 100, "nonce": 10, "prev": charges[-1].body_id}
+    limits = [
+        of_context("FlowLimit", 0x71 + at, "u", **flow, limit=limit) for at, limit in enumerate((60, 50))
+    ]
+    unmet, met = (of_context("FlowCharge", 0x73, by, **late) for by in "vu")
+    assert unmet.body_id == met.body_id
+    before = [fact for first, theirs, _ in others for fact in (first, *theirs[:3])]
+    delivered.deliver(
+        [*facts().values(), other_authority(), genesis, *charges[:3], limits[0], unmet, *before]
+    )
+    changed, miscounted = (first.namespace.text for first, _, _ in others)
+    for table, column, namespace in (
+        ("flow_budget", "spent", changed), ("namespace_state", "record_count", miscounted)
+    ):  # fmt: skip
+        target = quote_path(str(root / table))
+        spark.sql(f"UPDATE {target} SET {column} = {column} + 1 WHERE namespace = '{namespace}'")
+    news = [charges[3], attested(charges[0], "v"), limits[1], met]
+    delivered.deliver([*news, *(theirs[3] for _, theirs, _ in others)])
+    assert advances == [1]
+    found = delivered.lake.rows("flow_budget", "spent", "charges", "limit")
+    assert sorted(found, key=str) == [(146, 5, 50), (46, 4, None), (46, 4, None)]
+
+
+def test_300_random_contexts_reduce_as_by_plain_functions(delivered, advances):
     chance = random.Random(5)
     delivered.with_transitions()
     given = [*world(300, 3, 24), *forked_commits(), *facts().values(), other_authority()]
     chance.shuffle(given)
-    late = [fact for fact in given if fact.variant in ("RotateEpoch", "Consensus") and chance.random() < 0.5]
+    late = [fact for fact in given if fact.variant in LATE and chance.random() < 0.5]
     delivered.deliver([fact for fact in given if fact not in late])
     for table in TABLES:
         assert len(delivered.lake.rows(table)) > 100, table
@@ -147,6 +202,7 @@ def test_300_random_contexts_reduce_as_by_plain_functions(delivered):
     moves = random_transitions(spaces, histories, chance)
     report = delivered.deliver([*late, *moves, *random_snapshots(spaces, histories, chance)])
     assert report.counts["reduced"] > 100
+    assert advances[0] > 250
     statuses = Counter(delivered.lake.rows("snapshot", "status"))
     assert {status for [status], count in statuses.items() if count >= 20} == {
         "in_force", "older", "unsound", "waiting", "unjudged",

@@ -11,6 +11,7 @@ from bench.figures import (
     admission,
     authorities,
     authority_lakes,
+    contexts,
     device_lakes,
     devices,
     ingest,
@@ -51,4 +52,5 @@ GROUPS: Final = (
     Group(frozenset({48, 49, 50}), authority_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),
     Group(frozenset({54, 56, 57}), device_lakes.measure, 0, False, WARM_LARGE),
+    Group(frozenset(range(58, 62)), contexts.measure, 0, False, WARM_LARGE),
 )

@@ -356,7 +356,7 @@ def test_accepted_operations_are_not_verified_again(monkeypatch):
     calls = []
     original = authorities.judge_op
     monkeypatch.setattr(
-        authorities, "judge_op", lambda fact, parent: calls.append(fact) or original(fact, parent)
+        authorities, "judge_op", lambda fact, *rest: calls.append(fact) or original(fact, *rest)
     )
     assert verdict(refused()["A0'"], CHAIN, accepted=CHAIN) == ACCEPTED
     assert calls == [refused()["A0'"]]
@@ -382,7 +382,7 @@ def test_each_fact_of_a_chain_in_reverse_with_many_children_is_judged_once(monke
     calls = []
     original = authorities.judge_op
     monkeypatch.setattr(
-        authorities, "judge_op", lambda fact, parent: calls.append(fact) or original(fact, parent)
+        authorities, "judge_op", lambda fact, *rest: calls.append(fact) or original(fact, *rest)
     )
     state, chain = after(states()["G"], facts()["A0"]), []
     for number in range(300):
@@ -401,7 +401,7 @@ def test_foreign_geneses_cost_no_signature_and_do_not_slow_the_own_chain(monkeyp
     calls = []
     original = authorities.judge_op
     monkeypatch.setattr(
-        authorities, "judge_op", lambda fact, parent: calls.append(fact) or original(fact, parent)
+        authorities, "judge_op", lambda fact, *rest: calls.append(fact) or original(fact, *rest)
     )
     strangers = [foreign(U, number.to_bytes(16, "big"), K3) for number in range(500)]
     found = admit([*strangers, *CHAIN]).verdicts

@@ -250,7 +250,7 @@ def test_a_bug_makes_the_candidates_of_one_namespace_wait(monkeypatch):
             assert told() == expected | dict.fromkeys((fact.fact_id for fact in ids), fault)
     with monkeypatch.context() as patch:
         third = facts()["A1"]
-        patch.setattr(authorities, "judge_op", lambda fact, parent: broken() if fact == third else [])
+        patch.setattr(authorities, "judge_op", lambda fact, *_: broken() if fact == third else [])
         assert told() == expected | dict.fromkeys((fact.fact_id for fact in given[2:4]), fault)
 
 

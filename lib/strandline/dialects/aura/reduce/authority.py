@@ -17,6 +17,7 @@ from strandline.dialects.aura.verify import (
     State,
     accepted_op,
     check_attested_op,
+    signers_of,
     state_after,
 )
 
@@ -148,7 +149,7 @@ def _replayed(
                 invalid[fact.fact_id] = findings
                 continue
             state = state_after(parent, fact)
-            operations.append(accepted_op(fact, parent, state))
+            operations.append(accepted_op(fact, signers_of(fact, parent), state))
             if state.commitment not in states:
                 states[state.commitment] = state
                 waiting.append(state)

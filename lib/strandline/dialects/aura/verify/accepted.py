@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from strandline.core.judgement import Verdict
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.types import AttestedOp, Fact, Genesis
-from strandline.dialects.aura.verify.operations import signers_of
+from strandline.dialects.aura.verify.operations import Signers
 from strandline.dialects.aura.verify.states import State
 
 Anchor: TypeAlias = Literal["self", "pin"]
@@ -120,9 +120,9 @@ def attested_of(fact: Fact) -> AttestedOp:
     return fact.attested
 
 
-def accepted_op(fact: Fact, parent: State, state: State, anchor: Anchor | None = None) -> AcceptedOp:
-    """Return an operation that fits `parent` and makes `state`, with its derived values."""
-    attested, signers, key = attested_of(fact), signers_of(fact, parent), state.key
+def accepted_op(fact: Fact, signers: Signers, state: State, anchor: Anchor | None = None) -> AcceptedOp:
+    """Return an operation that these signers signed and that makes `state`, with its derived values."""
+    attested, key = attested_of(fact), state.key
     if key is None:
         raise ValueError("every operation makes a state with a key")
     return AcceptedOp(

@@ -17,7 +17,7 @@ from strandline.dialects.aura.verify.accepted import (
     accepted_op,
     attested_of,
 )
-from strandline.dialects.aura.verify.operations import judge_op
+from strandline.dialects.aura.verify.operations import judge_op, signers_of
 from strandline.dialects.aura.verify.states import EMPTY, State, apply_op
 from strandline.dialects.aura.verify.verdicts import ACCEPTED, deferred, pin_of, rejected, state_of
 
@@ -145,8 +145,9 @@ class _Admission:
         made: dict[bytes, State] = {}
         for each in given:
             fact, verdict = _read(each), None
+            signers = signers_of(fact, parent)
             if fact.fact_id not in self.accepted:
-                findings = judge_op(fact, parent)
+                findings = judge_op(fact, parent, signers)
                 if findings:
                     yield JudgedOp(fact.fact_id, rejected(findings))
                     continue
@@ -155,7 +156,7 @@ class _Admission:
             if op_id not in made:
                 made[op_id] = apply_op(parent, attested.op, op_id)
             anchor = None if anchors is None else anchors[fact.fact_id]
-            yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, parent, made[op_id], anchor))
+            yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, signers, made[op_id], anchor))
         states = {state.commitment: state for state in made.values() if state.commitment not in self.known}
         self.known.update(states)
         return states

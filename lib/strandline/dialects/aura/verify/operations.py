@@ -59,13 +59,13 @@ def verify_attested_op(fact: Fact, signers: Signers) -> list[Finding]:
     return found
 
 
-def judge_op(fact: Fact, parent: State) -> list[Finding]:
+def judge_op(fact: Fact, parent: State, signers: Signers) -> list[Finding]:
     """Return every reason of phases 4 and 5 why an operation is rejected, against its parent state.
 
-    Its epoch is that of the parent (`EPOCH_MISMATCH`), then as `verify_attested_op` and `check_attested_op`. Always the
-    parent state, never the current one: an old operation is judged today as it was then.
+    `signers` are those of both. Its epoch is that of the parent (`EPOCH_MISMATCH`), then as `verify_attested_op` and
+    `check_attested_op`. Always the parent state, never the current one: an old operation is judged today as it was
+    then.
     """
-    signers = signers_of(fact, parent)
     found = verify_attested_op(fact, signers)
     if fact.attested is not None:
         op = fact.attested.op

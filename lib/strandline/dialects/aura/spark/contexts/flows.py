@@ -14,6 +14,9 @@ from strandline.dialects.aura.spark.contexts.encoding import id_bytes, row_hash,
 from strandline.dialects.aura.spark.tables import HOME
 
 _KEY: Final = (*HOME, "src", "dst", "epoch")
+READ: Final = ("variant", "content_json", "attest")
+LIMIT: Final = (*_KEY, "limit")
+CHARGE: Final = "FlowCharge"
 
 
 def flow_budgets(facts: DataFrame, carried: DataFrame | None = None) -> DataFrame:
@@ -23,11 +26,29 @@ def flow_budgets(facts: DataFrame, carried: DataFrame | None = None) -> DataFram
     Gives:  the columns of `flow_budget`.
     Rows:   one per sender, receiver and epoch with a charge or a limit. A charge counts once, however often it came.
     """
-    rows = facts.select(*BODY, "variant", "content_json", "attest")
-    each = sums(parsed(rows, "FlowCharge").where(is_attested_by("src")))
-    limits = parsed(rows, "FlowLimit").where(is_attested_by("src", "dst"))
-    together = each if carried is None else each.unionByName(carried)
-    together = together.unionByName(limits.select(*_KEY, "limit"), allowMissingColumns=True)
+    rows = facts.select(*BODY, *READ)
+    each = sums(charges(rows))
+    return budgets(each if carried is None else each.unionByName(carried), limits(rows))
+
+
+def charges(rows: DataFrame) -> DataFrame:
+    """Return the charges that their senders attest.
+
+    Reads:  BODY, READ, and any more.
+    Gives:  their members in place of `variant` and `content_json`.
+    Rows:   one per fact.
+    """
+    return parsed(rows, CHARGE).where(is_attested_by("src"))
+
+
+def limits(rows: DataFrame) -> DataFrame:
+    """Return the limits that a sender or a receiver attests.  Reads: BODY, READ.  Gives: LIMIT.  Rows: one per fact."""
+    return parsed(rows, "FlowLimit").where(is_attested_by("src", "dst")).select(*LIMIT)
+
+
+def budgets(parts: DataFrame, limits: DataFrame) -> DataFrame:
+    """Add up budgets.  Reads: parts: `sums`; limits: LIMIT.  Gives: the columns of `flow_budget`."""
+    together = parts.unionByName(limits, allowMissingColumns=True)
     found = together.groupBy(*_KEY).agg(*_totals(), F.min("limit").alias("limit"))
     next_nonce = F.coalesce(F.col("last.nonce") + 1, F.lit(0))
     return found.select(
@@ -48,6 +69,13 @@ def sums(charges: DataFrame) -> DataFrame:
         F.first("cost").cast("decimal(20,0)").alias("spent"), F.first("nonce").alias("nonce")
     )
     return each.select(*_KEY, "spent", F.lit(1).cast("bigint").alias("charges"), "nonce", "body_id")
+
+
+def as_sums(stored: DataFrame) -> DataFrame:
+    """Return stored budgets in the form of `sums`.  Reads: rows of `flow_budget`.  Rows: one per budget."""
+    return stored.select(
+        *_KEY, "spent", "charges", F.col("tip_nonce").alias("nonce"), F.col("tip").alias("body_id")
+    )
 
 
 def added(parts: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -37,6 +37,12 @@ class Contexts:
     def facts_of(self, group: Group) -> DataFrame:
         """Return the facts of a group in the contexts whose rows of it are computed again."""
         return self._of(self.retained.facts.where(F.col("variant").isin(*GROUPS[group])), group)
+
+    def without_news(self, group: Group, contexts: DataFrame) -> Contexts:
+        """Return the same with some contexts whose rows of a group are not computed from all facts.  Reads: HOME."""
+        marked = self.named.join(contexts.select(*HOME, F.lit(True).alias("is_out")), list(HOME), "left")
+        is_again = F.col(group) & F.col("is_out").isNull()
+        return replace(self, named=marked.withColumn(group, is_again).drop("is_out"))
 
     def carried(self) -> DataFrame | None:
         """Return what pruned charges add up to, in the contexts whose budgets are computed again, as `flows.sums`."""

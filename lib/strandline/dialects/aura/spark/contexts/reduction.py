@@ -18,6 +18,7 @@ from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts import bodies, forks, views
+from strandline.dialects.aura.spark.contexts.advance import advanced
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
@@ -72,7 +73,7 @@ def reduce(
         elif not touched.is_full:
             retained = retained.of(named.select(*HOME))
         contexts = Contexts(named, groups, retained, touched.is_full)
-        parts.append(_reduced(contexts, members, tables, jobs, scope, has_snapshots=touched.has_snapshots))
+        parts.append(_reduced(contexts, members, touched, tables, jobs, scope))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
 
@@ -83,11 +84,10 @@ def _as_states(states: DataFrame, scope: ReduceScope) -> DataFrame:
 def _reduced(
     contexts: Contexts,
     members: Members,
+    touched: Touched,
     tables: Tables,
     jobs: Jobs,
     scope: ReduceScope,
-    *,
-    has_snapshots: bool,
 ) -> Reduction:
     """Compute the rows of groups again from all facts of these groups; the other rows of a state are as stored."""
     of_contexts = jobs.checkpoint(bodies.context_members(contexts.retained.facts), "members")
@@ -96,7 +96,7 @@ def _reduced(
     if "grants" in contexts.groups:
         rows, deletes = _granted(contexts, of_contexts, members, tables, jobs, scope)
     if "flows" in contexts.groups:
-        rows[FLOWS] = views.flow_rows(contexts.facts_of("flows"), contexts.carried(), jobs)
+        rows[FLOWS] = _budgets(contexts, touched.changes, tables, jobs)
     if "refinements" in contexts.groups:
         rows[CAPABILITIES] = views.capability_rows(contexts.facts_of("refinements"), of_contexts, jobs)
     unchanged: dict[str, DataFrame] = {}
@@ -112,12 +112,23 @@ def _reduced(
     states = found.withColumn("reducer_version", F.lit(REDUCER))
     states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
     damaged = contexts.retained.damaged()
-    if has_snapshots:
+    if touched.has_snapshots:
         judged = _judged_snapshots(contexts, members, tables, jobs, scope)
         rows[SNAPSHOTS], deletes[SNAPSHOTS] = judged.rows, judged.strays
     return Reduction(
         rows, _as_states(states, scope), deletes, damaged={} if damaged is None else {SNAPSHOTS: damaged}
     )
+
+
+def _budgets(contexts: Contexts, changes: DataFrame | None, tables: Tables, jobs: Jobs) -> DataFrame:
+    """Return the budgets: of long contexts the stored ones advanced, of the others added up from all charges."""
+    found = None if changes is None else advanced(contexts, changes, tables, jobs)
+    if found is not None:
+        contexts = contexts.without_news("flows", found.contexts)
+        if not jobs.has_rows(contexts.of("flows")):
+            return found.budgets
+    whole = views.flow_rows(contexts.facts_of("flows"), contexts.carried(), jobs)
+    return whole if found is None else whole.unionByName(found.budgets)
 
 
 def _judged_snapshots(

@@ -1,0 +1,39 @@
+"""The figures of Aura contexts: 58 to 61."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bench.described import Bar, Described
+
+CONTEXTS: Final = {
+    58: Described(
+        "context-charges",
+        "reduction of the charges of one context",
+        "`from_json` and a sum by budget over the same rows",
+        Bar(most=6),
+        "Plans to rows and state hash, nothing written. The other side counts each row, known body or not.",
+    ),
+    59: Described(
+        "context-news",
+        "reduction of 10 new charges in a large context",
+        "its full reduction",
+        Bar(most=1 / 3),
+        "Plans to rows and state hash, nothing written. The change data feed gives the news.",
+    ),
+    60: Described(
+        "context-growth",
+        "reduction of twice the charges in 8 contexts",
+        "reduction of the charges",
+        Bar(most=2.5),
+        "Plans to rows and state hash, nothing written.",
+    ),
+    61: Described(
+        "context-admission",
+        "admission of parsed charges against the states that they name",
+        "bare Ed25519 checks of the same signatures",
+        Bar(most=2),
+        "One process, one context of two authorities. The bare loop has key, message and signature as bytes.",
+    ),
+}
+"""What is measured of Aura contexts, by number."""

@@ -22,6 +22,9 @@ GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
 }  # fmt: skip
 """Facts of contexts whose rows do not depend on facts of another group."""
 
+FEW_NAMESPACES: Final = 10_000
+"""So many names are less than a megabyte."""
+
 
 @dataclass(frozen=True, slots=True)
 class Touched:
@@ -29,14 +32,15 @@ class Touched:
 
     `named`: HOME, and for each of GROUPS whether the namespace has such facts among those that were looked at; one row
     each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `changes`: the new facts; None if
-    all namespaces of the lake are reduced. `has_snapshots`: whether a Snapshot is among the facts that were looked at,
-    or was judged before.
+    all namespaces of the lake are reduced. `is_few`: the names of all may be sent to every task. `has_snapshots`:
+    whether a Snapshot is among the facts that were looked at, or was judged before.
     """
 
     named: DataFrame
     buckets: Mapping[Kind, tuple[int, ...]]
     groups: frozenset[Group]
     changes: DataFrame | None
+    is_few: bool
     has_snapshots: bool
 
     @property
@@ -62,11 +66,15 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     buckets = (
         F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in KINDS
     )
-    found = jobs.row(named.agg(*buckets, *(F.max(name).alias(name) for name in (*GROUPS, "has_snapshots"))))
+    count = F.count(F.lit(1)).alias("namespaces")
+    found = jobs.row(
+        named.agg(count, *buckets, *(F.max(name).alias(name) for name in (*GROUPS, "has_snapshots")))
+    )
     groups = frozenset(group for group in GROUPS if found[group])
     all_buckets = {kind: tuple(found[kind]) for kind in KINDS}
     return Touched(
         named.drop("has_snapshots"), all_buckets, groups, news,
+        is_few=found["namespaces"] <= FEW_NAMESPACES,
         has_snapshots=bool(found["has_snapshots"]) or snapshots.are_stored(tables, jobs),
     )  # fmt: skip
 
@@ -74,11 +82,11 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
 def facts_of(
     named: DataFrame | None, buckets: tuple[int, ...], kind: Kind, tables: Tables, version: int
 ) -> DataFrame:
-    """Return the accepted facts of the namespaces in `named`, or of all of a kind if it is None.
+    """Return the accepted facts of the namespaces in `named`, or of all of a kind in these buckets if it is None.
 
     Reads:  HOME, in these buckets.  Gives: the columns of `aura_fact`.  Rows: one per fact.
     """
-    facts = tables.read_version(FACTS, version).where(is_of(kind))
+    facts = tables.read_version(FACTS, version).where(is_of(kind) & F.col("bucket").isin(*buckets))
     if named is None:
         return facts
-    return facts.where(F.col("bucket").isin(*buckets)).join(named.select(*HOME), list(HOME), "left_semi")
+    return facts.join(named.select(*HOME), list(HOME), "left_semi")

@@ -24,8 +24,8 @@ from strandline.frames.known import KEY
 MANY_FACTS: Final = 20_000
 """Stored facts from which the budgets of a context are advanced: fewer are added up anew in less time."""
 
-FEW_CHARGES: Final = 100_000
-"""New charges up to which their bodies are sent to every task; with more, all charges are added up anew."""
+FEW_NEWS: Final = 100_000
+"""New facts up to which their ids are sent to every task; with more, all charges are added up anew."""
 
 _BODY_KEY: Final = ("namespace", "body_id")
 
@@ -52,25 +52,26 @@ def advanced(contexts: Contexts, changes: DataFrame, tables: Tables, jobs: Jobs)
             return None
     is_long = (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
     stored = tables.read(STATES).where(is_long).select(*HOME, "record_count", "state_hash")
-    long = jobs.checkpoint(stored.join(contexts.of("flows"), list(HOME), "left_semi"), "long contexts")
-    if not jobs.has_rows(long):
-        return None
+    # All facts of the lake leave room for few contexts as long as that.
+    long = F.broadcast(
+        jobs.checkpoint(stored.join(contexts.of("flows"), list(HOME), "left_semi"), "long contexts")
+    )
     # Each is of one version: the rows that are compared with the hash are those that news are added to.
     theirs = {table: tables.read(table).join(long, list(HOME), "left_semi") for table in views.HASHED}
     news = changes.join(long, list(HOME), "left_semi")
     retained = contexts.retained.of(long.select(*HOME))
-    named = jobs.checkpoint(_whole(long, theirs, retained, news), "whole contexts")
-    if not jobs.has_rows(named):
+    whole = jobs.checkpoint(_whole(long, theirs, retained, news), "whole contexts")
+    size = jobs.row(whole.agg(F.coalesce(F.sum("added"), F.lit(0)).alias("news")))
+    if not 0 < size["news"] <= FEW_NEWS:
         return None
+    named = F.broadcast(whole.select(*HOME))
     counted = RetainedFacts(news.join(named, list(HOME), "left_semi"), retained.pruned).facts
     rows = counted.select(*BODY, "record_id", *flows.READ)
     charges = _new_charges(rows, retained.stored.join(named, list(HOME), "left_semi"), jobs)
-    if charges is None:
-        return None
     before = theirs[FLOWS].join(named, list(HOME), "left_semi")
     parts = flows.sums(charges).unionByName(flows.as_sums(before))
     limits = flows.limits(rows).unionByName(before.where("`limit` IS NOT NULL").select(*flows.LIMIT))
-    return Advanced(named, jobs.checkpoint(flows.budgets(parts, limits), FLOWS))
+    return Advanced(whole.select(*HOME), jobs.checkpoint(flows.budgets(parts, limits), FLOWS))
 
 
 def _whole(
@@ -79,26 +80,23 @@ def _whole(
     """Keep the contexts whose rows have their hash, and whose facts are those of their state and the news.
 
     Reads:  long: HOME, record_count, state_hash, as stored; theirs: stored rows by table; news: HOME of new facts.
-    Gives:  HOME.
+    Gives:  HOME, added (the number of news).
     """
     hashes = fold(DataFrame.unionByName, views.row_hashes(theirs))
     made = state_hashes(long.select(*HOME), hashes).withColumnRenamed("state_hash", "made")
     added = news.groupBy(*HOME).agg(F.count(F.lit(1)).alias("added"))
     now = retained.counted().withColumnRenamed("record_count", "now")
     found = long.join(made, list(HOME)).join(added, list(HOME)).join(now, list(HOME))
-    return found.where("made = state_hash AND record_count + added = now").select(*HOME)
+    return found.where("made = state_hash AND record_count + added = now").select(*HOME, "added")
 
 
-def _new_charges(news: DataFrame, stored: DataFrame, jobs: Jobs) -> DataFrame | None:
-    """Return the new charges that count, without those of which another copy counted before; None if there are many.
+def _new_charges(news: DataFrame, stored: DataFrame, jobs: Jobs) -> DataFrame:
+    """Return the new charges that count, without those of which another copy counted before.
 
     Reads:  news: BODY, record_id, flows.READ; stored: all facts of these contexts, rows of `aura_fact`.
     Gives:  what `flows.sums` reads.
     """
     found = jobs.checkpoint(flows.charges(news), "new charges")
-    few = jobs.row(found.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= FEW_CHARGES
-    if not few:
-        return None
     bodies = F.broadcast(found.select(*_BODY_KEY).distinct())
     ids = F.broadcast(news.select(*KEY))
     copies = stored.where(F.col("variant") == flows.CHARGE).select(*BODY, "record_id")

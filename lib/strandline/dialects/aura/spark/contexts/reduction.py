@@ -57,21 +57,24 @@ def reduce(
     members = Members(authorities, tables, jobs, is_full=touched.is_full)
     parts = [] if authorities is None else [authorities.rows]
     named, buckets, groups = touched.of("context"), touched.buckets["context"], touched.groups
+    is_few = touched.is_few
     dependents = None if touched.is_full else members.dependents()
     if dependents is not None:
         if dependents.bereft_buckets:
             named = jobs.checkpoint(with_bereft(named, dependents.bereft()), "contexts")
             buckets, groups = tuple(sorted({*buckets, *dependents.bereft_buckets})), groups | {"grants"}
+            is_few = False
         parts.append(Reduction({}, _as_states(members.refreshed(dependents, named), scope)))
     if buckets:
-        facts = facts_of(None if touched.is_full else named, buckets, "context", tables, scope.version)
+        facts = facts_of(None, buckets, "context", tables, scope.version)
         retained = retained_facts(facts, tables, jobs)
         if touched.is_full and retained.pruned is not None:
             groups |= {
                 "flows"
             }  # All charges of a context may be pruned: then its budgets are in carries alone.
         elif not touched.is_full:
-            retained = retained.of(named.select(*HOME))
+            homes = named.select(*HOME)
+            retained = retained.of(F.broadcast(homes) if is_few else homes)
         contexts = Contexts(named, groups, retained, touched.is_full)
         parts.append(_reduced(contexts, members, touched, tables, jobs, scope))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))

@@ -50,6 +50,8 @@ _LOCAL_MODE: Mapping[str, str] = {
     # expression), and a check of the plan after each rule of the optimiser.
     "spark.sql.dataFrameQueryContext.enabled": "false",
     "spark.sql.lightweightPlanChangeValidation": "false",
+    # The same place, looked for by Python: six calls of the JVM for each one that builds a column or a frame.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # The working folder may contain untrusted files: do not import a pandas.py from there.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
     # Only this machine can connect to the driver, and no name server is asked for its name.

@@ -51,6 +51,8 @@ from unit.aura.test_context_snapshots import snapshot
 
 V_COMMITMENT = after(EMPTY, other_authority()).commitment
 AT_ONCE = Upkeep(compact_to=2**27, vacuum_hours=0, is_forced=True)
+MOSTLY_FINAL = 53
+"""A random history of which most messages can be erased."""
 YOUNG = 15
 """Milliseconds: random devices write at times like 3 or 20."""
 SEEDS, ROUNDS, CONTEXTS = range(40), 2, 60
@@ -348,9 +350,16 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert {id_ for id_, _, at in stored if at is not None} == gone
     assert lake.reduce(full=True).members["differences"] == {}
     assert {table: lake.rows(table) for table in DEVICE_TABLES} == before
-    late = random_history(len(groups)).entries()
+    late = random_history(MOSTLY_FINAL).entries()
     groups[late[0].namespace] = late
-    union(lake, "device_log_entry", [entry_row(entry) | {"run_id": "test"} for entry in late])
+    lake.dialect = "devicelog"
+    # All but the first wait for it in quarantine, with their bytes.
+    for number, part in enumerate((late[1:], late[:1])):
+        content = b"".join(write_entry(entry) + b"\n" for entry in part)
+        lake.ingest(write_files(tmp_path / f"late{number}", {"entries.jsonl": content}))
+    assert {entry.record_id for entry in late} <= {
+        id_ for (id_,) in lake.rows("device_log_entry", "record_id")
+    }
     everything = lake.gc(erase={"devicelog": Erasing()}, upkeep=AT_ONCE)
     rest = {each.record_id for group in groups.values() for each in plan_group(group, skip_window=0).prune}
     assert gone < rest
@@ -359,6 +368,7 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert (everything.exit, everything.counts["removed_files"]) == (1, 0)
     assert {row["reason"] for row in everything.members["collections"]} == {"READER_BEHIND"}
     assert shown_bodies(lake, rest) == rest
+    assert len(waiting_copies(lake, rest)) > 0
     assert everything.counts["compacted_files"] > everything.counts["written_files"] > 0
     lake.reduce()
     # A commit without records, as a collection makes one: nothing is left to reduce, and the state says so.
@@ -369,7 +379,7 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}
     assert_archived(tmp_path / "archive", texts)
     assert max(lake.rows("namespace_state", "reduced_version")) == (newest,)
-    assert shown_bodies(lake, rest) == set()
+    assert (shown_bodies(lake, rest), waiting_copies(lake, rest)) == (set(), set())
     assert [
         at for (at,) in lake.asked("SELECT vacuumed_at FROM gc_run WHERE gc_number IS NOT NULL") if at is None
     ] == []
@@ -383,14 +393,24 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
 
 
 def shown_bodies(lake, records):
-    """The records whose body is in some file of the record table, old or new, or of its change data."""
+    """The records whose body is in some file of the record table."""
+    return in_files(lake, "device_log_entry", "body") & records
+
+
+def waiting_copies(lake, records):
+    """The records whose bytes are in some file of quarantine."""
+    return in_files(lake, "quarantine", "raw") & records
+
+
+def in_files(lake, table, column):
+    """The records with a column in some file of a table, old or new, or of its change data."""
     found = set()
-    for path in (lake.path / "device_log_entry").rglob("*.parquet"):
+    for path in (lake.path / table).rglob("*.parquet"):
         if "_delta_log" in path.parts:
             continue
-        rows = ParquetFile(path).read(["record_id", "body"]).to_pylist()
-        found |= {row["record_id"] for row in rows if row["body"] is not None}
-    return found & records
+        rows = ParquetFile(path).read(["record_id", column]).to_pylist()
+        found |= {row["record_id"] for row in rows if row[column] is not None}
+    return found
 
 
 def archived(lake, folder):

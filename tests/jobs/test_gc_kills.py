@@ -29,7 +29,7 @@ def chain(log_id, count=6):
 @pytest.mark.slow
 def test_a_collection_killed_at_each_step_and_run_again_ends_as_one_that_was_not(new_lake, program, tmp_path):
     lake, calm = new_lake("killed", dialect="ipfslog"), new_lake("calm", dialect="ipfslog")
-    logs = [chain(f"killed at {point}") for point in POINTS]
+    logs = [chain(f"killed-at-{point}") for point in POINTS]
     told = {made[0].log_id: LogConfiguration("keyvalue", ("*",), "config") for made in logs}
     for each in (lake, calm):
         enter_identities(each)
@@ -40,7 +40,7 @@ def test_a_collection_killed_at_each_step_and_run_again_ends_as_one_that_was_not
         words = (
             "gc",
             "--namespace",
-            f"log:killed at {point}",
+            f"log:killed-at-{point}",
             "--skip-window",
             "0",
             "--lake",

@@ -36,7 +36,6 @@ from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
 _STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
-_CHARGE: Final = "FlowCharge"
 _INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
 _KEPT: Final = b"\xa1\x61v\x01"
@@ -103,7 +102,7 @@ def skeletons(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     planned: PlannedFacts = plan.context
     stored = planned.retained.records.select(*KEY, "variant", "content_json")
     named = stored.join(chosen.select(*KEY), list(KEY), "left_semi")
-    charges = bodies.parsed(named, _CHARGE).select(*kernels.CHARGE_COLUMNS)
+    charges = bodies.parsed(named, flows.CHARGE).select(*kernels.CHARGE_COLUMNS)
     encoded = map_batches(charges, kernels.charge_skeletons, kernels.SKELETON_SCHEMA)
     return chosen.select(*KEY).join(encoded, list(KEY), "left")
 
@@ -113,7 +112,7 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     planned: PlannedFacts = plan.context
     named = planned.retained.facts.join(chosen.select(*KEY), list(KEY), "left_semi")
     rows = named.select(*bodies.BODY, "variant", "content_json")
-    sums = flows.sums(bodies.parsed(rows, _CHARGE))
+    sums = flows.sums(bodies.parsed(rows, flows.CHARGE))
     if planned.carried is not None:
         sums = sums.unionByName(planned.carried)
     return _encoded(sums, plan.states.select("namespace"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -12,6 +11,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
 from strandline.dialects.aura.spark import snapshots
+from strandline.dialects.aura.spark.long import may_have_long
 from strandline.dialects.aura.spark.tables import AUTHORITIES, HOME, STATES
 from strandline.frames.lift import map_batches
 
@@ -27,11 +27,8 @@ def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) 
     Rows:   one per authority with many facts whose new operations descend from its stored state. A snapshot may settle
             what was open before: an authority with one is not continued.
     """
-    few = tables.few_rows(STATES)
-    if few is not None:
-        counts = few.filter(pc.equal(few.column("reducer_version"), REDUCER)).column("record_count")
-        if (pc.max(counts).as_py() or 0) < MANY_FACTS:
-            return None
+    if not may_have_long(tables, REDUCER, MANY_FACTS):
+        return None
     stored = tables.read(STATES).where(
         (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import reduce as fold
 from typing import Final
 
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -18,6 +17,7 @@ from strandline.dialects.aura.spark.contexts.bodies import BODY
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
+from strandline.dialects.aura.spark.long import may_have_long
 from strandline.dialects.aura.spark.tables import FLOWS, HOME, STATES
 from strandline.frames.known import KEY
 
@@ -45,11 +45,8 @@ def advanced(contexts: Contexts, changes: DataFrame, tables: Tables, jobs: Jobs)
     exactly its facts now: then another reduction is at work, or something was damaged or restored.
     Reads:  changes: the new rows of `aura_fact`.
     """
-    few = tables.few_rows(STATES)
-    if few is not None:
-        counts = few.filter(pc.equal(few.column("reducer_version"), REDUCER)).column("record_count")
-        if (pc.max(counts).as_py() or 0) < MANY_FACTS:
-            return None
+    if not may_have_long(tables, REDUCER, MANY_FACTS):
+        return None
     is_long = (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
     stored = tables.read(STATES).where(is_long).select(*HOME, "record_count", "state_hash")
     # All facts of the lake leave room for few contexts as long as that.

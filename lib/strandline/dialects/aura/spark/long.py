@@ -9,7 +9,7 @@ from strandline.dialects.aura.spark.tables import STATES
 
 
 def may_have_long(tables: Tables, reducer: str, facts: int) -> bool:
-    """Return False if no namespace of a reducer has so many facts; True also where only Spark should read the states."""
+    """Return False if no namespace of a reducer has so many facts; True also if only Spark should read the states."""
     few = tables.few_rows(STATES)
     if few is None:
         return True

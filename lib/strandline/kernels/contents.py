@@ -8,9 +8,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from strandline.core.safe_files import open_file
 from strandline.kernels.codecs import FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
+from strandline.kernels.inputs import open_input
 
 CONTENT_SCHEMA: Final = pa.schema(
     [
@@ -25,7 +25,7 @@ CONTENT_SCHEMA: Final = pa.schema(
 def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterator[pa.RecordBatch]:
     """Yield length and digest of the decompressed content of files, including byte order marks.
 
-    Reads: file_no, path (BINARY, for `core.safe_files`).
+    Reads: file_no, path (BINARY, for `inputs.open_input`).
     Gives: CONTENT_SCHEMA; sha256 in lower-case hex. `damage` is the reason if the stream is damaged; length and digest
     are then those of the content before it.
     """
@@ -41,7 +41,7 @@ def contents(batches: Iterable[pa.RecordBatch], limits: StreamLimits) -> Iterato
 def _content(path: bytes, limits: StreamLimits) -> tuple[int, str, str | None]:
     digest, size = hashlib.sha256(), 0
     try:
-        with open_file(path) as stream:
+        with open_input(path) as stream:
             for block in blocks(stream, limits):
                 digest.update(block)
                 size += len(block)

@@ -11,10 +11,11 @@ from typing import IO
 
 import pyarrow as pa
 
-from strandline.core.safe_files import open_file, unguarded, why_unreadable
+from strandline.core.safe_files import why_unreadable
 from strandline.core.verdict import encode_evidence
 from strandline.kernels.codecs import BLOCK_BYTES, FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
+from strandline.kernels.inputs import open_input, shown_path
 from strandline.kernels.lines import (
     BYTE_ORDER_MARK,
     CappedBytes,
@@ -171,8 +172,8 @@ def read_files(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of files, in the order of each file.
 
-    Reads: file_no, format, path (BINARY, for `core.safe_files`), content (BINARY; null: the task opens the path), part
-    and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
+    Reads: file_no, format, path (BINARY, for `inputs.open_input`), content (BINARY; null: the task opens the path),
+    part and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
     Gives: PIECE_FIELDS and `extra`. A damage is one piece with `damage` whose raw bytes are those of the stored file;
     the pieces before it are valid.
     """
@@ -189,7 +190,7 @@ def _read_files(
         names = ("file_no", "format", "path", "content", "part", "until")
         columns = (batch.column(name).to_pylist() for name in names)
         for file_no, form, path, content, part, until in zip(*columns, strict=True):
-            source = Source(file_no, _opener(path, content), form, unguarded(path))
+            source = Source(file_no, _opener(path, content), form, shown_path(path))
             for _ in _read_file(source, part, until, pieces, options, read_content):
                 yield from pieces.full()
     yield from pieces.rest()
@@ -215,7 +216,7 @@ def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tu
 
 def _opener(path: bytes, content: bytes | None) -> Callable[[], IO[bytes]]:
     if content is None:
-        return lambda: open_file(path)
+        return lambda: open_input(path)
     return lambda: io.BytesIO(content)
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from strandline.core.errors import UsageError
+from strandline.core.safe_files import why_unreadable
 from strandline.core.verdict import MAX_EVIDENCE_BYTES, JsonValue, encode_evidence, shown
 from strandline.dialect_api.admission import Admission
 from strandline.frames.manifests import disagreeing_files, disagreeing_namespaces
 from strandline.kernels.containers import StreamLimits
+from strandline.kernels.inputs import exists, real_path
 from strandline.kernels.manifests import Invalid, StatedFile, StatedNamespace
 from strandline.tables.findings import FileFinding
 from strandline.tables.manifests import Manifest
@@ -122,7 +124,7 @@ def _pair(manifest: Manifest, by_path: Mapping[bytes, InputFile]) -> _Checked:
     folder, is_partial = manifest.folder, False
     for stated in content.files:
         path = os.path.join(folder, stated.name.encode("utf-8"))
-        file = by_path.get(os.path.realpath(path))
+        file = by_path.get(real_path(path))
         if file is not None:
             named[file.file_no] = stated
         elif (why := _why_missing(manifest, path)) is not None:
@@ -138,8 +140,11 @@ def _why_missing(manifest: Manifest, path: bytes) -> str | None:
     """Return why a file that was not read counts as missing, or None if it was only not given."""
     if manifest.found_by == "beside":
         return None
-    if not os.path.lexists(path):
-        return "absent"
+    try:
+        if not exists(path):
+            return "absent"
+    except OSError as error:
+        return f"not known: {why_unreadable(error)}"
     return "not read: a hidden name, a refused link or not a file" if manifest.found_by == "folder" else None
 
 

@@ -15,6 +15,7 @@ from strandline.core.safe_files import open_file, why_unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.formats import Formats, format_of
+from strandline.kernels.inputs import open_input, real_path
 from strandline.kernels.lines import CappedBytes, CappedReader, RawLimits
 from strandline.kernels.manifests import (
     MANIFEST_MEMBER,
@@ -27,8 +28,8 @@ from strandline.kernels.manifests import (
     parse_manifest,
 )
 from strandline.tables.newfile import NewFile, WrittenFile
-from strandline.tables.paths import path_text
-from strandline.tables.sources import MANIFEST_SUFFIX, FoundBy, ManifestFile, Selection, numbered
+from strandline.tables.paths import MANIFEST_SUFFIX, FoundBy, path_text
+from strandline.tables.sources import ManifestFile, Selection, numbered
 
 NO_FORMATS: Final[Formats] = {}
 _NO_LIMITS: Final = StreamLimits(decompressed_bytes=2**62, ratio=2**62)
@@ -47,7 +48,7 @@ class Manifest:
     @property
     def folder(self) -> bytes:
         """The folder whose files it names, without links."""
-        return os.path.realpath(os.path.dirname(self.path))
+        return real_path(os.path.dirname(self.path))
 
     @property
     def source(self) -> str:
@@ -69,6 +70,7 @@ def load_manifests(
     manifests: list[Manifest] = []
     inputs: dict[bytes, tuple[bytes, bytes]] = {}
     given = {file.real for file in selection.files}
+    sizes = {file.real: file.size for file in selection.files}
     for file in selection.manifests:
         kept, head = _read(file, keep)
         content = parse_manifest(head, kept.length, dialect=dialect)
@@ -77,11 +79,13 @@ def load_manifests(
             if not _is_foreign(manifest, given):
                 manifests.append(manifest)
         elif file.found_by != "beside":
-            inputs.setdefault(os.path.realpath(file.path), (file.path, file.guarded))
+            real = real_path(file.path)
+            inputs.setdefault(real, (file.path, file.guarded))
+            sizes[real] = kept.length
     if inputs:
         files = {**inputs, **{each.real: (each.path, each.guarded) for each in selection.files}}
         every = ((path, real, opened) for real, (path, opened) in files.items())
-        selection = replace(selection, files=numbered(every))
+        selection = replace(selection, files=numbered(every, sizes))
     return selection, tuple(manifests)
 
 
@@ -91,7 +95,7 @@ def _is_foreign(manifest: Manifest, given: Container[bytes]) -> bool:
     if manifest.found_by != "beside" or not isinstance(content, Invalid) or content.of_others is None:
         return False
     paths = (os.path.join(manifest.folder, os.fsencode(name)) for name in content.of_others)
-    return not any(os.path.realpath(path) in given for path in paths)
+    return not any(real_path(path) in given for path in paths)
 
 
 def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
@@ -99,7 +103,7 @@ def _read(file: ManifestFile, keep: RawLimits) -> tuple[CappedBytes, bytes]:
     reader = CappedReader(keep)
     head = bytearray()
     try:
-        with open_file(file.guarded) as stream:
+        with open_input(file.guarded) as stream:
             while block := stream.read(BLOCK_BYTES):
                 reader.add(block)
                 head += block[: MAX_MANIFEST_BYTES - len(head)]

@@ -5,14 +5,19 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal
 
 from strandline.core.errors import UsageError
+
+MANIFEST_SUFFIX: Final = b".manifest.json"
+
+FoundBy = Literal["folder", "given", "beside"]
+"""Whether a file was found in a folder that was given, given itself, or in the folder of a given file."""
 
 _HIDDEN: Final = (b".", b"_")
 _HALF_WRITTEN: Final = b"._COPYING_"
 
-_WILD: Final = ("*", "?", "[")
+WILD_SIGNS: Final = ("*", "?", "[")
 
 
 def path_text(path: bytes) -> str:
@@ -25,8 +30,8 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
 
     Paths are absolute, since tasks open them in another working folder.
     """
-    if source.startswith("file:/"):
-        source = "/" + source.removeprefix("file:").lstrip("/")
+    if source.startswith(("file:/", "dbfs:/")):
+        source = os.fsdecode(local_path(source))
     elif source.startswith("kafka:"):
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
@@ -36,13 +41,13 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
     elif "://" in source:
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
-            message=f"The source {source} is a URI, which tasks cannot open as a file.",
-            next="Mount it (a volume, /dbfs, a network folder) and give the mounted path.",
+            message=f"The source {source} is a URI of a store that is not supported.",
+            next="Give an s3:// URI; or mount it (a volume, a network folder) and give the mounted path.",
         )
     raw = os.fsencode(source)
     if os.path.lexists(raw):
         return [(absolute(raw), None)]
-    if any(sign in source for sign in _WILD):
+    if any(sign in source for sign in WILD_SIGNS):
         inside = os.path.realpath(_folder_before_wild(raw))
         matches = sorted(os.fsencode(match) for match in glob.glob(source, recursive=True))
         if matches:
@@ -59,6 +64,16 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
     )
 
 
+def local_path(uri: str) -> bytes:
+    """Return the local path of a path or URI as Spark and Databricks write it: `file:/A`, `dbfs:/A`, `/A`."""
+    scheme, colon, rest = uri.partition(":")
+    if not colon or "/" in scheme:
+        return os.fsencode(uri)
+    path = "/" + rest.lstrip("/")
+    on_dbfs = scheme == "dbfs" and not path.startswith("/Volumes/")
+    return os.fsencode(f"/dbfs{path}" if on_dbfs else path)
+
+
 def absolute(path: bytes) -> bytes:
     """Return `path` as an absolute path. `..` stays: after a link its meaning depends on the file system."""
     parts = os.path.join(os.getcwdb(), path).split(b"/")
@@ -66,7 +81,7 @@ def absolute(path: bytes) -> bytes:
 
 
 def _folder_before_wild(pattern: bytes) -> bytes:
-    first = min(place for sign in _WILD if (place := pattern.find(os.fsencode(sign))) >= 0)
+    first = min(place for sign in WILD_SIGNS if (place := pattern.find(os.fsencode(sign))) >= 0)
     return os.path.dirname(pattern[:first]) or b"."
 
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from strandline.core.safe_files import open_file
 from strandline.dialect_api.ports import PlainFile, SplitFormat
 from strandline.frames.lift import map_batches
 from strandline.kernels.containers import SNIFF_BYTES, container_of
+from strandline.kernels.inputs import open_input
 from strandline.kernels.pieces import PIECE_FIELDS
 from strandline.kernels.reading import ReadContent, ReadOptions, mark_bytes, read_files
 from strandline.tables.sources import InputFile, tasks_for
@@ -207,7 +207,7 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) 
     if file.size < plan.lines_min_bytes:
         return Route(file, None, 0)
     try:
-        opened = open_file(file.guarded)
+        opened = open_input(file.guarded)
     except OSError:
         return Route(file, None, 0)  # the task that opens it reports the error
     with opened as stream:

@@ -1,21 +1,31 @@
-"""The files that a run reads: resolves folders, globs and links, in one order, each file once."""
+"""The files and objects that a run reads: resolves folders, globs and links, in one order, each once."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import guarded
-from strandline.tables.paths import absolute, is_hidden, is_inside, no_file, path_text, roots, walk
+from strandline.kernels.inputs import real_path
+from strandline.tables.object_sources import object_path, objects_of
+from strandline.tables.paths import (
+    MANIFEST_SUFFIX,
+    FoundBy,
+    absolute,
+    is_hidden,
+    is_inside,
+    no_file,
+    path_text,
+    roots,
+    walk,
+)
 
-MANIFEST_SUFFIX: Final = b".manifest.json"
 _TASK_FILES: Final = 500
 _TASK_BYTES: Final = 32 * 1024 * 1024
 
-FoundBy = Literal["folder", "given", "beside"]
 _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 
 
@@ -23,8 +33,8 @@ _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 class InputFile:
     """One file of the input. `file_no` ascends with the paths; `path` is the file system's; `size` in bytes.
 
-    `real` is the path without links: equal ones are one file. `guarded` is the path to open, from
-    `core.safe_files.guarded`. `format` is that of its name or of the command; None if the content shows it.
+    `real` is the path without links: equal ones are one file. `guarded` is the path for `kernels.inputs.open_input`.
+    `format` is that of its name or of the command; None if the content shows it.
     """
 
     file_no: int
@@ -69,17 +79,23 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     - A link is followed inside the given root (of a glob: the folder before its first wildcard); one that leaves it, or
       leads nowhere, is refused and reported. A link that is given itself is followed.
     - A file given twice is read once. `*.manifest.json` are manifests, not input.
+    - `s3://BUCKET/KEY` names an object, a prefix or a glob of keys in the same way; a store has no links.
     - With `within`, a folder, the sources are paths found in it: links that leave it are refused.
 
     Raises:
-        UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI that
-            tasks cannot open by path), SOURCE_NOT_A_FILE (a pipe, socket or device), TOO_MANY_FILES (more than `most`).
-        FaultError: SOURCE_UNREADABLE (a folder that cannot be listed).
+        UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI of
+            another kind), SOURCE_URI (one that is no s3://BUCKET/KEY), SOURCE_DENIED (no right to read it),
+            SOURCE_NOT_A_FILE (a pipe, socket or device), TOO_MANY_FILES (more than `most`).
+        FaultError: SOURCE_UNREADABLE (a folder that cannot be listed, a store that does not answer).
     """
     found = _Found(most)
     border = None if within is None else os.path.realpath(within)
     try:
         for source in sources:
+            stored = object_path(source) if within is None else None
+            if stored is not None:
+                found.objects(stored)
+                continue
             # With `within`, sources are literal paths, whatever characters they have, and may be removed by now.
             for root, wild in roots(source) if within is None else [(absolute(os.fsencode(source)), None)]:
                 inside = border or wild
@@ -96,13 +112,16 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     return found.selection()
 
 
-def numbered(files: Iterable[tuple[bytes, bytes, bytes]]) -> tuple[InputFile, ...]:
+def numbered(
+    files: Iterable[tuple[bytes, bytes, bytes]], sizes: Mapping[bytes, int]
+) -> tuple[InputFile, ...]:
     """Return input files, given as (path, real path, path to open), in the order of their paths.
 
-    A file that was removed has size 0: the task that opens it reports that.
+    `sizes` has bytes by real path; others are looked up. A file that was removed has size 0: the task that opens it
+    reports that.
     """
     return tuple(
-        InputFile(number, path, _bytes_at(real), real, opened)
+        InputFile(number, path, sizes[real] if real in sizes else _bytes_at(real), real, opened)
         for number, (path, real, opened) in enumerate(sorted(files))
     )
 
@@ -128,6 +147,7 @@ class _Found:
     files: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     manifests: dict[bytes, ManifestFile] = field(default_factory=dict)
     refused: dict[bytes, bytes] = field(default_factory=dict)
+    sizes: dict[bytes, int] = field(default_factory=dict)
     searched: set[bytes] = field(default_factory=set)
 
     def walk(self, root: bytes, trusted: bytes) -> None:
@@ -154,9 +174,15 @@ class _Found:
         elif os.path.islink(path):
             self.refused.setdefault(path, real)
 
+    def objects(self, path: bytes) -> None:
+        """Add the objects that a path names, and the manifests beside those that are given."""
+        for each in objects_of(path, self.searched):
+            self.sizes[each.path] = each.size
+            self._take(each.path, each.path, each.found_by, each.path)
+
     def selection(self) -> Selection:
         """Return the selection, in order."""
-        files = numbered((path, real, opened) for real, (path, opened) in self.files.items())
+        files = numbered(((path, real, opened) for real, (path, opened) in self.files.items()), self.sizes)
         manifests = sorted(self.manifests.values(), key=lambda each: each.path)
         return Selection(files, tuple(manifests), tuple(sorted(self.refused.items())))
 
@@ -176,7 +202,7 @@ class _Found:
     def _manifest(self, path: bytes, found_by: FoundBy, opened: bytes) -> None:
         # A manifest describes the files of its folder, so a link to one in another folder is a separate manifest.
         folder, name = os.path.split(path)
-        here = os.path.join(os.path.realpath(folder), name)
+        here = os.path.join(real_path(folder), name)
         before = self.manifests.get(here)
         if before is None or _CLOSEST.index(found_by) < _CLOSEST.index(before.found_by):
             self.manifests[here] = ManifestFile(path, opened, found_by)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.core.errors import UsageError
-from strandline.tables.paths import has_hidden_part, path_text, walk
-from strandline.tables.sources import MANIFEST_SUFFIX
+from strandline.tables.paths import MANIFEST_SUFFIX, has_hidden_part, local_path, path_text, walk
 from strandline.tables.topics import Messages, Topic, messages_in, topic_frame
 
 if TYPE_CHECKING:
@@ -40,9 +39,16 @@ class MicroBatch:
 def landing_folder(source: str) -> bytes:
     """Return the absolute path of the folder to follow.
 
-    Raises: UsageError SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN (characters that Spark reads as a glob).
+    Raises: UsageError SOURCE_NOT_LOCAL (a URI), SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN (characters that
+    Spark reads as a glob).
     """
-    folder = os.path.abspath(os.fsencode(source))
+    if "://" in source and not source.startswith("file:"):
+        raise UsageError(
+            "SOURCE_NOT_LOCAL",
+            f"stream cannot follow {source}, only folders and topics",
+            "use `strandline ingest` on a schedule: records that are known cost little",
+        )
+    folder = os.path.abspath(local_path(source))
     if not os.path.lexists(folder):
         raise UsageError(
             "SOURCE_MISSING",
@@ -109,7 +115,7 @@ def follow_folder(
 
     def batch(frame: DataFrame, number: int) -> None:
         rows = frame.select("path", "modificationTime").collect()
-        paths = sorted(path for row in rows if not has_hidden_part(path := _local(row["path"]), folder))
+        paths = sorted(path for row in rows if not has_hidden_part(path := local_path(row["path"]), folder))
         oldest = min((row["modificationTime"] for row in rows), default=None)
         process(
             MicroBatch(
@@ -147,13 +153,3 @@ def _start(
     if every is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{round(every * 1000)} milliseconds").start()
-
-
-def _local(uri: str) -> bytes:
-    """Return the local path of a URI from Spark."""
-    scheme, colon, rest = uri.partition(":")
-    if not colon or "/" in scheme:
-        return os.fsencode(uri)
-    path = "/" + rest.lstrip("/")
-    on_dbfs = scheme == "dbfs" and not path.startswith("/Volumes/")
-    return os.fsencode(f"/dbfs{path}" if on_dbfs else path)

@@ -1,22 +1,17 @@
 """Which files a run reads, whatever the folders hold."""
 
-import json
 import os
 import random
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from strandline.core.errors import UsageError
-from strandline.kernels.containers import StreamLimits
-from strandline.kernels.lines import CappedBytes, RawLimits
-from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source, read_files
 from strandline.tables import sources
 from strandline.tables.sources import Selection, select, tasks_for
+from support.selections import read
 
 
 @pytest.fixture
@@ -126,7 +121,6 @@ def test_a_folder_whose_name_is_a_pattern_is_that_folder_and_not_what_the_patter
 def test_what_does_not_exist_is_named(folder: Path) -> None:
     assert code_of(folder / "gone") == ("SOURCE_MISSING", f"The source {folder}/gone does not exist.")
     assert code_of(f"{folder}/*.gz") == ("SOURCE_MISSING", f"No file matches {folder}/*.gz.")
-    assert code_of("s3://bucket/x")[0] == "SOURCE_NOT_LOCAL"
 
 
 def test_more_files_than_the_limit_are_refused(folder: Path) -> None:
@@ -264,31 +258,6 @@ def test_a_manifest_beside_is_not_followed_out_of_the_folder(folder: Path) -> No
 )
 def test_files_are_opened_by_tasks_of_so_many_bytes_and_files(sizes: list[int], tasks: int) -> None:
     assert tasks_for(sizes) == tasks
-
-
-def read(selection: Selection) -> dict[str, tuple[bytes, str | None, str | None]]:
-    """What a task reads of each file: bytes, damage and its cause."""
-    names = ("file_no", "format", "path", "content", "part", "until")
-    rows = [
-        dict(zip(names, (each.file_no, None, each.guarded, None, 0, None), strict=True))
-        for each in selection.files
-    ]
-    types = (pa.int64(), pa.string(), pa.binary(), pa.binary(), pa.int64(), pa.int64())
-    batch = pa.RecordBatch.from_pylist(rows, pa.schema(list(zip(names, types, strict=True))))
-    options = ReadOptions({}, StreamLimits(2**30, 100), RawLimits(1 << 20, 1 << 10))
-
-    def whole(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
-        kept = b"".join(content)
-        pieces.add(source.file_no, 0, 0, 0, len(kept), CappedBytes(kept, len(kept)))
-        yield
-
-    found = [row for each in read_files([batch], options, whole, ()) for row in each.to_pylist()]
-    source = {each.file_no: Path(each.source).name for each in selection.files}
-    cause = {row["file_no"]: json.loads(row["evidence"] or "{}").get(row["damage"], {}) for row in found}
-    return {
-        source[row["file_no"]]: (row["raw"], row["damage"], cause[row["file_no"]].get("cause"))
-        for row in found
-    }
 
 
 def test_what_changed_since_it_was_found_is_one_rejected_record_named_by_its_path(folder: Path) -> None:

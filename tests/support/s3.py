@@ -1,0 +1,54 @@
+"""An S3 server on loopback: moto's, in a thread of the tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+BUCKET = "landing"
+KEY_ID, SECRET = "AKIATESTKEYOFTESTS00", "secret-of-the-tests"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A running server with an empty bucket."""
+
+    url: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process that reads from it has in its environment."""
+        return {
+            "AWS_ENDPOINT_URL": self.url, "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET,
+        }  # fmt: skip
+
+    def put(self, key: str, content: bytes) -> str:
+        """Write an object and return its URI."""
+        self._client().put_object(Bucket=BUCKET, Key=key, Body=content)
+        return f"s3://{BUCKET}/{key}"
+
+    def remove(self, key: str) -> None:
+        self._client().delete_object(Bucket=BUCKET, Key=key)
+
+    def _client(self):
+        return boto3.client(
+            "s3", endpoint_url=self.url, region_name="us-east-1",
+            aws_access_key_id=KEY_ID, aws_secret_access_key=SECRET,
+        )  # fmt: skip
+
+
+@contextmanager
+def store() -> Iterator[Store]:
+    """Run a server on a free port of loopback until the end of the block."""
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        started = Store(f"http://{host}:{port}")
+        started._client().create_bucket(Bucket=BUCKET)
+        yield started
+    finally:
+        server.stop()

@@ -19,7 +19,8 @@ LONGEST = (
     "topics", "jobs", "forged_lakes", "notebooks", "reduction", "toy_dialect", "schema", "golden",
     "ipfslog_pruned", "connect_sql", "wheel", "aura_scale", "faults", "lake_sync", "ipfslog_admission",
     "devicelog_admission", "devicelog_reduction", "tampering", "damaged_streams", "export", "bad_input", "writers",
-    "union_merge", "flows", "ipfslog_scale", "query_check", "maintain", "aura_admission", "effects", "bundle", "object_store", "run_id",
+    "union_merge", "flows", "ipfslog_scale", "query_check", "maintain", "aura_admission", "effects", "bundle", "run_id",
+    "object_store",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 

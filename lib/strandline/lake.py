@@ -62,7 +62,10 @@ class Lake:
         run_id: str | None = None,
         **options: Any,
     ) -> Report:
-        """Verify the records of files, folders, globs and `s3://` URIs, and insert the genuine ones. Creates a missing lake."""
+        """Verify the records of files, folders, globs and `s3://` URIs, and insert the genuine ones.
+
+        Creates a missing lake.
+        """
         before = None if drop_rejected_before is None else str(drop_rejected_before)
         return self._run(
             "ingest", sources=[os.fspath(source) for source in sources], dialect=dialect, form=format,

@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help browser frost node wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help browser frost node s3 wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -58,6 +58,9 @@ frost: $(VENV)/.test ## Sign facts with holders of a FROST key, by a published c
 	  echo "error: cargo is not on PATH." >&2; \
 	  echo "next: install Rust 1.81 or later: sudo apt-get install -y cargo (Debian, Ubuntu), brew install rust (macOS)" >&2; exit 3; }
 	$(BIN)/python -m pytest -q -m frost tests/frost
+
+s3: java $(VENV)/.test ## Keep a lake in a bucket of an S3 server on this machine (fetches 690 MB of jars once, then minutes)
+	$(BIN)/python -m pytest -q -m s3 tests/s3
 
 browser: docs $(BROWSER_VENV)/.ready ## Open the page of `report` and the site in the Chromium on this machine (seconds)
 	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser

@@ -3,23 +3,21 @@
 By hand: `PYTHONPATH=tests .venv/bin/python -m support.broker` starts one and says where it is; Ctrl-C ends it.
 """
 
-import hashlib
 import os
 import socket
 import subprocess
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from support.fetched_jars import fetched_jars
+
 LOCK = Path(__file__).with_name("broker.lock")
 """SHA-256 and path of each jar, as `sha256sum` writes them: org.apache.kafka:kafka_2.13 4.1.0 and what it needs."""
-MAVEN = "https://repo1.maven.org/maven2"
 HEAP = "-Xms256m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 SECONDS = 60
-TRIES = 4
 _CLUSTER = "c3RyYW5kbGluZS10ZXN0cw"
 _CONFIG = """\
 process.roles=broker,controller
@@ -40,35 +38,8 @@ transaction.state.log.min.isr=1
 
 
 def jars(cache: Path) -> tuple[Path, ...]:
-    """Return the broker's jars in `cache`; those that lack are fetched, and refused if their bytes are others."""
-    folder = cache / "broker"
-    folder.mkdir(parents=True, exist_ok=True)
-    found = []
-    for line in LOCK.read_text(encoding="utf-8").splitlines():
-        expected, path = line.split()
-        jar = folder / path.rpartition("/")[2]
-        if not jar.exists():
-            _fetch(path, expected, jar)
-        found.append(jar)
-    return tuple(found)
-
-
-def _fetch(path: str, expected: str, jar: Path) -> None:
-    mirror = os.environ.get("DEFAULT_ARTIFACT_REPOSITORY") or MAVEN
-    for left in reversed(range(TRIES)):
-        try:
-            with urllib.request.urlopen(f"{mirror.rstrip('/')}/{path}", timeout=SECONDS) as answer:
-                content = answer.read()
-            break
-        except OSError:
-            if not left:
-                raise
-            time.sleep(5)
-    actual = hashlib.sha256(content).hexdigest()
-    assert actual == expected, f"{path} has the SHA-256 {actual}, {LOCK.name} says {expected}"
-    fresh = jar.with_name(f".{jar.name}-{os.getpid()}")
-    fresh.write_bytes(content)
-    fresh.rename(jar)
+    """Return the broker's jars in `cache`, after fetching those that lack."""
+    return fetched_jars(LOCK, cache / "broker")
 
 
 @contextmanager

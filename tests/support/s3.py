@@ -1,8 +1,15 @@
-"""An S3 server on loopback: moto's, in a thread of the tests."""
+"""An S3 server on loopback: moto's, in a thread of the tests or a process of its own.
 
+By hand: `PYTHONPATH=tests .venv/bin/python -m support.s3` starts one and says where it is; Ctrl-C ends it.
+"""
+
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import boto3
 from moto.server import ThreadedMotoServer
@@ -24,6 +31,9 @@ class Store:
             "AWS_ENDPOINT_URL": self.url, "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET,
         }  # fmt: skip
+
+    def make_bucket(self) -> None:
+        self._client().create_bucket(Bucket=BUCKET)
 
     def put(self, key: str, content: bytes) -> str:
         """Write an object and return its URI."""
@@ -48,7 +58,29 @@ def store() -> Iterator[Store]:
     try:
         host, port = server.get_host_and_port()
         started = Store(f"http://{host}:{port}")
-        started._client().create_bucket(Bucket=BUCKET)
+        started.make_bucket()
         yield started
     finally:
         server.stop()
+
+
+@contextmanager
+def store_of_its_own() -> Iterator[Store]:
+    """Run a server as `store` does, in another process: for clients that keep Python from running while they wait."""
+    words = [sys.executable, "-m", "support.s3"]
+    of_tests = str(Path(__file__).parents[1])
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=of_tests
+    ) as process:
+        try:
+            url = process.stdout.readline().strip()
+            assert url.startswith("http://127.0.0.1:"), url
+            yield Store(url)
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    with store() as running:
+        print(running.url, flush=True)
+        time.sleep(365 * 24 * 3600)

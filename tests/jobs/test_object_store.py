@@ -3,6 +3,9 @@
 import json
 from dataclasses import asdict
 
+from strandline.dialects.sdmp.spark.dialect import SDMP
+from strandline.tables.manifests import write_manifest
+from support.lakes import write_files
 from support.random_journals import corpus
 from support.reference import outcome_of
 from support.s3 import BUCKET, KEY_ID, SECRET, store
@@ -19,6 +22,9 @@ def test_objects_of_a_store_are_landed_whole_or_split(program, tmp_path):
         for name, content in FILES.items():
             served.put(f"dump/{name}", content)
         served.put("dump/cut.journal.gz", b"\x1f\x8b\x08\x00")
+        file = write_files(tmp_path / "stated", FILES) / "0003-1.journal"
+        stated = write_manifest([file], dialect="sdmp", records_in=SDMP.count_records)
+        served.put(f"dump/{stated.name}", stated.read_bytes())
 
         def answer(*words: str) -> dict:
             done = program.run(*words, "--json", cwd=tmp_path, **served.environment)
@@ -33,6 +39,7 @@ def test_objects_of_a_store_are_landed_whole_or_split(program, tmp_path):
         whole = asdict(counts)
         more = {name: first[name] - whole[name] for name in ("read", "rejected", "new")}
         assert more == {"read": 1, "rejected": 1, "new": 0}
+        assert (first["complete"], first["damaged"]) == (1, 0)
         again = answer("ingest", f"s3a://{BUCKET}/**/*", "--dialect", "sdmp")["counts"]
         assert (again["read"], again["new"], again["known"]) == (
             first["read"],

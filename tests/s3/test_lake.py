@@ -17,7 +17,7 @@ from support.random_journals import corpus
 from support.reference import outcome_of
 from support.s3 import BUCKET, store_of_its_own
 
-pytestmark = pytest.mark.s3
+pytestmark = [pytest.mark.s3, pytest.mark.timeout(1800)]
 
 LOCK = Path(__file__).with_name("hadoop_aws.lock")
 FIRST, SECOND = corpus(seed=6, journals=12, runs=2)

@@ -6,6 +6,7 @@ By hand: `PYTHONPATH=tests .venv/bin/python -m support.s3` starts one and says w
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,6 +59,8 @@ def store() -> Iterator[Store]:
     try:
         host, port = server.get_host_and_port()
         started = Store(f"http://{host}:{port}")
+        # All servers of a process share what they hold.
+        urllib.request.urlopen(f"{started.url}/moto-api/reset", data=b"", timeout=60).close()
         started.make_bucket()
         yield started
     finally:

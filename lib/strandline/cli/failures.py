@@ -14,6 +14,12 @@ from strandline.tables.damage import RESTORE, is_from_delta_rs
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
     (
+        re.compile(r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme"),
+        "STORE_JAR_MISSING",
+        "Spark has no jar for the store of the lake",
+        "submit with `--packages org.apache.hadoop:hadoop-aws:VERSION`, or hadoop-azure, in its Hadoop's version",
+    ),
+    (
         re.compile(r"No space left on device|Disk quota exceeded|File too large", re.IGNORECASE),
         "DISK_FULL",
         "the disk is full",

@@ -166,7 +166,10 @@ class Invocation:
         from strandline.session.engine import engine_of
 
         began = time.monotonic()
-        spark = open_session(self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka)
+        spark = open_session(
+            self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka,
+            scheme=self.location.scheme(),
+        )  # fmt: skip
         interrupts.session_started(engine_of(spark).ender())
         self.session_seconds += time.monotonic() - began
         return spark

@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
+    from pyarrow import NativeFile
     from pyarrow.fs import FileSystem
 
 SCHEME: Final = b"s3://"
@@ -37,17 +38,24 @@ def is_object(path: bytes) -> bool:
     return path.startswith(SCHEME)
 
 
+def has_plain_parts(key: Sequence[str]) -> bool:
+    """Return whether no part of a key is empty, `.` or `..`: requests would ask for another object, even of another
+    bucket, since HTTP resolves such parts.
+    """
+    return {"", ".", ".."}.isdisjoint(key)
+
+
 def look_up(path: bytes) -> tuple[ObjectKind | None, int]:
     """Return what is at a path and its size in bytes: an object, a prefix of objects ("folder"), or nothing.
 
     Raises: OSError (access denied, no connection).
     """
+    store, name = _store(path)
     with _plain_errors():
-        store, name = _store(path)
         [info] = store.get_file_info([name])
-        if info.is_file:
-            return "file", info.size
-        return ("folder", 0) if info.type.name == "Directory" else (None, 0)
+    if info.is_file:
+        return "file", info.size
+    return ("folder", 0) if info.type.name == "Directory" else (None, 0)
 
 
 def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, int]]:
@@ -57,8 +65,8 @@ def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, in
     """
     from pyarrow.fs import FileSelector
 
+    store, name = _store(path)
     with _plain_errors():
-        store, name = _store(path)
         found = store.get_file_info(FileSelector(name, recursive=deep))
     for info in found:
         if info.is_file:
@@ -67,16 +75,16 @@ def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, in
 
 def open_object(path: bytes) -> BinaryIO:
     """Open an object for reading. Raises: OSError (no such object, access denied, no connection)."""
-    return io.BufferedReader(_Object(path), BUFFER_BYTES)
+    store, name = _store(path)
+    with _plain_errors():
+        return io.BufferedReader(_Object(store.open_input_file(name)), BUFFER_BYTES)
 
 
 class _Object(io.RawIOBase):
     """An object as a raw stream, whose errors are those of a file."""
 
-    def __init__(self, path: bytes) -> None:
-        with _plain_errors():
-            store, name = _store(path)
-            self._stream = store.open_input_file(name)
+    def __init__(self, stream: NativeFile) -> None:
+        self._stream = stream
 
     def readable(self) -> bool:
         return True
@@ -103,7 +111,10 @@ class _Object(io.RawIOBase):
 
 def _store(path: bytes) -> tuple[FileSystem, str]:
     name = path.removeprefix(SCHEME).decode("utf-8").rstrip("/")
-    return _of_bucket(name.partition("/")[0]), name
+    bucket, *key = name.split("/")
+    if not has_plain_parts(key):
+        raise OSError(errno.EINVAL, "its key has an empty part, `.` or `..`")
+    return _of_bucket(bucket), name
 
 
 @lru_cache(maxsize=64)
@@ -111,7 +122,8 @@ def _of_bucket(bucket: str) -> FileSystem:
     from pyarrow.fs import FileSystem
 
     # By bucket, since Arrow asks for the region of each; without the key, since Arrow would decode it.
-    return FileSystem.from_uri(f"{SCHEME.decode()}{bucket}")[0]
+    with _plain_errors():
+        return FileSystem.from_uri(f"{SCHEME.decode()}{bucket}")[0]
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from strandline.session.conf import (
 from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
 from strandline.session.java import check_java, find_java
 from strandline.session.private import PrivateFolder, make_private
+from strandline.session.stores import check_store_jar
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,15 +50,16 @@ def log_path(settings: Settings, run_id: str) -> Path:
 
 
 def open_session(
-    settings: Settings, *, environ: MutableMapping[str, str], run_id: str, with_kafka: bool = False
-) -> "SparkSession":
+    settings: Settings, *, environ: MutableMapping[str, str], run_id: str, with_kafka: bool = False,
+    scheme: str | None = None,
+) -> "SparkSession":  # fmt: skip
     """Return a session with Delta and the table functions of dialects, in UTC, with strict reads.
 
     An existing session, or that of the host, is used. Otherwise a local one is started, with jars from the cache
     (downloaded at first use; those of Kafka only if topics are read); `environ` then gets the interpreter of Python
-    workers. pyspark no longer prints errors itself.
+    workers. `scheme` is that of the lake's URI, if it has one. pyspark no longer prints errors itself.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
-    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`.
+    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`, `STORE_JAR_MISSING`.
     """
     # Before pyspark is imported: its message for a missing Java is a traceback.
     java = "" if is_hosted(environ) else check_java(environ)
@@ -69,6 +71,8 @@ def open_session(
     if SparkSession.getActiveSession() is not None or is_hosted(environ):
         session = _existing(SparkSession.builder.getOrCreate())
     else:
+        _drop_foreign_spark(environ)
+        check_store_jar(scheme, _home(environ), environ)
         session = _start(settings, environ, log_path(settings, run_id), java, with_kafka=with_kafka)
     register(session)
     return session
@@ -129,7 +133,6 @@ def _start(
 
     # Python workers run this interpreter; spark.pyspark.python is ignored outside spark-submit (measured).
     environ["PYSPARK_PYTHON"] = environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    _drop_foreign_spark(environ)
     cache = Path(settings.spark.cache)
     _make_folder(log.parent)
     _prune_logs(log.parent)
@@ -142,8 +145,7 @@ def _start(
         (temporary / name).mkdir()
     (temporary / "log4j2.properties").write_text(log_config(log), encoding="utf-8")
     # The folder of Spark's jars identifies the classes of an archive.
-    home = environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
-    installed = (java, str(find_java(environ)), pyspark.__version__, home)
+    installed = (java, str(find_java(environ)), pyspark.__version__, str(_home(environ)))
     archive = archive_options(cache, installed)
     conf = spark_conf(settings, temporary=temporary, jars=jars, java=archive)
     with log.open("ab") as out, _local_dirs(environ, private):
@@ -191,6 +193,13 @@ def _drop_foreign_spark(environ: MutableMapping[str, str]) -> None:
     home = environ.get("SPARK_HOME")
     if home and not list(Path(home, "jars").glob(f"spark-core_*-{pyspark.__version__}.jar")):
         del environ["SPARK_HOME"]
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    """Return the folder of Spark."""
+    import pyspark
+
+    return Path(environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
 def _make_folder(folder: Path) -> None:

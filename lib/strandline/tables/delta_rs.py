@@ -1,16 +1,15 @@
 """Reads tables of a lake path with delta-rs: without JVM and Spark, in about a second."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from strandline.contracts.load import tables
-from strandline.core.errors import FaultError, UsageError
-from strandline.tables.damage import check_log, check_versions, has_table, log_damage, table_damaged
+from strandline.core.errors import UsageError
+from strandline.tables.damage import check_log, check_versions, has_table
+from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.location import Location
 from strandline.tables.read_lake import Row, newest_addition
 from strandline.tables.refusals import check_properties, lake_not_found, table_missing
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 # Schemes that delta-rs supports; Spark reads those of Hadoop only (hdfs, ..).
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
-_DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
 _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
 
 
@@ -61,7 +58,7 @@ class DeltaRsLake:
         engine = QueryBuilder()
         for table in tables:
             engine = engine.register(table, self.tables[table])
-        with _Reading(self.location, *tables):
+        with Reading(self.location, *tables):
             for batch in engine.execute(text):
                 names = batch.schema.names
                 columns = [batch.column(name).to_pylist() for name in names]
@@ -96,7 +93,7 @@ class DeltaRsLake:
         behind = self.version(table) - after
         if behind <= 0:
             return None
-        with _Reading(self.location, table):
+        with Reading(self.location, table):
             commits = self.tables[table].history(behind)
         history = [(int(commit["version"]), commit.get("operation")) for commit in commits]
         return newest_addition(history, after, self.version(table))
@@ -168,48 +165,8 @@ def open_table(location: Location, table: str) -> "DeltaTable":
     """Return one table at its current version. Raises: FaultError `TABLE_DAMAGED`; `TableNotFoundError` of delta-rs."""
     from deltalake import DeltaTable
 
-    with _Reading(location, table):
+    with Reading(location, table):
         return DeltaTable(location.table_path(table))
-
-
-class _Reading:
-    """Turns exceptions of delta-rs and Arrow about a damaged table into a fault that names it.
-
-    A context manager, since the reader of query results raises a bare `Exception`: only that exact class and the
-    documented subclasses are turned into faults.
-    """
-
-    def __init__(self, location: Location, *tables: str) -> None:
-        self._location = location
-        self._tables = tables
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Raise FaultError `TABLE_DAMAGED` instead of `error`, but not for a table that does not exist."""
-        from deltalake.exceptions import DeltaError, TableNotFoundError
-
-        if error is None or isinstance(error, TableNotFoundError):
-            return
-        if kind is Exception or isinstance(error, DeltaError | OSError | ValueError):
-            raise self._damage(str(error)) from error
-
-    def _damage(self, text: str) -> FaultError:
-        """Return the fault: the damage of a log, else the first line of `text` with the table that it names."""
-        named = [table for table in self._tables if f"/{table}/" in text] or list(self._tables)
-        if self._location.is_local():
-            for table in named:
-                found = log_damage(self._location, table)
-                if found is not None:
-                    return found
-        first = _STYLE.sub("", (text.splitlines() or [""])[0])
-        file = _DATA_FILE.search(text)
-        return table_damaged(
-            self._location, " or ".join(named), f"{file[0] if file else 'it'} cannot be read: {first}"
-        )
 
 
 def _no_lake(location: Location) -> UsageError:

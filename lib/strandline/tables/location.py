@@ -97,6 +97,11 @@ class Location:
         """Return whether the lake is a folder of this machine."""
         return self.path is not None and not _SCHEME.match(self.path)
 
+    def scheme(self) -> str | None:
+        """Return the scheme of the lake's URI in lower case, None for a folder or a schema."""
+        found = None if self.path is None else _SCHEME.match(self.path)
+        return None if found is None else found[0].rstrip(":/").lower()
+
     def table_path(self, table: str) -> str:
         """Return the folder or URI of `table`; `table` is a contract's name, never data.
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import why_unreadable
-from strandline.kernels.objects import SCHEME, look_up, objects_below
+from strandline.kernels.objects import SCHEME, has_plain_parts, look_up, objects_below
 from strandline.tables.paths import (
     MANIFEST_SUFFIX,
     WILD_SIGNS,
@@ -39,7 +39,8 @@ class FoundObject:
 def object_path(source: str) -> bytes | None:
     """Return the path of a source in an object store, None for another source. `s3a://` is `s3://`.
 
-    Raises: UsageError SOURCE_URI (no bucket, credentials in the URI, an empty part or a control character in the key).
+    Raises: UsageError SOURCE_URI (no bucket, credentials in the URI; a key with an empty part, `.`, `..` or a control
+        character).
     """
     parts = _URI.fullmatch(source)
     if parts is None:
@@ -52,11 +53,11 @@ def object_path(source: str) -> bytes | None:
             "Give s3://BUCKET/KEY; credentials and endpoint are read from AWS_.. variables.",
         )
     path = f"{parts[1]}{parts[2]}".rstrip("/")
-    if "//" in path or not path.isprintable():
+    if not has_plain_parts(path.split("/")) or not path.isprintable():
         raise UsageError(
             "SOURCE_URI",
-            f"The key of {source!a} has an empty part or a control character, and such keys are not read.",
-            "Copy the object to another key, or give the prefix above it.",
+            f"The key of {source!a} has an empty part, `.`, `..` or a control character, and such keys are not read.",
+            "Copy the object to another key.",
         )
     return SCHEME + path.encode("utf-8")
 

@@ -26,6 +26,16 @@ def lake_not_found(location: Location) -> UsageError:
     )
 
 
+def lake_unreadable(location: Location, found: str) -> FaultError:
+    """Return the error of a lake in a store that does not answer, or refuses: `found` is its answer."""
+    return FaultError(
+        "LAKE_UNREADABLE",
+        f"the lake {location.describe()} cannot be read: {found}",
+        "check its credentials and region, for S3 AWS_ACCESS_KEY_ID, AWS_REGION and AWS_ENDPOINT_URL "
+        "(and AWS_ALLOW_HTTP=true for a server without TLS), and run the command again",
+    )
+
+
 def lake_no_folder(location: Location) -> UsageError:
     """Return the error of a local lake that is a file."""
     return UsageError(

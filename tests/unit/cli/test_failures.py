@@ -58,6 +58,19 @@ CASES = {
         "MEMORY_SHORT",
         "Spark ran out of memory",
     ),
+    "a lake in a store without its jar": (
+        (
+            "An error occurred while calling o92.sql.\n: java.lang.RuntimeException: java.lang.ClassNotFoundException: "
+            "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found\n\tat org.apache.hadoop.conf.Configuration"
+        ),
+        "STORE_JAR_MISSING",
+        "Spark has no jar for the store of the lake",
+    ),
+    "a lake in a store that Spark does not know": (
+        'org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "s3"',
+        "STORE_JAR_MISSING",
+        "Spark has no jar for the store of the lake",
+    ),
     "a JVM that is gone": (
         "Answer from Java side is empty",
         "SPARK_ENDED",

@@ -4,15 +4,20 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from strandline.config import defaults, effective, options_layer
 from strandline.core.errors import FaultError
-from strandline.session import is_hosted, log_path
+from strandline.session import is_hosted, log_path, open_session
+from strandline.session import open as open_module
 from strandline.session.conf import REGIONS, log_config, page_bytes, spark_conf
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
+from strandline.session.stores import check_store_jar
 
+[_CLIENT] = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+HADOOP = _CLIENT.stem.rpartition("-")[2]
 CLUSTER_FILE = (Path(__file__).parents[3] / "conf" / "spark-defaults.conf").read_text()
 
 
@@ -133,3 +138,34 @@ def test_spark_submit_and_databricks_are_recognised() -> None:
     assert is_hosted({"PYSPARK_GATEWAY_PORT": "1"})
     assert is_hosted({"DATABRICKS_RUNTIME_VERSION": "17"})
     assert not is_hosted({"PATH": "/bin"})
+
+
+def test_a_lake_in_a_store_needs_the_jar_of_the_store(tmp_path: Path) -> None:
+    jars = tmp_path / "jars"
+    jars.mkdir()
+    (jars / "hadoop-client-api-3.5.0.jar").touch()
+    for scheme in (None, "hdfs", "dbfs"):
+        check_store_jar(scheme, tmp_path, {})
+    for scheme, package in (
+        ("s3a", "org.apache.hadoop:hadoop-aws:3.5.0` and give the lake as s3a://"),
+        ("s3", "org.apache.hadoop:hadoop-aws:3.5.0` and give the lake as s3a://"),
+        ("abfss", "org.apache.hadoop:hadoop-azure:3.5.0`, or name"),
+        ("gs", "com.google.cloud.bigdataoss:gcs-connector:VERSION`, or name"),
+    ):
+        with pytest.raises(FaultError) as caught:
+            check_store_jar(scheme, tmp_path, {})
+        assert caught.value.code == "STORE_JAR_MISSING"
+        assert package in caught.value.next
+    # Settings of one's own may name the jar elsewhere.
+    check_store_jar("s3a", tmp_path, {"SPARK_CONF_DIR": "/etc/spark"})
+    (jars / "hadoop-aws-3.5.0.jar").touch()
+    check_store_jar("s3a", tmp_path, {})
+
+
+def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_module, "check_java", lambda environ: "17")
+    monkeypatch.setattr(open_module, "_start", lambda *words, **named: pytest.fail("a session was started"))
+    with pytest.raises(FaultError) as caught:
+        open_session(defaults(), environ={}, run_id="r", scheme="s3a")
+    assert caught.value.code == "STORE_JAR_MISSING"
+    assert f"hadoop-aws:{HADOOP}" in caught.value.next

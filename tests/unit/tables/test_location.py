@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from deltalake.exceptions import DeltaError
 
-from strandline.core.errors import UsageError
+from strandline.core.errors import FaultError, UsageError
+from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.location import Location
 from strandline.tables.read_lake import binary_literal, newest_addition
 
@@ -92,3 +94,35 @@ def test_an_unknown_commit_and_a_cut_history_count_as_news() -> None:
 
 def test_a_binary_literal_holds_hex_alone() -> None:
     assert binary_literal(b"'; DROP TABLE x --") == "X'273b2044524f50205441424c452078202d2d'"
+
+
+@pytest.mark.parametrize(
+    ("path", "scheme"),
+    [
+        ("lake", None),
+        ("/data/lake", None),
+        ("file:/data/lake", None),
+        ("S3A://bucket/lake", "s3a"),
+        ("dbfs:/lake", "dbfs"),
+    ],
+)
+def test_a_lake_at_a_uri_has_a_scheme(path, scheme):
+    assert Location.lake(path).scheme() == scheme
+    assert Location.schema("main", "s").scheme() is None
+
+
+def test_an_answer_of_a_store_is_no_damage_but_a_file_that_is_missing_is():
+    lake = Location.lake("s3://bucket/lake")
+    told = {
+        "Kernel error -> Operation not supported.": "LAKE_UNREADABLE",
+        "Generic S3 error: The operation lacked the necessary privileges to complete": "LAKE_UNREADABLE",
+        "Object at location lake/run/bucket=1/part-0.parquet not found": "TABLE_DAMAGED",
+    }
+    for text, code in told.items():
+        with pytest.raises(FaultError) as caught, Reading(lake, "run"):
+            raise DeltaError(text)
+        assert caught.value.code == code
+        assert "s3://bucket/lake" in caught.value.message
+    with pytest.raises(FaultError) as caught, Reading(Location.lake("/data/lake"), "run"):
+        raise DeltaError("Kernel error -> Operation not supported.")
+    assert caught.value.code == "TABLE_DAMAGED"

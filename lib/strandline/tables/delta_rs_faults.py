@@ -1,0 +1,57 @@
+"""Faults of tables that delta-rs reads: a damaged table, or a store that refuses."""
+
+import re
+from types import TracebackType
+
+from strandline.core.errors import FaultError
+from strandline.tables.damage import log_damage, table_damaged
+from strandline.tables.location import Location
+from strandline.tables.refusals import lake_unreadable
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
+
+
+class Reading:
+    """Turns exceptions of delta-rs and Arrow about a damaged table into a fault that names it.
+
+    A context manager, since the reader of query results raises a bare `Exception`: only that exact class and the
+    documented subclasses are turned into faults.
+    """
+
+    def __init__(self, location: Location, *tables: str) -> None:
+        self._location = location
+        self._tables = tables
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raise FaultError instead of `error`, but not for a table that does not exist.
+
+        Raises: FaultError `TABLE_DAMAGED`, `LAKE_UNREADABLE` (a store that does not answer or refuses).
+        """
+        from deltalake.exceptions import DeltaError, TableNotFoundError
+
+        if error is None or isinstance(error, TableNotFoundError):
+            return
+        if kind is Exception or isinstance(error, DeltaError | OSError | ValueError):
+            raise self._damage(str(error)) from error
+
+    def _damage(self, text: str) -> FaultError:
+        """Return the fault: the damage of a log, else the first line of `text` with the table that it names."""
+        named = [table for table in self._tables if f"/{table}/" in text] or list(self._tables)
+        if self._location.is_local():
+            for table in named:
+                found = log_damage(self._location, table)
+                if found is not None:
+                    return found
+        first = _STYLE.sub("", (text.splitlines() or [""])[0])
+        file = _DATA_FILE.search(text)
+        if file is None and not self._location.is_local():
+            return lake_unreadable(self._location, first)
+        return table_damaged(
+            self._location, " or ".join(named), f"{file[0] if file else 'it'} cannot be read: {first}"
+        )

@@ -13,7 +13,7 @@ from support.s3 import BUCKET, KEY_ID, SECRET, store
 [FILES] = corpus(seed=6, journals=12, runs=1)
 DUMP = f"s3://{BUCKET}/dump"
 # Every plain file is split that can be.
-SMALL = ("--set", "read.lines_min_bytes=1", "--set", "read.split_bytes=200")
+SMALL = ("--set", "read.lines_min_bytes=1", "--set", "read.split_bytes=200", "--set", "tables.buckets=4")
 
 
 def test_objects_of_a_store_are_landed_whole_or_split(program, tmp_path):
@@ -32,7 +32,6 @@ def test_objects_of_a_store_are_landed_whole_or_split(program, tmp_path):
             assert done.returncode == 0, printed[-1]
             return json.loads(done.stdout)
 
-        answer("init", "--buckets", "4")
         counts, states = outcome_of(FILES)
         first = answer("ingest", DUMP, "--dialect", "sdmp", *SMALL)["counts"]
         # The cut object is one more rejected record.
@@ -47,9 +46,8 @@ def test_objects_of_a_store_are_landed_whole_or_split(program, tmp_path):
             first["new"] + first["known"],
         )
     assert answer("reduce")["namespaces"] == len(states)
-    rows = answer("status")["rows"]
-    assert {row["namespace"]: row["state_hash"] for row in rows if row["state_hash"]} == states
-    query = "SELECT DISTINCT source FROM damaged_source WHERE source LIKE '%cut.journal.gz'"
-    assert answer("sql", query)["rows"] == [[f"{DUMP}/cut.journal.gz"]]
+    told = answer("status")
+    assert {row["namespace"]: row["state_hash"] for row in told["rows"] if row["state_hash"]} == states
+    assert f"{DUMP}/cut.journal.gz" in [each["source"] for each in told["damaged_files"]]
     assert KEY_ID not in "".join(printed)
     assert SECRET not in "".join(printed)

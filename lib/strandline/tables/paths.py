@@ -17,6 +17,7 @@ FoundBy = Literal["folder", "given", "beside"]
 _HIDDEN: Final = (b".", b"_")
 _HALF_WRITTEN: Final = b"._COPYING_"
 
+LOCAL_URIS: Final = ("file:/", "dbfs:/")
 WILD_SIGNS: Final = ("*", "?", "[")
 
 
@@ -30,7 +31,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
 
     Paths are absolute, since tasks open them in another working folder.
     """
-    if source.startswith(("file:/", "dbfs:/")):
+    if source.startswith(LOCAL_URIS):
         source = os.fsdecode(local_path(source))
     elif source.startswith("kafka:"):
         raise UsageError(
@@ -41,7 +42,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
     elif "://" in source:
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
-            message=f"The source {source} is a URI of a store that is not supported.",
+            message=f"The source is a {source.partition('://')[0]}:// URI, of a store that is not supported.",
             next="Give an s3:// URI; or mount it (a volume, a network folder) and give the mounted path.",
         )
     raw = os.fsencode(source)

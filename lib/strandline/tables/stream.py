@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.core.errors import UsageError
-from strandline.tables.paths import MANIFEST_SUFFIX, has_hidden_part, local_path, path_text, walk
+from strandline.tables.paths import LOCAL_URIS, MANIFEST_SUFFIX, has_hidden_part, local_path, path_text, walk
 from strandline.tables.topics import Messages, Topic, messages_in, topic_frame
 
 if TYPE_CHECKING:
@@ -42,13 +42,16 @@ def landing_folder(source: str) -> bytes:
     Raises: UsageError SOURCE_NOT_LOCAL (a URI), SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN (characters that
     Spark reads as a glob).
     """
-    if "://" in source and not source.startswith("file:"):
+    if source.startswith(LOCAL_URIS):
+        source = os.fsdecode(local_path(source))
+    elif "://" in source:
+        # Not shown whole: it may hold credentials.
         raise UsageError(
             "SOURCE_NOT_LOCAL",
-            f"stream cannot follow {source}, only folders and topics",
+            f"stream cannot follow a {source.partition('://')[0]}:// URI, only folders and topics",
             "use `strandline ingest` on a schedule: records that are known cost little",
         )
-    folder = os.path.abspath(local_path(source))
+    folder = os.path.abspath(os.fsencode(source))
     if not os.path.lexists(folder):
         raise UsageError(
             "SOURCE_MISSING",

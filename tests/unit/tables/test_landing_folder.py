@@ -15,6 +15,13 @@ def test_a_folder_is_followed_by_its_absolute_path(tmp_path, monkeypatch):
     assert landing_folder("landing") == os.fsencode(tmp_path / "landing")
 
 
+def test_a_colon_in_a_name_makes_no_uri(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "12:30").mkdir()
+    assert landing_folder("12:30") == os.fsencode(tmp_path / "12:30")
+    assert landing_folder(f"file://{tmp_path}/12:30") == os.fsencode(tmp_path / "12:30")
+
+
 @pytest.mark.parametrize("name", ["a*", "a?", "[a]", "{a,b}", "a\\b"])
 def test_a_folder_whose_name_spark_takes_for_a_pattern_is_refused(tmp_path, name):
     (tmp_path / name).mkdir()

@@ -187,7 +187,8 @@ def test_manifests_are_found_in_the_prefix_and_beside_an_object(served: Store) -
 
 def test_a_stream_follows_no_store() -> None:
     with pytest.raises(UsageError) as caught:
-        landing_folder(f"{ROOT}/in")
+        landing_folder(f"s3://{KEY_ID}:{SECRET}@{BUCKET}/in")
+    assert SECRET not in str(caught.value)
     assert caught.value.code == "SOURCE_NOT_LOCAL"
     assert "strandline ingest" in caught.value.next
 

@@ -72,15 +72,17 @@ def test_the_files_of_a_dialect_lie_in_a_folder_of_their_own_beside_a_manifest_t
     tmp_path: Path,
 ) -> None:
     for dialect in every():
-        folder = write_files(tmp_path, dialect)
-        assert folder == tmp_path / dialect.info.name
-        [manifest] = folder.glob("*.manifest.json")
-        stated = {
-            each["name"]: (each["records"], each["bytes"])
-            for each in json.loads(manifest.read_text())["files"]
-        }
-        files = dialect.demo().files
-        assert stated == {file.name: (file.records, len(file.content)) for file in files}
-        assert {file.name: (folder / file.name).read_bytes() for file in files} == {
-            file.name: file.content for file in files
-        }
+        demo = dialect.demo()
+        written = write_files(tmp_path, dialect)
+        assert written[0] == tmp_path / dialect.info.name
+        of_folders = [demo.files] + ([] if demo.pruning is None else [(demo.pruning.file,)])
+        for folder, files in zip(written, of_folders, strict=True):
+            [manifest] = folder.glob("*.manifest.json")
+            stated = {
+                each["name"]: (each["records"], each["bytes"])
+                for each in json.loads(manifest.read_text())["files"]
+            }
+            assert stated == {file.name: (file.records, len(file.content)) for file in files}
+            assert {file.name: (folder / file.name).read_bytes() for file in files} == {
+                file.name: file.content for file in files
+            }

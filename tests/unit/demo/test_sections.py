@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from strandline.contracts.reasons import reasons
-from strandline.dialect_api.demo import DemoFile, DemoRejection
+from strandline.dialect_api.demo import DemoFile, DemoPruning, DemoRejection
 from strandline.pipelines.demo import sections
 from strandline.pipelines.report import Report
 
@@ -64,3 +64,11 @@ def test_health_is_shown_with_names_cut_and_marked_as_cut() -> None:
     }  # fmt: skip
     [shown] = sections.health(_report(rows=[row]))["rows"]
     assert shown == ["ok", "node:" + "a" * 16 + "…", 3, 0, 0, 0, "b" * 16]
+
+
+def test_a_pruned_namespace_is_shown_before_and_after_with_both_hashes_of_its_proof() -> None:
+    pruning = DemoPruning(DemoFile("a.jsonl", "one", 36, b"x"), "log:stock", 4)
+    done = {"before_hash": "a" * 64, "after_hash": "b" * 64}
+    shown = sections.pruned(pruning, _report(collections=[done]), [36, 11], WHERE)
+    assert shown["lines"][0] == f"strandline gc --namespace log:stock --skip-window 4 {WHERE}"
+    assert shown["rows"] == [["log:stock", 36, "a" * 16], ["log:stock", 11, "b" * 16]]

@@ -9,18 +9,23 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from strandline.dialect_api.demo import Demo, DemoFile, DemoRejection
+from strandline.dialect_api.demo import Demo, DemoFile, DemoPruning, DemoRejection
+from strandline.dialect_api.info import GivenOption
 from strandline.dialects.ipfslog.author import Identity, Log, sign_entry, to_json, to_snapshot
 from strandline.dialects.ipfslog.codec import identity_value
+from strandline.dialects.ipfslog.info import LOG_CONFIG
 from strandline.dialects.ipfslog.types import log_namespace
 
 QUERY: Final = """\
 SELECT log_id, clock_time, left(writer, 12) AS writer, payload_json
-FROM ipfs_log_entry ORDER BY log_id, clock_time, cid"""
+FROM ipfs_log_entry WHERE log_id <> 'demo-stock' ORDER BY log_id, clock_time, cid"""
 NEXT_QUERY: Final = "SELECT cid, id, valid FROM ipfs_log_identity"
 
 SHOP: Final = "demo-shop"
 FORGED: Final = "forged.jsonl"
+STOCK: Final = "demo-stock"
+_GOODS: Final = ("tea", "milk", "bread")
+_COUNTS: Final = 12
 
 _KEY = (
     "04524f55b54154aa9ec5a54118821c666d19825c0b4e4e91fac387035dbf67980"
@@ -93,6 +98,29 @@ def shop() -> Log:
     return log
 
 
+def stock() -> Log:
+    """Return a synthetic log in which alice writes each of three counts anew, again and again: 36 entries."""
+    log = Log(STOCK, identity=_who(1))
+    for count in range(_COUNTS):
+        for key in _GOODS:
+            log.append({"op": "PUT", "key": key, "value": count})
+    return log
+
+
+def _pruning() -> DemoPruning:
+    entries = stock().values
+    stores = {"logs": [{"id": STOCK, "store": "keyvalue"}]}
+    return DemoPruning(
+        file=DemoFile(
+            "stock.jsonl", "synthetic, a key-value store that overwrites three keys", len(entries),
+            "".join(to_json(entry) + "\n" for entry in entries).encode(),
+        ),
+        namespace=log_namespace(STOCK),
+        skip_window=4,
+        options={LOG_CONFIG: GivenOption("the demo's stores", json.dumps(stores).encode())},
+    )  # fmt: skip
+
+
 def _impersonated() -> dict[str, Any]:
     """Return an entry that mallory signed and that carries alice's identity: ipfs-log itself accepts it."""
     alice, mallory = _who(1), _who(3)
@@ -124,6 +152,7 @@ def demo() -> Demo:
         ),
         query=QUERY,
         next_query=NEXT_QUERY,
+        pruning=_pruning(),
     )
 
 

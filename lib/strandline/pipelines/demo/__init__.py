@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 
 from strandline.config.settings import Settings
 from strandline.contracts.quoting import quote_text
-from strandline.dialect_api.demo import DemoRejection
+from strandline.dialect_api.demo import DemoPruning, DemoRejection
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialects import every, record_tables
-from strandline.pipelines import ingest, quarantine, reduce, sql, status
+from strandline.pipelines import gc, ingest, quarantine, reduce, sql, status
 from strandline.pipelines.demo import sections
 from strandline.pipelines.demo.folder import recreate, write_files
 from strandline.pipelines.report import Report
@@ -59,17 +59,23 @@ class _Demo:
 
     def run(self, folder: Path, dialects: tuple[Dialect, ...]) -> Report:
         ingested = _combined([self._ingested(dialect, write_files(folder, dialect)) for dialect in dialects])
-        reduced = self._reduced()
+        reduced = self._reduced(dialects)
         lake = open_delta_rs(self._location)
         state = status.run(lake, record_tables(), status.StatusRequest(all=True), self._part("status"))
         demos = [dialect.demo() for dialect in dialects]
+        files = [file for demo in demos for file in demo.written]
         where = self._where()
         shown = [
-            sections.input_files(folder, [file for demo in demos for file in demo.files]),
+            sections.input_files(folder, files),
             sections.counts(ingested, reduced),
             sections.health(state),
             *(self._explained(lake, ingested, demo.rejection, where) for demo in demos),
             *(sections.query(demo.query, self._answered(demo.query)) for demo in demos),
+            *(
+                self._pruned(dialect, demo.pruning, where)
+                for dialect, demo in zip(dialects, demos, strict=True)
+                if demo.pruning is not None
+            ),
             sections.next_commands(
                 (
                     f"strandline status {where}",
@@ -88,16 +94,34 @@ class _Demo:
             members={"sections": shown},
         )
 
-    def _ingested(self, dialect: Dialect, folder: Path) -> Report:
+    def _ingested(self, dialect: Dialect, folders: Iterable[Path]) -> Report:
         part = self._part(f"ingest {dialect.info.name}")
-        request = ingest.IngestRequest(sources=(str(folder),))
+        request = ingest.IngestRequest(sources=tuple(map(str, folders)))
         return ingest.run(
             self._store(part), dialect, request, self._settings, replace(part, command="ingest")
         )
 
-    def _reduced(self) -> Report:
+    def _reduced(self, dialects: Iterable[Dialect]) -> Report:
         part = self._part("reduce")
-        return reduce.run(self._store(part), every(), reduce.ReduceRequest(), part)
+        prunings = (dialect.demo().pruning for dialect in dialects)
+        files = {name: given for each in prunings if each is not None for name, given in each.options.items()}
+        return reduce.run(self._store(part), dialects, reduce.ReduceRequest(files=files), part)
+
+    def _pruned(self, dialect: Dialect, pruning: DemoPruning, where: str) -> sections.Section:
+        """Prune a namespace, and show how many of its records are stored before and after."""
+        table = dialect.info.record_table
+        count = f"SELECT count(*) AS records FROM {table} WHERE namespace = {quote_text(pruning.namespace)}"
+        part = self._part("gc")
+        request = gc.GcRequest(
+            skip_window=pruning.skip_window, dialects=(dialect.info.name,), namespaces=(pruning.namespace,)
+        )
+        stored = [self._count(count, table)]
+        report = gc.run(self._store(part), every(), request, part)
+        return sections.pruned(pruning, report, [*stored, self._count(count, table)], where)
+
+    def _count(self, query: str, table: str) -> int:
+        [row] = open_delta_rs(self._location).query(query, (table,))
+        return int(row["records"])
 
     def _explained(
         self, lake: DeltaRsLake, ingested: Report, rejection: DemoRejection, where: str

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import UsageError
+from strandline.dialect_api.demo import DemoFile
 from strandline.dialect_api.dialect import Dialect
 from strandline.tables.manifests import write_manifest
 
@@ -15,6 +17,7 @@ from strandline.tables.manifests import write_manifest
 DEMO_FOLDER: Final = ".demo"
 MARKER: Final = "made-by-strandline-demo"
 INPUT: Final = "input"
+PRUNED_INPUT: Final = "pruned"
 
 
 def recreate(lake: Path) -> Path:
@@ -42,18 +45,26 @@ def recreate(lake: Path) -> Path:
     return folder
 
 
-def write_files(folder: Path, dialect: Dialect) -> Path:
-    """Write the dialect's files and their manifest to a folder of the dialect."""
-    target = folder / dialect.info.name
-    target.mkdir()
-    files = dialect.demo().files
-    for file in files:
-        (target / file.name).write_bytes(file.content)
+def write_files(folder: Path, dialect: Dialect) -> tuple[Path, ...]:
+    """Write the dialect's files and their manifest to a folder of the dialect; return it.
+
+    The file of the namespace that is pruned gets a folder of its own: the others are to be ingested as if they were the
+    user's.
+    """
+    demo = dialect.demo()
+    written = [_write(folder / dialect.info.name, dialect, demo.files)]
+    if demo.pruning is not None:
+        written.append(_write(folder / PRUNED_INPUT / dialect.info.name, dialect, (demo.pruning.file,)))
+    return tuple(written)
+
+
+def _write(target: Path, dialect: Dialect, files: Sequence[DemoFile]) -> Path:
+    target.mkdir(parents=True)
+    paths = [target / file.name for file in files]
+    for path, file in zip(paths, files, strict=True):
+        path.write_bytes(file.content)
     write_manifest(
-        [target / file.name for file in files],
-        dialect=dialect.info.name,
-        records_in=dialect.count_records,
-        formats=dialect.info.formats,
+        paths, dialect=dialect.info.name, records_in=dialect.count_records, formats=dialect.info.formats
     )
     return target
 

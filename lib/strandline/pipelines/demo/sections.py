@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strandline.contracts.reasons import reasons
-from strandline.dialect_api.demo import DemoFile, DemoRejection
+from strandline.dialect_api.demo import DemoFile, DemoPruning, DemoRejection
 from strandline.pipelines.report import Report
 
 Section = dict[str, Any]
@@ -75,6 +75,26 @@ def query(text: str, result: Report) -> Section:
         "lines": text.splitlines(),
         "columns": result.members["columns"],
         "rows": result.members["rows"],
+    }
+
+
+def pruned(pruning: DemoPruning, report: Report, stored: Sequence[int], where: str) -> Section:
+    """Show how many records of a namespace were stored before and after a collection, and what proved it.
+
+    `report` is that of `gc`.
+    """
+    [done] = report.members["collections"]
+    hashes = (done["before_hash"], done["after_hash"])
+    return {
+        "title": "Records that decide nothing any more are pruned",
+        "lines": [
+            f"strandline gc --namespace {pruning.namespace} --skip-window {pruning.skip_window} {where}",
+            "Two full reductions, with and without them, gave the same rows; the second line is what stays.",
+        ],
+        "columns": ["namespace", "stored_records", "hash_of_reduced_rows"],
+        "rows": [
+            [pruning.namespace, count, hash_[:_SHOWN_ID]] for count, hash_ in zip(stored, hashes, strict=True)
+        ],
     }
 
 

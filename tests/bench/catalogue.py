@@ -8,6 +8,7 @@ from typing import Final
 
 from bench.described import Bar, Described
 from bench.described_aura import AURA
+from bench.described_collections import COLLECTIONS
 from bench.described_contexts import CONTEXTS
 from bench.described_devicelog import DEVICELOG
 
@@ -224,4 +225,5 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
     | AURA
     | DEVICELOG
     | CONTEXTS
+    | COLLECTIONS
 )

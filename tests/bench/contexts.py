@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,15 +18,33 @@ from strandline.dialects.aura.types import ZERO, Fact
 from strandline.dialects.aura.verify import EMPTY, state_after
 from strandline.frames.buckets import bucket_of
 
-SENDER, RECEIVER = UUID(int=1), UUID(int=2)
 CBOR_BYTES: Final = 300
 """What stands for the CBOR of a fact; no reduction of contexts reads it."""
 
 _KEY: Final = Ed25519Key(bytes([7]) * 32)
 
 
+@dataclass(frozen=True, slots=True)
+class Parties:
+    """Who charges whom, and the state of the sender by which that is attested."""
+
+    sender: UUID
+    receiver: UUID
+    commitment: bytes
+    epoch: int
+
+
+UNKNOWN: Final = Parties(UUID(int=1), UUID(int=2), ZERO, 0)
+"""Parties of which no table knows a state."""
+
+
 def charge_rows(
-    spark: SparkSession, schema: StructType, buckets: int, contexts: int, nonces: range
+    spark: SparkSession,
+    schema: StructType,
+    buckets: int,
+    contexts: int,
+    nonces: range,
+    parties: Parties = UNKNOWN,
 ) -> DataFrame:
     """Return rows of `aura_fact`: in each context one charge per nonce, all of one sender in one epoch."""
     count = len(nonces) * contexts
@@ -35,30 +54,36 @@ def charge_rows(
     )
     name = F.concat_ws("/", "context", "nonce")
     content = F.format_string(
-        '{"Relational":{"FlowCharge":{"context":"%s","src":"%s","dst":"%s","epoch":0,"cost":%d,"nonce":%d,"prev":"%s"}}}',
-        _uuid(F.col("context")), F.lit(str(SENDER)), F.lit(str(RECEIVER)), F.col("nonce") % 100, F.col("nonce"),
+        '{"Relational":{"FlowCharge":{"context":"%s","src":"%s","dst":"%s","epoch":%d,"cost":%d,"nonce":%d,"prev":"%s"}}}',
+        _uuid(F.col("context")), F.lit(str(parties.sender)), F.lit(str(parties.receiver)), F.lit(parties.epoch),
+        F.col("nonce") % 100, F.col("nonce"),
         F.sha2(name, 256),
     )  # fmt: skip
     return _as_rows(
         ids.withColumns({"name": name, "variant": F.lit("FlowCharge"), "content_json": content}),
         schema,
         buckets,
+        parties,
     )
 
 
-def genesis_rows(spark: SparkSession, schema: StructType, buckets: int, contexts: int) -> DataFrame:
+def genesis_rows(
+    spark: SparkSession, schema: StructType, buckets: int, contexts: int, parties: Parties = UNKNOWN
+) -> DataFrame:
     """Return the genesis of each context, as a row of `aura_fact`."""
-    content = f'{{"Relational":{{"ContextGenesis":{{"members":["{SENDER}","{RECEIVER}"],"salt":""}}}}}}'
+    content = f'{{"Relational":{{"ContextGenesis":{{"members":["{parties.sender}","{parties.receiver}"],"salt":""}}}}}}'
     ids = spark.range(contexts).select(F.col("id").alias("context"))
     named = {"name": F.concat(F.lit("genesis/"), "context"), "variant": F.lit("ContextGenesis")}
-    return _as_rows(ids.withColumns({**named, "content_json": F.lit(content)}), schema, buckets)
+    return _as_rows(ids.withColumns({**named, "content_json": F.lit(content)}), schema, buckets, parties)
 
 
-def _as_rows(each: DataFrame, schema: StructType, buckets: int) -> DataFrame:
+def _as_rows(each: DataFrame, schema: StructType, buckets: int, parties: Parties) -> DataFrame:
     """Shape rows of context, name, variant and content_json; ids are hashes of the name."""
     namespace = F.concat(F.lit("context:"), _uuid(F.col("context")))
     signature = F.struct(
-        F.lit(str(SENDER)).alias("authority"), F.lit(ZERO).alias("commitment"), F.lit(bytes(64)).alias("sig")
+        F.lit(str(parties.sender)).alias("authority"),
+        F.lit(parties.commitment).alias("commitment"),
+        F.lit(bytes(64)).alias("sig"),
     )
     columns: dict[str, Column] = {
         "namespace": namespace, "bucket": bucket_of(namespace, buckets), "record_id": _digest("record"),

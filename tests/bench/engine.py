@@ -31,7 +31,7 @@ from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines import ingest, init, reduce, stream, sync_journals, sync_lakes
+from strandline.pipelines import gc, ingest, init, reduce, stream, sync_journals, sync_lakes
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
@@ -114,6 +114,20 @@ class Engine:
         if report.exit or (new is not None and report.counts.get("new_records") != new):
             raise RuntimeError(f"reduce ended with {dict(report.counts)}, expected {new} new records")
         return Reported(run, report)
+
+    def collect(self, lake: Path, skip_window: int, *, least: int, what_if: bool = False) -> Run:
+        """Prune what decides nothing any more.
+
+        Raises: RuntimeError if a namespace was refused, or fewer than `least` records can go.
+        """
+        store, stages = self.store(lake), Stages()
+        request = gc.GcRequest(skip_window=skip_window, dialects=("aura",), what_if=what_if)
+        began = time.perf_counter()
+        report = gc.run(store, every(), request, _context("gc", store, stages))
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.exit or report.counts["prunable"] < least:
+            raise RuntimeError(f"gc ended with {dict(report.counts)}, expected {least} records or more")
+        return run
 
     def own(self, peers: Mapping[int, Iterable[int]]) -> object:
         """Return the choices of own nodes: made-up nodes with their peers, by their numbers."""

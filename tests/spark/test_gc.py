@@ -55,16 +55,13 @@ MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
 YOUNG = 15
 """Milliseconds: random devices write at times like 3 or 20."""
-SEEDS, ROUNDS, CONTEXTS = range(40), 2, 60
+ROUNDS, CONTEXTS = 2, 60
 COUNTS = ("prunable", "pruned", "refused", "finished")
 
 
-@pytest.fixture(scope="module")
-def logs():
-    return [random_log(seed, ROUNDS) for seed in SEEDS]
-
-
-def test_random_logs_are_collected_round_by_round_as_the_plain_plan_says(new_lake, logs):
+@pytest.mark.parametrize("seeds", [40, pytest.param(300, marks=pytest.mark.slow)], ids="{} logs".format)
+def test_random_logs_are_collected_round_by_round_as_the_plain_plan_says(new_lake, seeds):
+    logs = [random_log(seed, ROUNDS) for seed in range(seeds)]
     lake, reference = new_lake(dialect="ipfslog"), ReferenceLogs()
     enter_identities(lake)
     told = {log.log_id: log.told for log in logs if log.told is not None}
@@ -114,7 +111,7 @@ def test_random_logs_are_collected_round_by_round_as_the_plain_plan_says(new_lak
     again = lake.gc()
     assert counted(again, COUNTS) == dict.fromkeys(COUNTS, 0)
     assert again.members["collections"] == []
-    assert total > len(SEEDS)
+    assert total > seeds
     skeletons(lake, reference)
 
 

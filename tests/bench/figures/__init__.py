@@ -11,6 +11,7 @@ from bench.figures import (
     admission,
     authorities,
     authority_lakes,
+    collections,
     contexts,
     device_lakes,
     devices,
@@ -53,4 +54,5 @@ GROUPS: Final = (
     Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),
     Group(frozenset({54, 56, 57}), device_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset(range(58, 62)), contexts.measure, 0, False, WARM_LARGE),
+    Group(frozenset(range(62, 67)), collections.measure, 0, False, WARM_LARGE),
 )

@@ -20,12 +20,18 @@ from strandline.dialects.aura.verify import EMPTY, PrunedOps, admit_operations
 
 def deliveries(seed, operations=14):
     """The facts of an authority with forks and operations that are signed twice, in a random order."""
+    draw, _, given = history_of(seed, operations)
+    return draw, given
+
+
+def history_of(seed, operations=14):
+    """As `deliveries`, with the history that signed the facts."""
     draw = random.Random(f"authority {seed}")
-    facts = list(History(29, seed, draw).facts(operations, 0.5, 0.0, 0.3))
-    first, *rest = facts
+    history = History(29, seed, draw)
+    first, *rest = history.facts(operations, 0.5, 0.0, 0.3)
     # Late ones come long after their siblings, some after these were pruned.
     late = [fact for fact in rest if draw.random() < 0.25]
-    return draw, [first, *(fact for fact in rest if fact not in late), *draw.sample(late, len(late))]
+    return draw, history, [first, *(fact for fact in rest if fact not in late), *draw.sample(late, len(late))]
 
 
 @dataclass
@@ -81,10 +87,10 @@ class AuthorityLake:
         prefix = path[: draw.randint(least + 1, len(path))]
         self.base = reduce_authority(self.namespace, [op.fact for op in prefix]).state
 
-    def collect(self, window):
+    def collect(self, window, others=()):
         """Plan, prove and prune; return the proof and how many facts went."""
         ops = list(self.held.values())
-        plan = plan_authority(self.namespace, ops, (), self.base, self.pruned, window)
+        plan = plan_authority(self.namespace, ops, others, self.base, self.pruned, window)
         proof = prove_authority(self.namespace, ops, self.base, plan, self.pruned)
         if plan.prune:
             self.state = decode_state_carry(plan.carry)

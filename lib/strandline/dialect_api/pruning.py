@@ -106,6 +106,20 @@ class Prunes(ABC):
         Gives:  the same tables and columns as `PrunePlan.reduced`.
         """
 
+    def lasting(self, rows: ReducedTables, gone: DataFrame) -> ReducedTables:  # noqa: ARG002 - for dialects with such rows
+        """Return the reduced rows that must be equal before and after: not those that go with their records.
+
+        Reads:  rows: those of a plan, or of `reduce_rest`; gone: namespace, record_id.
+        """
+        return rows
+
+    def rows_of(self, gone: DataFrame, tables: Tables) -> ReducedTables:  # noqa: ARG002 - as above
+        """Return the keys (with bucket) of stored reduced rows that go with their records, by table.
+
+        Reads:  gone: namespace, record_id.
+        """
+        return {}
+
     def still_holds(self, plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:  # noqa: ARG002 - for dialects that rely
         """Return whether the plan relies on the same states of other namespaces now, at the newest versions."""
         return True

@@ -15,7 +15,7 @@ from strandline.kernels.snapshots import SNAPSHOT_COLUMNS, SNAPSHOT_ID_SCHEMA, s
 
 STATED: Final = (
     "snapshot_id", "sequence", "base", "state_hash", "members_digest", "prune_digest", "carry", "skip_window",
-    "reducer_version", "record_count",
+    "reducer_version", "record_count", "inputs",
 )  # fmt: skip
 """The columns of a snapshot that decide whether it can be applied."""
 
@@ -54,6 +54,18 @@ def applied_carries(pruned: DataFrame, snapshots: DataFrame) -> DataFrame:
     """
     ids = applied(pruned).withColumnRenamed("applied_id", "snapshot_id")
     return ids.join(snapshots, ["namespace", "snapshot_id"]).select("namespace", "carry")
+
+
+def as_stated(snapshots: DataFrame) -> DataFrame:
+    """Return snapshots with the carry that their id covers; with an empty one, which is no carry, if it is another.
+
+    Reads:  namespace, snapshot_id, SNAPSHOT_COLUMNS.  Gives: the same columns.  Rows: one per snapshot.
+    """
+    made = map_batches(snapshots.select(*SNAPSHOT_COLUMNS), snapshot_ids, SNAPSHOT_ID_SCHEMA)
+    ids = made.withColumn("is_whole", F.lit(True))
+    carry = F.when(F.col("is_whole"), F.col("carry")).otherwise(F.expr("X''"))
+    found = snapshots.join(ids, ["namespace", "snapshot_id"], "left")
+    return found.withColumn("carry", carry).drop("is_whole")
 
 
 def listed(members: DataFrame, locals_: DataFrame, newest_: DataFrame) -> DataFrame:

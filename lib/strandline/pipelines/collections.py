@@ -84,6 +84,7 @@ def _reason(scope: PruneScope) -> Column:
         .when(F.col("is_damaged"), F.lit(DAMAGED))
         .when(is_applied, F.lit(None).cast("string"))
         .when(~prune_plans.has_base(), F.lit(BASE_MOVED))
+        .when(~F.col("s_inputs").eqNullSafe(F.col("inputs")), F.lit(BASE_MOVED))
         .when(moved, F.lit(CONTRACT_MOVED))
         .when(F.col("is_held"), F.lit(HELD))
     )
@@ -110,7 +111,8 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
     names = jobs.checkpoint(chosen.select("namespace").distinct(), "namespaces with something to prune")
     sides = {}
     for side, tables in (("before", planned.plan.reduced), ("after", reduced)):
-        ours = {table: rows.join(names, "namespace", "left_semi") for table, rows in tables.items()}
+        lasting = planned.prunes.lasting(tables, chosen)
+        ours = {table: rows.join(names, "namespace", "left_semi") for table, rows in lasting.items()}
         sides[side] = jobs.persist(row_hashes(ours), f"rows {side}")
     compared = names.join(totals(sides["before"], "before"), "namespace", "left").join(
         totals(sides["after"], "after"), "namespace", "left"

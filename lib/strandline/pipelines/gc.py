@@ -70,7 +70,8 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     _archive(store, asked_for, request, context, done)
     if not request.what_if:
         others = tuple(pair for pair in prune_plans.every_pruning(every) if pair[0].info.name in asked)
-        done.counts["finished"], written = gc_runs.finish(store, others, context)
+        with SparkJobs(context.progress) as jobs:
+            done.counts["finished"], written = gc_runs.finish(store, others, context, jobs)
         done.written |= written
     last = 0
     for _ in range(ROUNDS):

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.dialect_api.info import DialectInfo
+from strandline.dialect_api.pruning import Prunes
 from strandline.frames.known import KEY
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
@@ -27,6 +28,20 @@ def carry_out(store: TableStore, info: DialectInfo, records: DataFrame, buckets:
     if info.erasable is None:
         return store.delete(table, keys, buckets)
     return store.erase(table, keys, buckets, info.erasable)
+
+
+def delete_reduced(
+    store: TableStore, prunes: Prunes, records: DataFrame, buckets: tuple[int, ...], jobs: SparkJobs
+) -> dict[str, Written]:
+    """Delete the reduced rows that go with pruned records: before these, so that a killed run is finished by them.
+
+    Reads:  records: namespace, record_id.
+    """
+    return {
+        table: store.delete(table, keys, buckets)
+        for table, keys in prunes.rows_of(records, store).items()
+        if store.stored_bytes(table) and jobs.has_rows(keys)
+    }
 
 
 def left_over(store: TableStore, info: DialectInfo, pruned: DataFrame) -> DataFrame:

@@ -14,7 +14,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
-from strandline.pipelines.gc_deletes import carry_out, still_shown
+from strandline.pipelines.gc_deletes import carry_out, delete_reduced, still_shown
 from strandline.pipelines.prune_plans import PRUNED, PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -159,6 +159,9 @@ def _delete(
     if not buckets:
         return None
     context.faults.reach("gc.delete")
+    done.written |= delete_reduced(
+        store, proved.round.planned.prunes, proved.rows, tuple(sorted(buckets)), jobs
+    )
     done.written[info.record_table] = carry_out(store, info, proved.rows, tuple(sorted(buckets)))
     if info.erasable is not None:
         done.counts["erased"] += jobs.row(proved.rows.agg(F.count(F.lit(1)).alias("rows")))["rows"]

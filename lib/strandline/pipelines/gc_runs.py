@@ -12,8 +12,9 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
-from strandline.pipelines.gc_deletes import carry_out, left_over
+from strandline.pipelines.gc_deletes import carry_out, delete_reduced, left_over
 from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 GC_RUNS: Final = "gc_run"
@@ -36,7 +37,7 @@ def check_tables(store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]]) -> 
 
 
 def finish(
-    store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]], context: RunContext
+    store: TableStore, pairs: Iterable[tuple[Dialect, Prunes]], context: RunContext, jobs: SparkJobs
 ) -> tuple[int, dict[str, Written]]:
     """Delete or erase what `pruned_record` lists, and close the rows of `gc_run` of killed runs.
 
@@ -44,9 +45,10 @@ def finish(
     """
     if not store.stored_bytes(GC_RUNS) and not store.stored_bytes(PRUNED):
         return 0, {}
-    count, written = 0, {}
+    count = 0
+    written: dict[str, Written] = {}
     context.progress.stage("finishing earlier collections")
-    for dialect, _ in pairs:
+    for dialect, prunes in pairs:
         info = dialect.info
         if not store.stored_bytes(info.record_table):
             continue
@@ -56,7 +58,9 @@ def finish(
             0
         ]
         if found["rows"]:
-            written[info.record_table] = carry_out(store, info, left, tuple(sorted(found["buckets"])))
+            buckets = tuple(sorted(found["buckets"]))
+            written |= delete_reduced(store, prunes, left, buckets, jobs)
+            written[info.record_table] = carry_out(store, info, left, buckets)
             count += found["rows"]
         left.unpersist()
     # Rows of this run id are those of an attempt that was killed.

@@ -21,7 +21,7 @@ def test_state_inputs_from_stored_columns():
     operations = admit(given).operations.values()
     rows = [{**fact_row(op.fact, op)} for op in operations]
     rows.sort(key=lambda row: row["namespace"])
-    columns = {name: [row[name] for row in rows] for name in kernels.STATE_INPUT_COLUMNS}
+    columns = {name: [row.get(name) for row in rows] for name in kernels.STATE_INPUT_COLUMNS}
     batch = pa.RecordBatch.from_pydict(columns)
     found = {
         (row["authority"], row["commitment"]): row["input"]

@@ -165,7 +165,8 @@ def groups(candidates, stored):
     rows = [(fact, False) for fact in candidates] + [(fact, True) for fact in stored]
     rows.sort(key=lambda each: each[0].namespace.text)
     listed = [
-        {
+        dict.fromkeys(kernels.GROUP_COLUMNS)
+        | {
             "namespace": fact.namespace.text,
             "judge_id": fact.fact_id,
             "parent_commitment": None if fact.attested is None else fact.attested.op.parent_commitment,
@@ -305,7 +306,7 @@ def operation_rows(found, batch_rows=2):
     names = kernels.REDUCTION_COLUMNS
     for at in range(0, len(rows), batch_rows):
         yield pa.RecordBatch.from_pylist(
-            [{name: row[name] for name in names} for row in rows[at : at + batch_rows]]
+            [{name: row.get(name) for name in names} for row in rows[at : at + batch_rows]]
         )
 
 
@@ -454,7 +455,7 @@ def reduced_row(rows, *, full=False):
     """The row of one authority; its operations by their ids."""
     names = kernels.REDUCTION_COLUMNS
     [batch] = kernels.reduced(
-        [pa.RecordBatch.from_pylist([{name: row[name] for name in names} for row in rows])], full=full
+        [pa.RecordBatch.from_pylist([{name: row.get(name) for name in names} for row in rows])], full=full
     )
     [row] = batch.to_pylist()
     return row | {"operations": sorted(row["operations"], key=lambda each: each["op_id"])}

@@ -29,12 +29,13 @@ def given(kernel, *rows):
 
 def history(facts, relied=None, *, is_settled=True):
     rows = [
-        {
+        dict.fromkeys(kernels.HISTORY_COLUMNS)
+        | {
             "namespace": fact.namespace.text,
             "bucket": 1,
             "fact_cbor": fact.cbor,
             "relied": relied,
-            "is_settled": is_settled,
+            "settled": b"any" if is_settled else None,
         }
         for fact in sorted(facts, key=lambda fact: fact.namespace.text)
     ]

@@ -198,6 +198,8 @@ PRODUCED = [
     "SNAPSHOT_DAMAGED",
     "PROOF_FAILED",
     "READER_BEHIND",
+    "NO_BASE",
+    "ABOVE_BASE",
     "BELOW_SNAPSHOT",
 ]
 

@@ -2,13 +2,13 @@
 
 from strandline.dialects.aura.kernels.admission import (
     ATTESTED_COLUMNS,
-    DERIVED_FIELDS,
     GROUP_COLUMNS,
     KNOWN_STATE,
     VERDICT_SCHEMA,
     admitted,
     attested,
 )
+from strandline.dialects.aura.kernels.authority_plans import PLANNED_SCHEMA, planned
 from strandline.dialects.aura.kernels.contexts import (
     FORK_COLUMNS,
     STATE_INPUT_COLUMNS,
@@ -18,6 +18,14 @@ from strandline.dialects.aura.kernels.contexts import (
 )
 from strandline.dialects.aura.kernels.continued import CONTINUED_COLUMNS, COUNTS, continued
 from strandline.dialects.aura.kernels.documents import read_content
+from strandline.dialects.aura.kernels.histories import (
+    HISTORY_COLUMNS,
+    HISTORY_SCHEMA,
+    PATH_COLUMNS,
+    PATH_SCHEMA,
+    histories,
+    pruned_paths,
+)
 from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, fact_columns, judge
 from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
 from strandline.dialects.aura.kernels.pruning import (
@@ -25,15 +33,12 @@ from strandline.dialects.aura.kernels.pruning import (
     CARRY_SCHEMA,
     CHARGE_COLUMNS,
     FLOW_COLUMNS,
-    HISTORY_COLUMNS,
-    HISTORY_SCHEMA,
     PRUNED_COLUMNS,
     SKELETON_SCHEMA,
     SUM_SCHEMA,
     carried_sums,
     charge_skeletons,
     encoded_carries,
-    histories,
     skeleton_sums,
 )
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, STATE_FIELDS
@@ -44,14 +49,17 @@ from strandline.dialects.aura.kernels.snapshots import (
     SNAPSHOT_INPUT_COLUMNS,
     judged_snapshots,
 )
+from strandline.dialects.aura.kernels.stored import BONE_SCHEMA, DERIVED, DERIVED_FIELDS, REMAINS, bone_states
 
 __all__ = [
     "ATTESTED_COLUMNS",
+    "BONE_SCHEMA",
     "CARRY_COLUMNS",
     "CARRY_SCHEMA",
     "CHARGE_COLUMNS",
     "CONTINUED_COLUMNS",
     "COUNTS",
+    "DERIVED",
     "DERIVED_FIELDS",
     "FACT_FIELDS",
     "FILE_SCHEMA",
@@ -63,9 +71,13 @@ __all__ = [
     "JUDGED",
     "JUDGED_SCHEMA",
     "KNOWN_STATE",
+    "PATH_COLUMNS",
+    "PATH_SCHEMA",
+    "PLANNED_SCHEMA",
     "PRUNED_COLUMNS",
     "REDUCED_SCHEMA",
     "REDUCTION_COLUMNS",
+    "REMAINS",
     "SEPARATORS",
     "SKELETON_SCHEMA",
     "SNAPSHOT_INPUT_COLUMNS",
@@ -76,6 +88,7 @@ __all__ = [
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
+    "bone_states",
     "carried_sums",
     "charge_skeletons",
     "continued",
@@ -86,6 +99,8 @@ __all__ = [
     "judge",
     "judged_snapshots",
     "packed",
+    "planned",
+    "pruned_paths",
     "read_content",
     "reduced",
     "replay",

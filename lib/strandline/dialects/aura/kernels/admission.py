@@ -13,10 +13,12 @@ from strandline.core.verdict import Evidence, encode_evidence
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import STATE_NAME, U64, authority_id
+from strandline.dialects.aura.kernels.stored import DERIVED, DERIVED_FIELDS, REMAINS, apart, stored_operation
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import (
     AcceptedOp,
     KnownState,
+    PrunedOps,
     UnreadOp,
     Verdict,
     admit,
@@ -24,21 +26,6 @@ from strandline.dialects.aura.verify import (
     judge_operations,
 )
 from strandline.kernels.guard import INTERNAL_ERROR, NEXT_RULES, guarded, guarded_rows
-
-DERIVED_FIELDS: Final = (
-    pa.field("anchor", pa.string()),
-    pa.field("group_key", pa.binary()),
-    pa.field("witness_threshold", pa.int32()),
-    pa.field("height", U64),
-    pa.field("new_epoch", U64),
-    pa.field("new_commitment", pa.binary()),
-    pa.field("new_tree_commitment", pa.binary()),
-    pa.field("new_group_key", pa.binary()),
-    pa.field("new_threshold", pa.int32()),
-    pa.field("new_min_signers", pa.int32()),
-    pa.field("new_max_signers", pa.int32()),
-)
-"""Columns of the table of facts that the states before and after an operation decide."""
 
 VERDICT_SCHEMA: Final = pa.schema(
     [
@@ -54,7 +41,15 @@ VERDICT_SCHEMA: Final = pa.schema(
 )
 """A verdict: accepted, rejected or deferred; its reasons, its evidence, what the fact waits for."""
 
-GROUP_COLUMNS: Final = ("namespace", "judge_id", "parent_commitment", "block", "is_stored")
+GROUP_COLUMNS: Final = (
+    "namespace",
+    "judge_id",
+    "parent_commitment",
+    "block",
+    "is_stored",
+    *DERIVED,
+    *REMAINS,
+)
 ATTESTED_COLUMNS: Final = ("judge_id", "block", "genesis", "states")
 KNOWN_STATE: Final = pa.struct([*STATE_NAME, pa.field("epoch", U64), pa.field("group_key", pa.binary())])
 _BATCH_ROWS: Final = 1_000
@@ -63,7 +58,8 @@ _BATCH_ROWS: Final = 1_000
 def admitted(batches: Iterable[pa.RecordBatch], *, pins: Mapping[str, bytes]) -> Iterator[pa.RecordBatch]:
     """Yield the verdicts on operations and on geneses of contexts, which need only facts of their own namespace.
 
-    Reads: GROUP_COLUMNS, the rows of a namespace together: candidates and, `is_stored`, accepted facts of these kinds.
+    Reads: GROUP_COLUMNS, the rows of a namespace together: candidates and, `is_stored`, accepted facts of these kinds
+            and the remains of pruned ones; DERIVED only of stored operations beside remains.
     Gives: VERDICT_SCHEMA, one row per candidate.
     """
     rows = (row for namespace, group in by_namespace(batches) for row in _of_group(namespace, group, pins))
@@ -83,7 +79,7 @@ def _of_group(
             yield {"namespace": namespace, **row}
 
     def at_fault(evidence: Evidence) -> Iterator[dict[str, Any]]:
-        waiting.update(row["judge_id"] for row in group if not row["is_stored"])
+        waiting.update(row["judge_id"] for row in group if row["is_stored"] is False)
         return ({"namespace": namespace, **_fault(judge_id, evidence)} for judge_id in sorted(waiting))
 
     return guarded_rows(judged(), at_fault)
@@ -95,7 +91,12 @@ def _of_authority(
     """Yield the verdicts on operations. Until its parent state is there, an operation is held as bytes."""
     stored: list[UnreadOp] = []
     candidates: list[UnreadOp] = []
+    beside: list[dict[str, Any]] = []
     for row in group:
+        if row["height"] is not None or row["judge_id"] is None:
+            beside.append(row | {"fact_cbor": row["block"]})
+        if row["judge_id"] is None:
+            continue
         op = UnreadOp(row["judge_id"], row["parent_commitment"], row["block"])
         if row["is_stored"]:
             stored.append(op)
@@ -103,9 +104,14 @@ def _of_authority(
             candidates.append(op)
             waiting.add(op.fact_id)
     of_authority = Namespace("authority", authority_id(namespace))
-    for judged in judge_operations(of_authority, candidates, stored, pin):
+    for judged in judge_operations(of_authority, candidates, stored, pin, _pruned(beside)):
         if judged.verdict is not None:
             yield _row(judged.fact_id, judged.verdict, is_verified=True) | derived(judged.op)
+
+
+def _pruned(beside: list[dict[str, Any]]) -> PrunedOps | None:
+    kept, remains = apart(beside)
+    return remains.pruned(map(stored_operation, kept))
 
 
 def _of_context(

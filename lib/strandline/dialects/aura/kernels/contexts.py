@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from strandline.core.equivocation import Context, equivocation
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.kernels.reduction import DERIVED, stored_operation
+from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart, stored_operation
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.reduce.contexts.forks import state_inputs as inputs_of
 from strandline.dialects.aura.types import DIALECT
 from strandline.kernels.equivocations import EQUIVOCATION_SCHEMA
 
-STATE_INPUT_COLUMNS: Final = ("namespace", "fact_cbor", *DERIVED)
+STATE_INPUT_COLUMNS: Final = ("namespace", "fact_cbor", *DERIVED, *REMAINS)
 STATE_INPUT_SCHEMA: Final = pa.schema(
     {"authority": pa.string(), "commitment": pa.binary(), "input": pa.binary()}
 )
@@ -30,15 +30,22 @@ _BATCH: Final = 16
 def state_inputs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield what the commitment of each state of each authority hashes.
 
-    Reads: STATE_INPUT_COLUMNS of all accepted operations, the rows of a namespace together.
-    Gives: STATE_INPUT_SCHEMA, one row per state; memory is that of the operations of one authority.
+    Reads: STATE_INPUT_COLUMNS of all accepted operations and the remains of pruned ones, the rows of a namespace
+            together.
+    Gives: STATE_INPUT_SCHEMA, one row per state that held operations and the carry tell; memory is that of the
+            operations of one authority.
     """
     rows = (
         {"authority": namespace.removeprefix("authority:"), "commitment": commitment, "input": data}
         for namespace, group in by_namespace(batches)
-        for commitment, data in inputs_of(map(stored_operation, group)).items()
+        for commitment, data in _inputs(group).items()
     )
     return in_batches(rows, STATE_INPUT_SCHEMA, 1024)
+
+
+def _inputs(group: Iterable[dict[str, Any]]) -> dict[bytes, bytes]:
+    rows, remains = apart(group)
+    return inputs_of(map(stored_operation, rows), remains.state)
 
 
 def fork_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -11,7 +11,7 @@ from strandline.core.errors import FaultError
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import authority_id
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, reduced_row
-from strandline.dialects.aura.kernels.reduction import DERIVED, stored_operation
+from strandline.dialects.aura.kernels.stored import DERIVED, stored_operation
 from strandline.dialects.aura.reduce import parse_state, reduce_columns
 from strandline.dialects.aura.types import Namespace
 

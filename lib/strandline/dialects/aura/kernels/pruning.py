@@ -1,4 +1,4 @@
-"""What pruning needs of facts, from batches: final states of authorities, skeletons of charges, and carries."""
+"""What pruning needs of the facts of contexts, from batches: skeletons of charges, and carries."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from strandline.dialects.aura.codec import stored_fact
-from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
-from strandline.dialects.aura.reduce import REDUCER, reduce_authority
+from strandline.dialects.aura.kernels.groups import in_batches
 from strandline.dialects.aura.reduce.contexts.flows import Flow, FlowKey
 from strandline.dialects.aura.reduce.contexts.skeletons import (
     charge_skeleton,
@@ -18,18 +16,10 @@ from strandline.dialects.aura.reduce.contexts.skeletons import (
     decode_skeleton,
     encode_carry,
 )
-from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 
 _U64: Final = pa.decimal128(20, 0)
 _BATCH: Final = 4096
 
-HISTORY_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", "relied", "is_settled")
-HISTORY_SCHEMA: Final = pa.schema(
-    {
-        "namespace": pa.string(), "bucket": pa.int32(), "state_hash": pa.binary(), "reducer_version": pa.string(),
-        "chain": pa.list_(pa.binary()), "base": pa.binary(), "final": pa.list_(pa.binary()),
-    }
-)  # fmt: skip
 CHARGE_COLUMNS: Final = ("namespace", "record_id", "src", "dst", "epoch", "cost", "nonce")
 SKELETON_SCHEMA: Final = pa.schema(
     {"namespace": pa.string(), "record_id": pa.binary(), "skeleton": pa.binary()}
@@ -44,37 +34,6 @@ SUM_SCHEMA: Final = pa.schema(
 )  # fmt: skip
 FLOW_COLUMNS: Final = ("namespace", "flows")
 CARRY_SCHEMA: Final = pa.schema({"namespace": pa.string(), "carry": pa.binary()})
-
-
-def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the history of each authority, and its base: the tip that the snapshot in force proves, null without one.
-
-    Reads: HISTORY_COLUMNS of all accepted operations and snapshots, the rows of a namespace together; relied: states by
-            which records were pruned, or null; is_settled: whether `reduce` knows a snapshot in force. Both are equal
-            in all rows of a namespace.
-    Gives: HISTORY_SCHEMA, one row per authority: `chain` are the states from its genesis to its tip, `final` those up
-            to its base. A base that `reduce` does not know counts only if the history passes it anyhow: else a fork
-            would be settled here and not in the tables. No stored column is used; memory is that of the facts of one
-            authority.
-    """
-    return in_batches((_history(list(group)) for _, group in by_namespace(batches)), HISTORY_SCHEMA, 1)
-
-
-def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
-    facts = [stored_fact(row["fact_cbor"]) for row in group]
-    namespace = facts[0].namespace
-    has_snapshots = any(fact.kind == "Snapshot" for fact in facts)
-    relied = group[0]["relied"] or ()
-    base = judge_snapshots(namespace, facts, relied=relied).base if has_snapshots else None
-    found = reduce_authority(namespace, facts, base if group[0]["is_settled"] else None)
-    chain = [op.new_commitment for op in found.chain.path]
-    if base is not None and base.commitment not in chain:
-        base = None
-    final = [] if base is None else chain[: chain.index(base.commitment) + 1]
-    return {
-        "namespace": group[0]["namespace"], "bucket": group[0]["bucket"], "state_hash": found.state_hash,
-        "reducer_version": REDUCER, "chain": chain, "base": None if base is None else base.commitment, "final": final,
-    }  # fmt: skip
 
 
 def charge_skeletons(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -10,8 +10,9 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from strandline.dialects.aura.kernels.admission import DERIVED_FIELDS, derived
+from strandline.dialects.aura.kernels.admission import derived
 from strandline.dialects.aura.kernels.judgement import U64, tree_op_json
+from strandline.dialects.aura.kernels.stored import DERIVED_FIELDS
 from strandline.dialects.aura.reduce import AuthorityState, OperationRow, forks
 from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import AcceptedOp, State
@@ -70,6 +71,7 @@ REDUCED_SCHEMA: Final = pa.schema(
         pa.field("namespace", pa.string()),
         pa.field("bucket", pa.int32()),
         pa.field("is_damaged", pa.bool_()),
+        pa.field("is_torn", pa.bool_()),
         *STATE_FIELDS,
         pa.field(
             "leaves",
@@ -92,6 +94,7 @@ def reduced_row(
         "namespace": found.namespace.text,
         "bucket": bucket,
         "is_damaged": is_damaged,
+        "is_torn": False,
         **state_columns(found),
         "leaves": leaf_rows(found.state),
         "operations": [*map(operation_row, found.chain.rows.values()), *invalid_rows(found, ops)],

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 
 from strandline.dialects.aura.codec import stored_fact
-from strandline.dialects.aura.kernels.admission import DERIVED_FIELDS
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
+from strandline.dialects.aura.kernels.judgement import authority_id
 from strandline.dialects.aura.kernels.reduced_rows import REDUCED_SCHEMA, reduced_row
+from strandline.dialects.aura.kernels.stored import (
+    DERIVED,
+    REMAINS,
+    Remains,
+    apart,
+    stored_operation,
+    without_copies,
+)
 from strandline.dialects.aura.reduce import (
     AuthorityState,
     base_commitment,
@@ -19,55 +28,83 @@ from strandline.dialects.aura.reduce import (
     reduce_columns,
 )
 from strandline.dialects.aura.types import Namespace
-from strandline.dialects.aura.verify import AcceptedOp, attested_of
+from strandline.dialects.aura.verify import EMPTY, AcceptedOp, PrunedOps, State
 
-DERIVED: Final = tuple(field.name for field in DERIVED_FIELDS)
-REDUCTION_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", "is_base", *DERIVED)
-
-
-_EPOCHLESS: Final = ("height", "new_epoch")
+REDUCTION_COLUMNS: Final = ("namespace", "bucket", "fact_cbor", "is_base", *DERIVED, *REMAINS)
 
 
 def reduced(batches: Iterable[pa.RecordBatch], *, full: bool) -> Iterator[pa.RecordBatch]:
     """Yield the state and the rows of each authority.
 
-    Reads: REDUCTION_COLUMNS, the rows of a namespace together: all accepted operations and, `is_base`, at most one
-            snapshot, the one in force.
-    Gives: REDUCED_SCHEMA, one row per namespace; memory is that of the operations of one.
+    Reads: REDUCTION_COLUMNS, the rows of a namespace together: all accepted operations, `is_base`: at most one
+            snapshot, the one in force, and the remains of pruned operations.
+    Gives: REDUCED_SCHEMA, one row per namespace; memory is that of the operations of one. No state without a carry.
     With `full`, and where the stored columns do not lead to the state that they state, all operations are applied.
-    `is_damaged`: stored columns are not those that the facts give.
+    `is_damaged`: stored columns are not those that the facts give; `is_torn`: remains are not whole.
     """
     rows = (_of_group(list(group), full=full) for _, group in by_namespace(batches))
     return in_batches(rows, REDUCED_SCHEMA, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class GivenAuthority:
+    """An authority as it is stored: its operations without late copies, the bases that it is given, what went."""
+
+    namespace: Namespace
+    operations: list[AcceptedOp]
+    bases: list[bytes]
+    pruned: PrunedOps | None
+
+    def base_of(self, operations: Iterable[AcceptedOp]) -> State | None:
+        """Return the state of the base, or None if the operations do not lead to it."""
+        known = EMPTY if self.pruned is None else self.pruned.state
+        return base_state(operations, self.bases[0], known)
+
+    def by_columns(self) -> AuthorityState | None:
+        """Return the reduced authority by the stored columns, or None if they are wrong."""
+        base = self.base_of(self.operations) if self.bases else None
+        if self.bases and base is None:
+            return None
+        return reduce_columns(self.namespace, self.operations, base, self.pruned)
+
+    def by_facts(self) -> tuple[AuthorityState, bool]:
+        """Return it by the facts alone, and whether stored columns are not those that the facts give."""
+        facts = [op.fact for op in self.operations]
+        found = reduce_authority(self.namespace, facts, None, self.pruned)
+        is_damaged = any(_is_damaged(op, found) for op in self.operations)
+        if not self.bases:
+            return found, is_damaged
+        base = self.base_of(row.op for row in found.chain.rows.values())
+        if base is None:
+            return found, True
+        return reduce_authority(self.namespace, facts, base, self.pruned), is_damaged
+
+
+def given_authority(rows: Iterable[Mapping[str, Any]], remains: Remains) -> GivenAuthority:
+    """Return the authority of the rows of a group: its operations, and with `is_base` the snapshot in force."""
+    told = list(rows)
+    ops = [stored_operation(row) for row in told if not row["is_base"]]
+    bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in told if row["is_base"]]
+    pruned = remains.pruned(ops)
+    if pruned is not None:
+        ops = list(without_copies(ops, {bone.op_id: bone for bone in pruned.skeletons}))
+    return GivenAuthority(Namespace("authority", authority_id(str(told[0]["namespace"]))), ops, bases, pruned)
+
+
 def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:
-    ops = [stored_operation(row) for row in group if not row["is_base"]]
-    bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in group if row["is_base"]]
-    namespace = stored_fact(group[0]["fact_cbor"]).namespace
-    found = None if full else _by_columns(namespace, ops, bases)
+    rows, remains = apart(group)
+    home = {name: group[0][name] for name in ("namespace", "bucket")}
+    if remains.is_lost or not rows:
+        return home | {"is_damaged": False, "is_torn": True}
+    given = given_authority(rows, remains)
+    found = None if full else given.by_columns()
     if found is None:
-        found, is_damaged = _by_facts(namespace, ops, bases)
+        found, is_damaged = given.by_facts()
     else:
         is_damaged = found.chain.count("unreachable") > 0
-    return reduced_row(group[0]["bucket"], found, ops, is_damaged=is_damaged)
-
-
-def _by_columns(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> AuthorityState | None:
-    """Return the state by the stored columns, or None if they are wrong."""
-    base = base_state(ops, bases[0]) if bases else None
-    return None if bases and base is None else reduce_columns(namespace, ops, base)
-
-
-def _by_facts(namespace: Namespace, ops: list[AcceptedOp], bases: list[bytes]) -> tuple[AuthorityState, bool]:
-    """Return the state by the facts alone, and whether stored columns are not those that the facts give."""
-    facts = [op.fact for op in ops]
-    found = reduce_authority(namespace, facts)
-    is_damaged = any(_is_damaged(op, found) for op in ops)
-    if not bases:
-        return found, is_damaged
-    base = base_state((row.op for row in found.chain.rows.values()), bases[0])
-    return (found, True) if base is None else (reduce_authority(namespace, facts, base), is_damaged)
+    is_torn = not remains.is_whole(given.operations)
+    row = reduced_row(home["bucket"], found, given.operations, is_damaged=is_damaged and not is_torn)
+    return row | {"is_torn": is_torn}
 
 
 def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:
@@ -76,10 +113,3 @@ def _is_damaged(op: AcceptedOp, found: AuthorityState) -> bool:
     if row is None or row.outcome == "unreachable":
         return True
     return any(getattr(op, name) != getattr(row.op, name) for name in DERIVED if name != "anchor")
-
-
-def stored_operation(row: Mapping[str, Any]) -> AcceptedOp:
-    """Return an accepted operation from its stored columns: `fact_cbor` and DERIVED."""
-    fact = stored_fact(row["fact_cbor"])
-    given = {name: row[name] for name in DERIVED} | {name: int(row[name]) for name in _EPOCHLESS}
-    return AcceptedOp(fact=fact, attested=attested_of(fact), op_id=fact.op_id or b"", **given)

@@ -13,16 +13,18 @@ import pyarrow as pa
 from strandline.dialects.aura.codec import stored_fact
 from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
 from strandline.dialects.aura.kernels.judgement import U64
+from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart, stored_operation
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.forks import snapshot_forks, state_inputs
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import PrunedHere, SnapshotVerdicts
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 from strandline.dialects.aura.types import ZERO, Fact, Namespace
+from strandline.dialects.aura.verify import PrunedOps
 from strandline.kernels.equivocations import NESTED_FIELDS
 
 SNAPSHOT_INPUT_COLUMNS: Final = (
-    "namespace", "bucket", "fact_cbor", "known_status", "relied", "authority", "commitment", "gone_id"
+    "namespace", "bucket", "fact_cbor", "known_status", "relied", "authority", "commitment", *DERIVED, *REMAINS
 )  # fmt: skip
 _STATUS: Final = (
     pa.field("snapshot_id", pa.binary()), pa.field("status", pa.string()), pa.field("sequence", U64),
@@ -42,29 +44,41 @@ def judged_snapshots(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
     Reads: SNAPSHOT_INPUT_COLUMNS, the rows of a namespace together, each of one of three kinds. `fact_cbor`: an
             accepted fact, of a Snapshot with `known_status`, the stored one or null, of an authority with `relied`, the
             states that collections relied on, or null. `authority` and `commitment`: a state on the chain of a member.
-            `gone_id`: a pruned fact, at least one where there is any.
+            `gone_id`: a pruned fact, at least one where there is any. Of an authority all remains, and with these
+            DERIVED of its operations.
     Gives: JUDGED_SCHEMA, one row per namespace; memory is that of the facts that its snapshots name.
     """
     return in_batches((_judged(list(group)) for _, group in by_namespace(batches)), JUDGED_SCHEMA, 1)
 
 
 def _judged(group: list[dict[str, Any]]) -> dict[str, Any]:
-    stored = [row for row in group if row["fact_cbor"] is not None]
-    facts = [stored_fact(row["fact_cbor"]) for row in stored]
-    known = {
-        fact.fact_id: row["known_status"]
-        for fact, row in zip(facts, stored, strict=True)
-        if row["known_status"] is not None
-    }
-    gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)
-    relied = next((row["relied"] for row in stored if row["relied"] is not None), ())
+    facts, gone = given_facts(group)
+    relied = next((row["relied"] for row in group if row["relied"] is not None), ())
     namespace = facts[0].namespace
-    verdicts = judge_snapshots(namespace, facts, _chains(group), relied, PrunedHere(gone, known))
+    verdicts = judge_snapshots(namespace, facts, _chains(group), relied, gone)
     snapshots = sorted((fact for fact in facts if fact.kind == "Snapshot"), key=lambda fact: fact.fact_id)
     return {
         "namespace": namespace.text, "bucket": group[0]["bucket"],
-        "statuses": [_status(fact, verdicts) for fact in snapshots], "forks": _forks(namespace, facts, verdicts),
+        "statuses": [_status(fact, verdicts) for fact in snapshots],
+        "forks": _forks(namespace, facts, verdicts, gone.operations),
     }  # fmt: skip
+
+
+def given_facts(group: list[dict[str, Any]]) -> tuple[list[Fact], PrunedHere]:
+    """Return the facts of a group, and what was pruned beside them.
+
+    Reads: fact_cbor, known_status, *DERIVED, *REMAINS.
+    """
+    stored = [row for row in group if row["fact_cbor"] is not None]
+    facts = [stored_fact(row["fact_cbor"]) for row in stored]
+    told = zip(facts, stored, strict=True)
+    known = {fact.fact_id: row["known_status"] for fact, row in told if row["known_status"] is not None}
+    gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)
+    if not gone or facts[0].namespace.kind == "context":
+        return facts, PrunedHere(gone, known)
+    rows, remains = apart(group)
+    operations = remains.pruned(stored_operation(row) for row in rows if row["height"] is not None)
+    return facts, PrunedHere(gone, known, operations)
 
 
 def _chains(group: list[dict[str, Any]]) -> dict[bytes, AuthorityChain]:
@@ -84,11 +98,14 @@ def _status(fact: Fact, verdicts: SnapshotVerdicts) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _forks(namespace: Namespace, facts: list[Fact], verdicts: SnapshotVerdicts) -> list[dict[str, Any]]:
+def _forks(
+    namespace: Namespace, facts: list[Fact], verdicts: SnapshotVerdicts, pruned: PrunedOps | None
+) -> list[dict[str, Any]]:
     if len(verdicts.branches) < 2:
         return []
-    rows = reduce_authority(namespace, facts).chain.rows.values()
-    inputs = {(namespace.id, state): data for state, data in state_inputs(row.op for row in rows).items()}
+    rows = reduce_authority(namespace, facts, None, pruned).chain.rows.values()
+    told = state_inputs((row.op for row in rows), None if pruned is None else pruned.state)
+    inputs = {(namespace.id, state): data for state, data in told.items()}
     return [
         {name: value for name, value in asdict(fork).items() if name != "namespace"}
         for fork in snapshot_forks(namespace, verdicts, inputs)

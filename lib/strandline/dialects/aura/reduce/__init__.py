@@ -16,6 +16,7 @@ from strandline.dialects.aura.reduce.pruning import plan_authority, prove_author
 from strandline.dialects.aura.reduce.skeletons import (
     decode_op_skeleton,
     decode_state_carry,
+    do_fit,
     encode_op_skeleton,
     encode_state_carry,
     skeleton_of,
@@ -39,6 +40,7 @@ __all__ = [
     "chain_of",
     "decode_op_skeleton",
     "decode_state_carry",
+    "do_fit",
     "encode_op_skeleton",
     "encode_state_carry",
     "fork",

@@ -120,7 +120,9 @@ def reduce_authority(
     known = (EMPTY, start, None if pruned is None else pruned.state)
     operations, states, invalid = _replayed(built, known)
     chain = chain_of([*operations, *unbuilt.values()], start, bones)
-    tip = chain.path[-1].new_commitment if chain.path else (EMPTY if start is None else start).commitment
+    # Damaged skeletons may claim to follow the tip: then the last state that can be built is the state.
+    built_path = [op.new_commitment for op in chain.path if op.new_commitment in states]
+    tip = built_path[-1] if built_path else (EMPTY if start is None else start).commitment
     return AuthorityState(namespace, states[tip], chain, invalid)
 
 

@@ -4,15 +4,15 @@ A skeleton stands for its operation wherever its place in the history counts: st
 tree of a state that only skeletons lead to cannot be built again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from strandline.core.encoding.strict_cbor import CborRefused, encode_cbor, strict_cbor
 from strandline.core.errors import FaultError
 from strandline.core.pruning import MAX_GENERATION
 from strandline.dialects.aura.reduce.state import parse_state
-from strandline.dialects.aura.types import DIGEST_BYTES
-from strandline.dialects.aura.verify import AcceptedOp, OpSkeleton, State
+from strandline.dialects.aura.types import DIGEST_BYTES, ZERO
+from strandline.dialects.aura.verify import AcceptedOp, OpSkeleton, PlacedOp, State
 
 _VERSION: Final = 1
 _NESTING: Final = 4
@@ -79,6 +79,48 @@ def decode_state_carry(raw: bytes) -> State | None:
         return parse_state(value["state"])
     except (FaultError, TypeError):
         raise ValueError("the state of a carry must have its own commitment") from None
+
+
+def do_fit(skeletons: Iterable[OpSkeleton], operations: Iterable[AcceptedOp], state: State) -> bool:
+    """Return whether skeletons, held operations and the carried state are of one history, as far as they show it.
+
+    Every state that a skeleton follows, and the carried one, was made by an operation that is there, at the height, in
+    the epoch and with the key that they state; no skeleton follows the carried state. What nothing else shows is taken
+    as it is stored.
+    """
+    makers: dict[bytes, PlacedOp] = {op.new_commitment: op for op in operations}
+    bones = tuple(skeletons)
+    makers |= {bone.new_commitment: bone for bone in bones}
+    for op in makers.values():
+        if op.parent_commitment == ZERO:
+            continue
+        maker = makers.get(op.parent_commitment)
+        if isinstance(op, OpSkeleton):
+            if maker is None or (maker.new_epoch, maker.height + 1) != (op.parent_epoch, op.height):
+                return False
+        elif isinstance(maker, OpSkeleton) and (maker.new_group_key, maker.height + 1) != (
+            op.group_key,
+            op.height,
+        ):
+            return False
+    last = makers.get(state.commitment)
+    key = b"" if state.key is None else state.key.group_key
+    stated = (state.op_id, state.epoch, state.height, key)
+    if last is None or (last.op_id, last.new_epoch, last.height, last.new_group_key) != stated:
+        return False
+    return not any(isinstance(op, OpSkeleton) for op in _after(state.commitment, makers.values()))
+
+
+def _after(commitment: bytes, operations: Iterable[PlacedOp]) -> Iterator[PlacedOp]:
+    """Yield the operations that descend from a state."""
+    children: dict[bytes, list[PlacedOp]] = {}
+    for op in operations:
+        children.setdefault(op.parent_commitment, []).append(op)
+    waiting = [commitment]
+    while waiting:
+        for op in children.pop(waiting.pop(), ()):
+            yield op
+            waiting.append(op.new_commitment)
 
 
 def unbuilt_ops(

@@ -18,7 +18,13 @@ from strandline.dialect_api.records import RecordDialect
 from strandline.dialect_api.stages import RECORD, Gathered, Resolution
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.info import INFO
+from strandline.dialects.aura.spark.known_states import GENESIS, geneses, known_states
 from strandline.dialects.aura.spark.pins import check_pins
+from strandline.dialects.aura.spark.retained_operations import (
+    PrunedOperations,
+    pruned_operations,
+    with_remains,
+)
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.verify.pins import Pins
 from strandline.frames.buckets import bucket_of
@@ -26,7 +32,6 @@ from strandline.frames.lift import map_batches
 from strandline.frames.verdicts import VERDICT, with_outcome
 from strandline.kernels.blocks import BLOCK_FIELDS
 
-_GENESIS = "ContextGenesis"
 _AWAITED = "^(?:pin|state):([^#]*)"
 """In what a row waits for, the namespace that must have news first."""
 
@@ -79,15 +84,19 @@ class FactAdmission(RecordDialect):
         jobs, tables = gathered.jobs, gathered.tables
         valid = judged.where(_is_valid())
         found = jobs.row(_needs(valid, tables.buckets))
+        # First the records, then what went: else a deletion could be seen without its pruning.
+        facts = tables.read(FACTS)
+        pruned = pruned_operations(tables, jobs) if any(found) else None
         passes = []
         pins = {} if self.pins is None else self.pins.by_namespace
         if found["histories"]:
-            of_histories = _of_histories(valid, tables, tuple(sorted(found["histories"])), pins)
+            of_histories = _of_histories(valid, facts, pruned, tuple(sorted(found["histories"])), pins)
             passes.append(jobs.checkpoint(of_histories, "histories"))
         if found["others"]:
             histories = passes[0] if passes else None
             buckets = (tuple(sorted(found["others"])), tuple(sorted(found["authorities"])))
-            passes.append(jobs.checkpoint(_of_others(valid, histories, tables, *buckets), "attested facts"))
+            of_others = _of_others(valid, histories, facts, pruned, *buckets)
+            passes.append(jobs.checkpoint(of_others, "attested facts"))
         if not passes:
             empty = map_batches(judged.where(F.lit(False)), kernels.attested, kernels.VERDICT_SCHEMA)
             passes.append(empty)
@@ -113,7 +122,7 @@ def _is_valid() -> Column:
 
 def _is_of_history() -> Column:
     """Return whether a judged fact is judged by its namespace alone: an operation, or the genesis of a context."""
-    return (F.col("fact_kind") == "AttestedOp") | (F.col("variant") == _GENESIS)
+    return (F.col("fact_kind") == "AttestedOp") | (F.col("variant") == GENESIS)
 
 
 def _needs(valid: DataFrame, buckets: int) -> DataFrame:
@@ -133,32 +142,38 @@ def _needs(valid: DataFrame, buckets: int) -> DataFrame:
 
 
 def _of_histories(
-    valid: DataFrame, tables: Tables, buckets: tuple[int, ...], pins: Mapping[str, bytes]
+    valid: DataFrame,
+    facts: DataFrame,
+    pruned: PrunedOperations | None,
+    buckets: tuple[int, ...],
+    pins: Mapping[str, bytes],
 ) -> DataFrame:
-    """Judge operations and geneses, each namespace as one group with what it accepted before.
+    """Judge operations and geneses, each namespace as one group with what it accepted before, and what went of that.
 
     Gives:  `kernels.VERDICT_SCHEMA`.  Rows: one per candidate. A task holds the facts of one namespace at a time.
     """
-    columns = list(kernels.GROUP_COLUMNS)
+    columns = ["namespace", "judge_id", "parent_commitment", "block", "is_stored"]
     candidates = valid.where(_is_of_history()).withColumn("is_stored", F.lit(False)).select(*columns)
-    stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & _is_stored_history())
+    stored = facts.where(F.col("bucket").isin(*buckets) & _is_stored_history())
     stored = stored.select(
         "namespace", F.col("record_id").alias("judge_id"), "parent_commitment",
         F.col("fact_cbor").alias("block"), F.lit(True).alias("is_stored"),
+        *(() if pruned is None else kernels.DERIVED),
     ).join(candidates.select("namespace").distinct(), "namespace", "left_semi")  # fmt: skip
-    together = candidates.unionByName(stored.select(*columns))
-    grouped = together.repartition("namespace").sortWithinPartitions("namespace")
+    together = candidates.unionByName(stored, allowMissingColumns=True)
+    grouped = with_remains(together, pruned, kernels.GROUP_COLUMNS)
     return map_batches(grouped, kernels.admitted, kernels.VERDICT_SCHEMA, pins=dict(pins))
 
 
 def _is_stored_history() -> Column:
-    return (F.col("kind") == "AttestedOp") | (F.col("variant") == _GENESIS)
+    return (F.col("kind") == "AttestedOp") | (F.col("variant") == GENESIS)
 
 
 def _of_others(
     valid: DataFrame,
     histories: DataFrame | None,
-    tables: Tables,
+    facts: DataFrame,
+    pruned: PrunedOperations | None,
     buckets: tuple[int, ...],
     of_authorities: tuple[int, ...],
 ) -> DataFrame:
@@ -168,44 +183,12 @@ def _of_others(
     Gives:  `kernels.VERDICT_SCHEMA`.  Rows: one per fact.
     """
     others = valid.where(~_is_of_history()).select("judge_id", "namespace", "block", "named_states")
-    states = _known_states(histories, tables, of_authorities)
+    states = known_states(histories, facts, pruned, of_authorities)
     named = others.select("judge_id", F.explode("named_states").alias("named")).select("judge_id", "named.*")
     known = named.distinct().join(states, ["authority", "commitment"])
     state = F.struct("authority", "commitment", "epoch", "group_key")
     of_facts = known.groupBy("judge_id").agg(F.collect_list(state).alias("states"))
     rows = others.join(of_facts, "judge_id", "left").join(
-        _geneses(valid, histories, tables, buckets), "namespace", "left"
+        geneses(valid, histories, facts, buckets), "namespace", "left"
     )
     return map_batches(rows.select(*kernels.ATTESTED_COLUMNS), kernels.attested, kernels.VERDICT_SCHEMA)
-
-
-def _known_states(histories: DataFrame | None, tables: Tables, buckets: tuple[int, ...]) -> DataFrame:
-    """Return the states that accepted operations of authorities in these buckets made, and those of this run.
-
-    Gives:  authority, commitment, epoch, group_key.  Rows: one per state.
-    """
-    columns = (
-        F.col("namespace").alias("authority"), F.col("new_commitment").alias("commitment"),
-        F.col("new_epoch").alias("epoch"), F.col("new_group_key").alias("group_key"),
-    )  # fmt: skip
-    stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & (F.col("kind") == "AttestedOp"))
-    found = stored.select(*columns)
-    if histories is not None:
-        found = found.unionByName(histories.where("new_commitment IS NOT NULL").select(*columns))
-    return found.dropDuplicates(["authority", "commitment"])
-
-
-def _geneses(
-    valid: DataFrame, histories: DataFrame | None, tables: Tables, buckets: tuple[int, ...]
-) -> DataFrame:
-    """Return the accepted genesis of each context in these buckets, and of this run.
-
-    Gives:  namespace, genesis (its bytes).  Rows: one per context that has one.
-    """
-    stored = tables.read(FACTS).where(F.col("bucket").isin(*buckets) & (F.col("variant") == _GENESIS))
-    found = stored.select("namespace", F.col("fact_cbor").alias("genesis"))
-    if histories is not None:
-        accepted = histories.where("status = 'accepted'").select("judge_id")
-        new = valid.where(F.col("variant") == _GENESIS).join(accepted, "judge_id", "left_semi")
-        found = found.unionByName(new.select("namespace", F.col("block").alias("genesis")))
-    return found.dropDuplicates(["namespace"])

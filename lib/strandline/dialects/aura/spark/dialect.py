@@ -16,9 +16,10 @@ from strandline.dialects.aura import demo as demo_files
 from strandline.dialects.aura.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
 from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
-from strandline.dialects.aura.spark import pruning, reduction
+from strandline.dialects.aura.spark import pruning, reduction, stored_rows
 from strandline.dialects.aura.spark.admission import FactAdmission
 from strandline.dialects.aura.spark.contexts import reduction as contexts
+from strandline.dialects.aura.spark.retained_operations import pruned_operations
 from strandline.dialects.aura.spark.touched import touched
 from strandline.dialects.aura.verify.pins import Pins, parse_pins
 
@@ -46,19 +47,20 @@ class Aura(FactAdmission, Prunes):
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         """Reduce the authorities that `changes` touch, then the contexts that it or they touch, or all."""
         found = touched(changes, tables, jobs, scope)
-        authorities = reduction.reduce(found, tables, jobs, scope)
-        return contexts.reduce(found, authorities, tables, jobs, scope)
+        pruned = pruned_operations(tables, jobs)
+        authorities = reduction.reduce(found, pruned, tables, jobs, scope)
+        return contexts.reduce(found, authorities, pruned, tables, jobs, scope)
 
     def plan_pruning(self, tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
-        """Say of each charge, checkpoint and proposed bump of contexts whether it can change anything."""
+        """Say of each charge, checkpoint, proposed bump and operation whether it can change anything."""
         return pruning.plan(tables, jobs, scope)
 
     def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
-        """Return what chosen charges add to their budgets; of other facts nothing stays."""
+        """Return what chosen charges add to their budgets, and the places of operations; of others nothing stays."""
         return pruning.skeletons(plan, chosen)
 
     def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
-        """Return the sums of all pruned charges of each context."""
+        """Return the sums of all pruned charges of each context, the state of the base of each authority."""
         return pruning.carries(plan, chosen)
 
     def reduce_rest(
@@ -70,8 +72,16 @@ class Aura(FactAdmission, Prunes):
         jobs: Jobs,
         scope: PruneScope,  # noqa: ARG002
     ) -> ReducedTables:
-        """Reduce contexts from the facts that stay and the new carries."""
+        """Reduce namespaces from the facts that stay, the new skeletons and the new carries."""
         return pruning.reduce_rest(plan, skeletons, carries, jobs)
+
+    def lasting(self, rows: ReducedTables, gone: DataFrame) -> ReducedTables:
+        """Leave out the rows of operations that go, and evidence that shows one: that stays as it is."""
+        return stored_rows.without_pruned(rows, gone)
+
+    def rows_of(self, gone: DataFrame, tables: Tables) -> ReducedTables:
+        """Return the keys of the rows of operations that go."""
+        return stored_rows.of_pruned(tables, gone)
 
     def still_holds(self, plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
         """Return whether the snapshots in force prove the same states of members now."""

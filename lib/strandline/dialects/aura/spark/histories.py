@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Tables
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
-from strandline.dialects.aura.spark.namespaces import authority_id, is_of
-from strandline.dialects.aura.spark.tables import SNAPSHOTS
+from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, is_of
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
+from strandline.dialects.aura.spark.snapshots import known_statuses
+from strandline.dialects.aura.spark.tables import PRUNED, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
+from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
 
 
@@ -35,28 +37,46 @@ def needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Dat
 
 @dataclass(frozen=True, slots=True)
 class StoredBases:
-    """What the tables say of bases: the states that earlier collections relied on, and authorities with one in force.
+    """What the tables say of bases, and what stays of pruned operations.
 
-    `relied`: namespace, relied, or None if nothing was pruned; `settled`: namespace, is_settled. One row per authority.
+    `relied`: namespace, relied: the states that earlier collections relied on, or None if nothing was pruned;
+    `settled`: namespace, settled: the snapshot in force of an authority. One row per authority. `pruned` is None if no
+    authority has pruned operations; else `statuses`: namespace, record_id, known_status of judged snapshots.
     """
 
     relied: DataFrame | None
     settled: DataFrame
+    pruned: PrunedOperations | None = None
+    statuses: DataFrame | None = None
 
 
-def stored_bases(tables: Tables, contexts: RetainedFacts) -> StoredBases:
+def stored_bases(tables: Tables, jobs: Jobs, pruned: PrunedOperations | None) -> StoredBases:
     """Return what earlier collections and Snapshot facts in force say of authorities."""
     snapshots = tables.read(SNAPSHOTS).where(F.col("dialect") == DIALECT)
-    in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").select("namespace").distinct()
-    settled = in_force.withColumn("is_settled", F.lit(True))
-    if contexts.pruned is None:
-        return StoredBases(None, settled)
-    applied = contexts.pruned.rows.select("namespace", "snapshot_id").distinct()
-    each = snapshots.join(applied, ["namespace", "snapshot_id"], "left_semi").select(
-        F.explode("inputs").alias("input")
+    in_force = snapshots.where("origin = 'fact' AND status = 'in_force'").groupBy("namespace")
+    settled = in_force.agg(F.max("snapshot_id").alias("settled"))
+    statuses = None if pruned is None else known_statuses(tables)
+    return StoredBases(relied_states(tables, jobs), settled, pruned, statuses)
+
+
+def relied_states(tables: Tables, jobs: Jobs) -> DataFrame | None:
+    """Return the states that earlier collections relied on, or None if nothing was pruned.
+
+    Gives:  namespace, relied.  Rows: one per authority.
+    """
+    few = tables.few_rows(PRUNED)
+    if few is not None and few.num_rows == 0:
+        return None
+    rows = pruned_records(tables.read(PRUNED), KINDS)
+    if not jobs.has_rows(rows):
+        return None
+    applied = rows.select("namespace", "snapshot_id").distinct()
+    each = (
+        tables.read(SNAPSHOTS)
+        .join(applied, ["namespace", "snapshot_id"], "left_semi")
+        .select(F.explode("inputs").alias("input"))
     )
-    relied = each.select("input.*").groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
-    return StoredBases(relied, settled)
+    return each.select("input.*").groupBy("namespace").agg(F.collect_set("commitment").alias("relied"))
 
 
 def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
@@ -69,9 +89,14 @@ def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
         facts = facts.join(F.broadcast(bases.relied), "namespace", "left")
-    facts = facts.join(F.broadcast(bases.settled), "namespace", "left").fillna(False, ["is_settled"])
-    rows = facts.select(*kernels.HISTORY_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
-    return map_batches(rows, kernels.histories, kernels.HISTORY_SCHEMA)
+    told = facts.join(F.broadcast(bases.settled), "namespace", "left")
+    columns = ["namespace", "bucket", "fact_cbor", "relied", "settled"]
+    if bases.statuses is None:
+        rows = told.select(*columns).withColumn("known_status", F.lit(None).cast("string"))
+    else:
+        rows = told.join(bases.statuses, list(KEY), "left").select(*columns, "known_status", *kernels.DERIVED)
+    grouped = with_remains(rows, bases.pruned, kernels.HISTORY_COLUMNS)
+    return map_batches(grouped, kernels.histories, kernels.HISTORY_SCHEMA)
 
 
 def states_of(histories: DataFrame, name: str) -> DataFrame:
@@ -88,3 +113,9 @@ def inputs_of(members: DataFrame, histories: DataFrame) -> DataFrame:
     found = each.withColumn("member", F.concat(F.lit("authority:"), "authority")).join(bases, "member")
     pair = F.struct(F.col("member").alias("namespace"), "commitment")
     return found.groupBy("namespace").agg(F.sort_array(F.collect_list(pair)).alias("inputs"))
+
+
+def own_bases(histories: DataFrame) -> DataFrame:
+    """Return the base that each authority relies on itself.  Gives: namespace, inputs.  Rows: one per authority."""
+    pair = F.struct("namespace", F.col("base").alias("commitment"))
+    return histories.where("base_id IS NOT NULL").select("namespace", F.array(pair).alias("inputs"))

@@ -9,6 +9,8 @@ from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
 from strandline.dialects.aura.spark.contexts import holds
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 from strandline.dialects.aura.spark.tables import HOME
+from strandline.dialects.aura.types import ZERO
+from strandline.frames.known import KEY
 
 
 def of_contexts(retained: RetainedFacts, found: DataFrame) -> DataFrame:
@@ -27,9 +29,20 @@ def of_contexts(retained: RetainedFacts, found: DataFrame) -> DataFrame:
     return _as_members(kept, holds.generation(), hold.otherwise(F.col("hold")))
 
 
-def of_authorities(facts: DataFrame) -> DataFrame:
-    """Return the facts of authorities as members that stay."""
-    return _as_members(facts, F.lit(None).cast("decimal(20,0)"), F.lit("KIND_KEPT"))
+def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
+    """Say of each fact of authorities what keeps it; without a plan an operation has no base.
+
+    Reads:  rows of `aura_fact` that are not pruned, with `record_id` and `size`; planned: namespace, record_id, hold,
+            or None.
+    Gives:  as `PrunePlan.members`.
+    """
+    is_kept = (F.col("kind") != "AttestedOp") | (F.col("parent_commitment") == F.lit(ZERO))
+    hold = F.when(is_kept, F.lit("KIND_KEPT")).otherwise(F.lit("NO_BASE"))
+    if planned is not None:
+        told = planned.select(*KEY, "hold", F.lit(True).alias("is_planned"))
+        facts = facts.join(told, list(KEY), "left")
+        hold = F.when(F.col("is_planned"), F.col("hold")).otherwise(hold)
+    return _as_members(facts, F.col("height"), hold)
 
 
 def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame:

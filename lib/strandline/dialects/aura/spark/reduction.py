@@ -16,10 +16,10 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce import REDUCER
-from strandline.dialects.aura.spark import snapshots
-from strandline.dialects.aura.spark.contexts.retained import retained_facts
+from strandline.dialects.aura.spark import snapshots, stored_rows
 from strandline.dialects.aura.spark.continuation import continued
-from strandline.dialects.aura.spark.histories import stored_bases
+from strandline.dialects.aura.spark.histories import relied_states
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations, is_operation, with_remains
 from strandline.dialects.aura.spark.tables import (
     AUTHORITIES,
     EQUIVOCATIONS,
@@ -48,7 +48,9 @@ class Authorities:
     onward: DataFrame | None
 
 
-def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Authorities | None:
+def reduce(
+    touched: Touched, pruned: PrunedOperations | None, tables: Tables, jobs: Jobs, scope: ReduceScope
+) -> Authorities | None:
     """Reduce the authorities that the run touches, with the rows of a full reduction; None without any."""
     buckets = touched.buckets["authority"]
     if not buckets:
@@ -61,13 +63,17 @@ def reduce(touched: Touched, tables: Tables, jobs: Jobs, scope: ReduceScope) -> 
         if not jobs.has_rows(named):
             return _as_rows(onward, None, onward, None, tables, scope)
     facts = facts_of(None if touched.changes is None else named, buckets, "authority", tables, scope.version)
-    counts = facts.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
-    judged = _judged_snapshots(facts, named, tables, jobs, scope) if touched.has_snapshots else None
+    gone = None if pruned is None else pruned.of(named)
+    facts = facts if gone is None else gone.kept(facts)
+    judged = _judged_snapshots(facts, named, gone, tables, jobs, scope) if touched.has_snapshots else None
     in_force = None if judged is None else snapshots.in_force(judged.rows)
-    states = authority_states(facts, in_force, full=scope.full)
-    whole = jobs.checkpoint(states.join(counts, "namespace"), "states")
+    states = authority_states(facts, in_force, gone, full=scope.full)
+    whole = jobs.checkpoint(states.join(counted(facts, gone), "namespace"), "states")
     reduced = whole if onward is None else whole.unionByName(onward)
-    return _as_rows(reduced, whole, onward, judged, tables, scope)
+    found = _as_rows(reduced, whole, onward, judged, tables, scope)
+    if gone is None:
+        return found
+    return Authorities(stored_rows.beside_remains(found.rows, whole, gone, tables, jobs), found.onward)
 
 
 def _as_rows(
@@ -82,14 +88,15 @@ def _as_rows(
 
     Reads:  `kernels.REDUCED_SCHEMA`, record_count; of `whole` with all operations, of `onward` with the new ones alone.
     """
-    state_columns = [field.name for field in kernels.STATE_FIELDS]
-    rows = {AUTHORITIES: reduced.select(*HOME, *state_columns)}
-    rows |= {table: _exploded(reduced, column) for table, column in _NESTED.items()}
-    states = reduced.select(*HOME, "record_count", "state_hash", F.lit(REDUCER).alias("reducer_version"))
+    is_there = F.col("state_hash").isNotNull()
+    rows = authority_rows(reduced)
+    states = reduced.where(is_there).select(
+        *HOME, "record_count", "state_hash", F.lit(REDUCER).alias("reducer_version")
+    )
     shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
-    deletes = {LEAVES: _strays(LEAVES, rows[LEAVES], reduced, tables)}
+    deletes = {LEAVES: _strays(LEAVES, rows[LEAVES], reduced.where(is_there), tables)}
     if whole is not None:
-        deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole, tables)
+        deletes[OPERATIONS] = _strays(OPERATIONS, rows[OPERATIONS], whole.where(is_there), tables)
     if judged is not None:
         rows[SNAPSHOTS], deletes[SNAPSHOTS] = judged.rows, judged.strays
         rows[EQUIVOCATIONS] = rows[EQUIVOCATIONS].unionByName(judged.forks)
@@ -98,40 +105,68 @@ def _as_rows(
     return Authorities(Reduction(rows, shaped, deletes, damaged=damaged), names)
 
 
+def authority_rows(reduced: DataFrame) -> dict[str, DataFrame]:
+    """Return reduced authorities as rows of their tables, without those that have no state.
+
+    Reads:  `kernels.REDUCED_SCHEMA`.
+    """
+    columns = [field.name for field in kernels.STATE_FIELDS]
+    rows = {AUTHORITIES: reduced.where("state_hash IS NOT NULL").select(*HOME, *columns)}
+    return rows | {table: _exploded(reduced, column) for table, column in _NESTED.items()}
+
+
+def counted(facts: DataFrame, pruned: PrunedOperations | None) -> DataFrame:
+    """Count the records of each authority, with pruned ones.  Gives: namespace, record_count.  Rows: one for each."""
+    ids = facts.select("namespace")
+    if pruned is not None:
+        ids = ids.unionByName(pruned.rows.select("namespace"))
+    return ids.groupBy("namespace").agg(F.count(F.lit(1)).alias("record_count"))
+
+
 def _judged_snapshots(
-    facts: DataFrame, named: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope
+    facts: DataFrame,
+    named: DataFrame,
+    pruned: PrunedOperations | None,
+    tables: Tables,
+    jobs: Jobs,
+    scope: ReduceScope,
 ) -> snapshots.Judged:
-    relied = stored_bases(tables, retained_facts(facts, tables, jobs)).relied
-    found = snapshots.judged_authorities(facts, relied, jobs)
+    found = snapshots.judged_authorities(facts, relied_states(tables, jobs), pruned, tables, jobs)
     return snapshots.as_judged(found, "authority", named, REDUCER, tables, scope)
 
 
-def authority_states(facts: DataFrame, in_force: DataFrame | None, *, full: bool = False) -> DataFrame:
-    """Reduce the authorities of these facts.
+def authority_states(
+    facts: DataFrame,
+    in_force: DataFrame | None,
+    pruned: PrunedOperations | None = None,
+    *,
+    full: bool = False,
+) -> DataFrame:
+    """Reduce the authorities of these facts, with what stays of pruned ones.
 
     Reads:  facts: rows of `aura_fact`; in_force: `snapshots.in_force`, or None.
     Gives:  `kernels.REDUCED_SCHEMA`.
     Rows:   one per authority.
     """
-    grouped = _grouped(facts, in_force).repartition("namespace").sortWithinPartitions("namespace")
+    grouped = with_remains(
+        with_bases(facts.where(is_operation()), facts, in_force), pruned, kernels.REDUCTION_COLUMNS
+    )
     return map_batches(grouped, kernels.reduced, kernels.REDUCED_SCHEMA, full=full)
 
 
-def _grouped(facts: DataFrame, in_force: DataFrame | None) -> DataFrame:
-    """Return what the kernel reads of each authority: its operations, and the snapshot in force if it has one.
+def with_bases(rows: DataFrame, facts: DataFrame, in_force: DataFrame | None) -> DataFrame:
+    """Return facts of authorities and the snapshots in force, which are marked.
 
-    Gives:  kernels.REDUCTION_COLUMNS.  Rows: one per operation, and at most one more per authority.
+    Gives:  the columns of kernels.REDUCTION_COLUMNS but remains.  Rows: one per fact, and at most one per authority.
     """
-    columns = kernels.REDUCTION_COLUMNS
-    operations = (
-        facts.where(F.col("kind") == "AttestedOp").withColumn("is_base", F.lit(False)).select(*columns)
-    )
+    columns = ("namespace", "bucket", "fact_cbor", "is_base", *kernels.DERIVED)
+    marked = rows.withColumn("is_base", F.lit(False)).select(*columns)
     if in_force is None:
-        return operations
+        return marked
     bases = facts.where(F.col("kind") == "Snapshot").join(
         in_force, ["namespace", "bucket", "record_id"], "left_semi"
     )
-    return operations.unionByName(bases.withColumn("is_base", F.lit(True)).select(*columns))
+    return marked.unionByName(bases.withColumn("is_base", F.lit(True)).select(*columns))
 
 
 def _exploded(reduced: DataFrame, column: str) -> DataFrame:

@@ -6,6 +6,7 @@ snapshot covers, at most 64 a namespace, and no join says which of them are need
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +20,7 @@ from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts
 from strandline.dialects.aura.spark.namespaces import Kind, is_of
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.tables import HOME, PRUNED, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY
@@ -54,15 +56,31 @@ def are_stored(tables: Tables, jobs: Jobs) -> bool:
     return bool(pc.any(pc.equal(few.column("origin"), "fact")).as_py())
 
 
-def judged_authorities(facts: DataFrame, relied: DataFrame | None, jobs: Jobs) -> DataFrame:
+def known_statuses(tables: Tables) -> DataFrame:
+    """Return the statuses of judged Snapshot facts.  Gives: namespace, record_id, known_status."""
+    return stored(tables).select(
+        "namespace", F.col("snapshot_id").alias("record_id"), F.col("status").alias("known_status")
+    )
+
+
+def judged_authorities(
+    facts: DataFrame, relied: DataFrame | None, pruned: PrunedOperations | None, tables: Tables, jobs: Jobs
+) -> DataFrame:
     """Judge the Snapshot facts of authorities.
 
-    Reads:  facts: all accepted facts of the authorities; relied: namespace, relied (states), one row each, or None.
+    Reads:  facts: all accepted facts of the authorities that are not pruned; relied: namespace, relied (states), one
+            row each, or None.
     Gives:  `kernels.JUDGED_SCHEMA`, computed.  Rows: one per authority with a Snapshot fact.
     """
-    rows = _needed(facts)
-    rows = rows if relied is None else rows.join(F.broadcast(relied), "namespace", "left")
-    return _judged(rows.select(*HOME, "fact_cbor", *([] if relied is None else ["relied"])), jobs)
+    columns = [*HOME, "fact_cbor"]
+    rows = _needed(facts, kernels.DERIVED if pruned is not None else ())
+    if relied is not None:
+        rows = rows.join(F.broadcast(relied), "namespace", "left")
+        columns.append("relied")
+    if pruned is not None:
+        rows = rows.join(known_statuses(tables), list(KEY), "left")
+        columns += ["known_status", *kernels.DERIVED]
+    return _judged(rows.select(*columns), jobs, pruned)
 
 
 def judged_contexts(
@@ -80,22 +98,19 @@ def judged_contexts(
     states = attested.distinct().join(chains, ["authority", "commitment"], "left_semi")
     facts = rows.select(*HOME, "record_id", "fact_cbor")
     if pruned is not None:
-        known = stored(tables).select(
-            "namespace", F.col("snapshot_id").alias("record_id"), F.col("status").alias("known_status")
-        )
-        facts = facts.join(known, list(KEY), "left").unionByName(
+        facts = facts.join(known_statuses(tables), list(KEY), "left").unionByName(
             _gone(rows, pruned.rows), allowMissingColumns=True
         )
     return _judged(facts.drop("record_id").unionByName(states, allowMissingColumns=True), jobs)
 
 
-def _needed(facts: DataFrame) -> DataFrame:
+def _needed(facts: DataFrame, more: Iterable[str] = ()) -> DataFrame:
     """Keep what decides about the snapshots of namespaces that have any: what they name, and what chains need."""
     found = facts.where(F.col("kind") == "Snapshot")
     kinds = F.col("kind").isin(*_ALWAYS) | (F.col("variant") == "ContextGenesis")
     always = facts.where(kinds).join(found.select(*HOME).distinct(), list(HOME), "left_semi")
     others = facts.where(~kinds).join(_named(found), list(KEY), "left_semi")
-    columns = (*HOME, "record_id", "kind", "content_json", "attest", "fact_cbor")
+    columns = (*HOME, "record_id", "kind", "content_json", "attest", "fact_cbor", *more)
     return always.select(*columns).unionByName(others.select(*columns))
 
 
@@ -115,10 +130,9 @@ def _gone(rows: DataFrame, pruned: DataFrame) -> DataFrame:
     return named.unionByName(theirs.groupBy(*HOME).agg(F.min("record_id").alias("gone_id"))).distinct()
 
 
-def _judged(rows: DataFrame, jobs: Jobs) -> DataFrame:
+def _judged(rows: DataFrame, jobs: Jobs, pruned: PrunedOperations | None = None) -> DataFrame:
     missing = {name: F.lit(None).cast(kind) for name, kind in _NULLABLE.items() if name not in rows.columns}
-    whole = rows.withColumns(missing).select(*kernels.SNAPSHOT_INPUT_COLUMNS)
-    grouped = whole.repartition("namespace").sortWithinPartitions("namespace")
+    grouped = with_remains(rows.withColumns(missing), pruned, kernels.SNAPSHOT_INPUT_COLUMNS)
     return jobs.checkpoint(
         map_batches(grouped, kernels.judged_snapshots, kernels.JUDGED_SCHEMA), "judged snapshots"
     )

@@ -8,7 +8,7 @@ from strandline.core.equivocation import Context, Equivocation, equivocation
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import SnapshotVerdicts
 from strandline.dialects.aura.reduce.contexts.state import RelationalState
 from strandline.dialects.aura.types import DIALECT, ChangePolicy, Fact, Genesis, KeyRecord, Namespace, Policy
-from strandline.dialects.aura.verify import AcceptedOp, state_commitment_input
+from strandline.dialects.aura.verify import AcceptedOp, State, state_commitment_input
 
 CONSENSUS_FORK: Final = "AURA_CONSENSUS_FORK"
 CHECKPOINT_FORK: Final = "AURA_CHECKPOINT_FORK"
@@ -29,9 +29,12 @@ class _Stated:
         self.policy = policy
 
 
-def state_inputs(operations: Iterable[AcceptedOp]) -> dict[bytes, bytes]:
-    """Return, of the operations of one authority, what each new commitment hashes after its tag, by commitment."""
-    policies: dict[bytes, Policy] = {}
+def state_inputs(operations: Iterable[AcceptedOp], carried: State | None = None) -> dict[bytes, bytes]:
+    """Return, of the operations of one authority, what each new commitment hashes after its tag, by commitment.
+
+    `carried` is the state by which others were pruned. States that only these lead to are left out.
+    """
+    policies: dict[bytes, Policy] = {} if carried is None else {carried.commitment: carried.policy}
     found: dict[bytes, bytes] = {}
     for op in sorted(operations, key=lambda op: op.height):
         operation = op.attested.op.operation
@@ -39,8 +42,12 @@ def state_inputs(operations: Iterable[AcceptedOp]) -> dict[bytes, bytes]:
             policy = operation.policy
         elif isinstance(operation, ChangePolicy):
             policy = operation.new_policy
+        elif op.new_commitment in policies:
+            policy = policies[op.new_commitment]
+        elif op.parent_commitment in policies:
+            policy = policies[op.parent_commitment]
         else:
-            policy = policies[op.attested.op.parent_commitment]
+            continue
         policies[op.new_commitment] = policy
         found[op.new_commitment] = state_commitment_input(_Stated(op, policy), op.new_tree_commitment)
     return found
@@ -62,6 +69,8 @@ def attested_forks(
 ) -> Iterator[Equivocation]:
     """Yield a row per authority that attested two claims: about one consensus, or one generation of a channel.
 
+    A row shows the states under which it did: where one cannot be built any more there is none.
+
     Every accepted attestation counts, on chain or not. Of the facts of one claim that with the least id stands for all.
     """
     claims: dict[tuple[str, bytes, str], dict[bytes, Fact]] = {}
@@ -73,7 +82,8 @@ def attested_forks(
                 claims.setdefault((kind, each.authority, position), {}).setdefault(claim, fact)
     for (kind, authority, position), by_claim in sorted(claims.items()):
         if len(by_claim) > 1:
-            yield _row(namespace, kind, authority, position, by_claim.values(), states)
+            found_row = _row(namespace, kind, authority, position, by_claim.values(), states)
+            yield from () if found_row is None else (found_row,)
 
 
 def commit_forks(state: RelationalState) -> Iterator[Equivocation]:
@@ -89,9 +99,10 @@ def commit_forks(state: RelationalState) -> Iterator[Equivocation]:
 def snapshot_forks(
     namespace: Namespace, verdicts: SnapshotVerdicts, states: StateInputs
 ) -> Iterator[Equivocation]:
-    """Yield the row of an authority with sound snapshots on two or more branches."""
+    """Yield the row of an authority with sound snapshots on two or more branches, if their states can be shown."""
     if len(verdicts.branches) > 1:
-        yield _row(namespace, SNAPSHOT_FORK, namespace.id, "tips", verdicts.branches.values(), states)
+        found = _row(namespace, SNAPSHOT_FORK, namespace.id, "tips", verdicts.branches.values(), states)
+        yield from () if found is None else (found,)
 
 
 def _row(
@@ -101,10 +112,12 @@ def _row(
     position: str,
     facts: Iterable[Fact],
     states: StateInputs,
-) -> Equivocation:
+) -> Equivocation | None:
     by_id = {fact.fact_id: fact for fact in facts}
     shown = [by_id[id_] for id_ in sorted(by_id)[:2]]
     named = {each.commitment for fact in shown for each in fact.attest if each.authority == authority}
+    if any((authority, each) not in states for each in named):
+        return None
     return equivocation(
         namespace.text, DIALECT, kind, str(UUID(bytes=authority)), position,
         records={id_: fact.cbor for id_, fact in by_id.items()}, attributable=True,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from strandline.dialects.aura.reduce.authority import AuthorityState, reduce_authority
+from strandline.dialects.aura.reduce.base import base_state
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import (
     NOTHING_PRUNED,
@@ -33,12 +34,13 @@ def judge_snapshots(
     """Return what the Snapshot facts of a namespace are worth, from its accepted facts; `chains` for a context.
 
     `relied` are states of an authority that records of this lake were pruned by: only snapshots that attest the last of
-    them or a state after it can be in force, and they are judged first. `gone` is what this lake pruned of a context.
+    them or a state after it can be in force, and they are judged first. `gone` is what this lake pruned here.
 
     The first of these that applies is the status:
     - `unjudged`: too many come before it, or it could not be in force;
     - `waiting`: a Snapshot that it supersedes is waiting, or a pair names no fact with that order;
-    - `unchecked`: facts of the context were pruned, and it was not judged before: what it covers cannot be reduced;
+    - `unchecked`: facts were pruned, it was not judged before, and what it covers cannot be reduced: that of a context
+      never, that of an authority if it covers pruned operations and no base among what it supersedes settles these;
     - `unsound`: a Snapshot that it supersedes is not sound, or its sequence is not smaller; or the state hash is not
       that of the covered facts, based on the one in force among those that it supersedes; or it is not attested at
       their tip (authority), not met (context);
@@ -87,11 +89,14 @@ class _Judge:
         self.found = SnapshotVerdicts()
         is_authority = namespace.kind == "authority"
         self.all: AuthorityState | None = (
-            reduce_authority(namespace, facts.values()) if is_authority and self.snapshots else None
+            reduce_authority(namespace, facts.values(), None, gone.operations)
+            if is_authority and self.snapshots
+            else None
         )
-        rows = self.all.chain.rows.values() if self.all else ()
-        self.parents = {row.op.new_commitment: row.op.attested.op.parent_commitment for row in rows}
-        self.heights = {row.op.new_commitment: row.op.height for row in rows}
+        self.held = [row.op for row in self.all.chain.rows.values()] if self.all else []
+        placed = gone.placed(self.held)
+        self.parents = {op.new_commitment: op.parent_commitment for op in placed}
+        self.heights = {op.new_commitment: op.height for op in placed}
         self.genesis = [fact for fact in facts.values() if fact.variant == "ContextGenesis"]
 
     def run(self) -> SnapshotVerdicts:
@@ -160,8 +165,10 @@ class _Judge:
         }
 
     def _ancestors(self, commitment: bytes, known: set[bytes]) -> Iterator[bytes]:
-        """Yield a state and those before it, down to one that is known."""
-        while commitment != ZERO and commitment not in known:
+        """Yield a state and those before it, down to one that is known. Damaged skeletons may form a circle."""
+        seen: set[bytes] = set()
+        while commitment != ZERO and commitment not in known and commitment not in seen:
+            seen.add(commitment)
             yield commitment
             commitment = self.parents.get(commitment, ZERO)
 
@@ -193,8 +200,11 @@ class _Judge:
             return _Judged("waiting")
         before = self.gone.judged_before(snapshot.fact_id)
         if before is not None:
-            return _Judged(before)
-        if self.gone.fact_ids:
+            return _Judged(before, self._state_of(snapshot) if before == "sound" else None)
+        base = self._best(each for each in inner if self.judged[each].is_sound)
+        state = None if base is None else self.judged[base].state
+        ancestors = () if state is None else tuple(self._ancestors(state.commitment, set()))
+        if not self.gone.lets_reduce(pruned, state, ancestors):
             return _Judged("unchecked")
         sequence = snapshot.content["sequence"]
         is_built_on_sound = all(
@@ -203,8 +213,14 @@ class _Judge:
         )
         if not is_built_on_sound:
             return _Judged("unsound")
-        base = self._best(inner)
-        return self._compared(snapshot, covered, None if base is None else self.judged[base].state)
+        return self._compared(snapshot, covered, state)
+
+    def _state_of(self, snapshot: Fact) -> State | None:
+        """Return the state that a snapshot of an authority attests, if it can be built after a collection."""
+        carried, commitment = self.gone.operations, self._attested(snapshot)
+        if carried is None:
+            return None
+        return base_state(self.held, commitment, carried.state) or base_state(self.held, commitment)
 
     def _compared(self, snapshot: Fact, covered: Mapping[bytes, Fact], base: State | None) -> _Judged:
         """Compare the state hash and the attestation of a snapshot with what the covered facts reduce to."""

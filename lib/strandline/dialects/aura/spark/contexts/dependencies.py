@@ -13,6 +13,7 @@ from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
 from strandline.dialects.aura.spark.namespaces import authority_id
 from strandline.dialects.aura.spark.reduction import Authorities
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations
 from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATES
 
 _STATE: Final = (*HOME, "record_count", "state_hash", "reducer_version")
@@ -37,7 +38,15 @@ class Dependents:
 class Members:
     """Authorities as this run leaves them: those that it reduced, and all others as they are stored."""
 
-    def __init__(self, authorities: Authorities | None, tables: Tables, jobs: Jobs, *, is_full: bool) -> None:
+    def __init__(
+        self,
+        authorities: Authorities | None,
+        tables: Tables,
+        jobs: Jobs,
+        *,
+        is_full: bool,
+        pruned: PrunedOperations | None,
+    ) -> None:
         self._authorities = tables.read(AUTHORITIES).select("namespace", "commitment").limit(0)
         self._operations = tables.read(OPERATIONS).limit(0)
         if authorities is not None:
@@ -51,16 +60,26 @@ class Members:
         self._tables = tables
         self._jobs = jobs
         self._is_full = is_full
+        self.pruned = pruned
 
     def chains(self) -> DataFrame:
         """Return the states on the chains.  Gives: authority (uuid), commitment.  Rows: one per state."""
-        new = _chain(self._operations)
-        return new if self._is_full else new.unionByName(_chain(self._others(self._tables.read(OPERATIONS))))
+        applied = _applied(self._operations)
+        if not self._is_full:
+            applied = applied.unionByName(self._others(_applied(self._tables.read(OPERATIONS))))
+        return self._states_of(applied)
 
     def tips(self) -> DataFrame:
         """Return the tips of known authorities.  Gives: namespace, commitment.  Rows: one per authority."""
         stored = self._tables.read(AUTHORITIES).select("namespace", "commitment")
         return self._authorities if self._is_full else self._authorities.unionByName(self._others(stored))
+
+    def _states_of(self, applied: DataFrame) -> DataFrame:
+        """Return the states that applied operations made, with those of pruned ones."""
+        made = applied.select("namespace", F.col("new_commitment").alias("commitment"))
+        if self.pruned is not None:
+            made = made.unionByName(self.pruned.paths(applied))
+        return made.select(authority_id(), "commitment")
 
     def _others(self, rows: DataFrame) -> DataFrame:
         return rows.join(self._authorities.select("namespace"), "namespace", "left_anti")
@@ -70,7 +89,7 @@ class Members:
         if not self._has_news or not self._jobs.has_rows(self._states()):
             return None
         moved = self._authorities.select(F.col("namespace").alias("member"))
-        held = _chain(self._operations).select(
+        held = self._states_of(_applied(self._operations)).select(
             F.concat(F.lit("authority:"), "authority").alias("member"),
             "commitment",
             F.lit(True).alias("is_held"),
@@ -125,10 +144,8 @@ class Members:
         )
 
 
-def _chain(operations: DataFrame) -> DataFrame:
-    return operations.where("outcome = 'applied'").select(
-        authority_id(), F.col("new_commitment").alias("commitment")
-    )
+def _applied(operations: DataFrame) -> DataFrame:
+    return operations.where("outcome = 'applied'").select("namespace", "parent_commitment", "new_commitment")
 
 
 def depends_on(of_contexts: DataFrame, tips: DataFrame) -> DataFrame:

@@ -12,7 +12,9 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce.contexts.forks import CHECKPOINT_FORK, COMMIT_FORK, CONSENSUS_FORK
 from strandline.dialects.aura.spark.contexts.bodies import parsed
-from strandline.dialects.aura.spark.tables import FACTS
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
+from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, FACTS
+from strandline.dialects.aura.types import DIALECT
 from strandline.frames.lift import map_batches
 from strandline.kernels.equivocations import EQUIVOCATION_SCHEMA
 
@@ -56,9 +58,16 @@ def contradictions(facts: DataFrame, committed: DataFrame) -> DataFrame:
 
 
 def equivocations(
-    found: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs, version: int
+    found: DataFrame,
+    facts: DataFrame,
+    pruned: PrunedOperations | None,
+    tables: Tables,
+    jobs: Jobs,
+    version: int,
 ) -> DataFrame | None:
     """Return rows of `equivocation` with their evidence, or None without any.
+
+    There is no row where a state that it shows cannot be built any more, since operations were pruned.
 
     Reads:  found: `contradictions`; facts: rows of `aura_fact`.  Gives: the columns of `equivocation`.
     The states under which authorities attested are computed from their operations, an authority a task.
@@ -77,21 +86,43 @@ def equivocations(
     states = shown.select(*_PLACE, F.explode(named).alias("by")).select(
         *_PLACE, F.col("by.authority").alias("authority"), F.col("by.commitment").alias("commitment")
     )
-    inputs = _state_inputs(states, tables, version)
+    inputs = _state_inputs(states, pruned, tables, version)
     told = states.distinct().join(inputs, ["authority", "commitment"]).groupBy(*_PLACE).agg(
         F.collect_list(F.struct("commitment", "input")).alias("states")
     )  # fmt: skip
-    rows = shown.join(told, list(_PLACE), "left").select(*kernels.FORK_COLUMNS)
+    rows = shown.join(told, list(_PLACE), "left")
+    if pruned is not None:
+        wanted = states.distinct().groupBy(*_PLACE).agg(F.count(F.lit(1)).alias("wanted"))
+        rows = rows.join(wanted, list(_PLACE), "left").where(
+            F.col("wanted").isNull() | (F.col("wanted") == F.size("states"))
+        )
+    rows = rows.select(*kernels.FORK_COLUMNS)
     # Evidence takes many joins, and a MERGE reads its rows more than once.
     return jobs.checkpoint(map_batches(rows, kernels.fork_rows, EQUIVOCATION_SCHEMA), "evidence of forks")
 
 
-def _state_inputs(states: DataFrame, tables: Tables, version: int) -> DataFrame:
+def kept(found: DataFrame, made: DataFrame | None, evidence: DataFrame | None, tables: Tables) -> DataFrame:
+    """Return the stored rows of contexts that a full reduction cannot make again.
+
+    Reads:  found: `contradictions`; made: `equivocations`; evidence: stored rows that name a pruned fact.
+    Gives:  EQUIVOCATION_SCHEMA.  Rows: one per stored row that is still right.
+    """
+    names, stored = EQUIVOCATION_SCHEMA.names, tables.read(EQUIVOCATIONS).where(F.col("dialect") == DIALECT)
+    rest = found.select(*_PLACE)
+    if made is not None:
+        rest = rest.join(made.select(*_PLACE), list(_PLACE), "left_anti")
+    rows = stored.join(rest, list(_PLACE), "left_semi").select(*names)
+    return rows if evidence is None else rows.unionByName(evidence.select(*names))
+
+
+def _state_inputs(
+    states: DataFrame, pruned: PrunedOperations | None, tables: Tables, version: int
+) -> DataFrame:
     """Return what the commitments of all states of these authorities hash.  Gives: authority, commitment, input."""
     authorities = states.select(F.concat(F.lit("authority:"), "authority").alias("namespace")).distinct()
     operations = tables.read_version(FACTS, version).where(F.col("kind") == "AttestedOp")
-    theirs = operations.join(authorities, "namespace", "left_semi").select(*kernels.STATE_INPUT_COLUMNS)
-    grouped = theirs.repartition("namespace").sortWithinPartitions("namespace")
+    theirs = operations.join(authorities, "namespace", "left_semi")
+    grouped = with_remains(theirs, pruned, kernels.STATE_INPUT_COLUMNS)
     return map_batches(grouped, kernels.state_inputs, kernels.STATE_INPUT_SCHEMA)
 
 

@@ -24,11 +24,13 @@ from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.reduction import Authorities
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations
 from strandline.dialects.aura.spark.tables import (
     BINDINGS,
     CAPABILITIES,
     CHANNELS,
     EQUIVOCATIONS,
+    FACTS,
     FLOWS,
     HOME,
     REDUCED,
@@ -46,7 +48,12 @@ _GROUP_OF: Final[dict[str, Group]] = {
 
 
 def reduce(
-    touched: Touched, authorities: Authorities | None, tables: Tables, jobs: Jobs, scope: ReduceScope
+    touched: Touched,
+    authorities: Authorities | None,
+    pruned: PrunedOperations | None,
+    tables: Tables,
+    jobs: Jobs,
+    scope: ReduceScope,
 ) -> Reduction:
     """Reduce the contexts that the run touches and those that depend on a lost state; then as `_together`.
 
@@ -54,7 +61,7 @@ def reduce(
     that grants where a state was lost: what restricts counts at lost states, too. A context whose members only grew
     keeps its rows; its state names their new tips.
     """
-    members = Members(authorities, tables, jobs, is_full=touched.is_full)
+    members = Members(authorities, tables, jobs, is_full=touched.is_full, pruned=pruned)
     parts = [] if authorities is None else [authorities.rows]
     named, buckets, groups = touched.of("context"), touched.buckets["context"], touched.groups
     is_few = touched.is_few
@@ -165,9 +172,14 @@ def _granted(
         stays = stays.unionByName(evidence.select(*key))
     commit_forks = tables.read(EQUIVOCATIONS).where(F.col("kind") == COMMIT_FORK)
     deletes[EQUIVOCATIONS] = _without(EQUIVOCATIONS, commit_forks, stays, theirs)
-    equivocations = forks.equivocations(contradictions, facts, tables, jobs, scope.version)
+    equivocations = forks.equivocations(contradictions, facts, members.pruned, tables, jobs, scope.version)
     if equivocations is not None:
         rows[EQUIVOCATIONS] = equivocations
+    if contexts.is_full and (evidence is not None or members.pruned is not None):
+        made = rows.get(EQUIVOCATIONS)
+        kept = forks.kept(contradictions, made, evidence, tables)
+        kept = jobs.checkpoint(kept, "evidence that stays")
+        rows[EQUIVOCATIONS] = kept if made is None else made.unionByName(kept)
     return rows, deletes
 
 
@@ -192,5 +204,9 @@ def _together(parts: Sequence[Reduction]) -> Reduction:
     states = fold(partial(DataFrame.unionByName, allowMissingColumns=True), [part.states for part in parts])
     return Reduction(
         rows, states, deletes,
-        damaged={table: named for part in parts for table, named in part.damaged.items()},
+        damaged={
+            table: fold(DataFrame.unionByName, [part.damaged[table] for part in parts if table in part.damaged])
+            for table in (FACTS, SNAPSHOTS)
+            if any(table in part.damaged for part in parts)
+        },
     )  # fmt: skip

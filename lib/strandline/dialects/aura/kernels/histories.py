@@ -1,0 +1,87 @@
+"""The histories of authorities, from batches: what contexts rely on, and by which state operations may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+from strandline.dialects.aura.kernels.groups import by_namespace, in_batches
+from strandline.dialects.aura.kernels.snapshots import given_facts
+from strandline.dialects.aura.kernels.stored import DERIVED, REMAINS, apart
+from strandline.dialects.aura.reduce import REDUCER, reduce_authority
+from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
+
+HISTORY_COLUMNS: Final = (
+    "namespace", "bucket", "fact_cbor", "known_status", "relied", "settled", *DERIVED, *REMAINS
+)  # fmt: skip
+HISTORY_SCHEMA: Final = pa.schema(
+    {
+        "namespace": pa.string(), "bucket": pa.int32(), "state_hash": pa.binary(), "reducer_version": pa.string(),
+        "chain": pa.list_(pa.binary()), "base": pa.binary(), "final": pa.list_(pa.binary()), "base_id": pa.binary(),
+    }
+)  # fmt: skip
+PATH_COLUMNS: Final = ("namespace", "parent_commitment", "new_commitment", *REMAINS)
+PATH_SCHEMA: Final = pa.schema({"namespace": pa.string(), "commitment": pa.binary()})
+_BATCH: Final = 4096
+
+
+def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the history of each authority, and its base: the tip that the snapshot in force proves, null without one.
+
+    Reads: HISTORY_COLUMNS of all accepted operations and snapshots and the remains of pruned operations, the rows of a
+            namespace together; relied: states by which records were pruned, or null; settled: the snapshot that
+            `reduce` knows as the one in force, or null. Both are equal in all rows of facts of a namespace. DERIVED and
+            known_status are read beside remains alone.
+    Gives: HISTORY_SCHEMA, one row per authority: `chain` are the states from its genesis to its tip, `final` those up
+            to its base, `base_id` is the snapshot in force if `reduce` knows it. A base that `reduce` does not know
+            counts only if the history passes it anyhow: else a fork would be settled here and not in the tables. Of
+            unpruned authorities no stored column is used; memory is that of the facts of one authority.
+    """
+    return in_batches((_history(list(group)) for _, group in by_namespace(batches)), HISTORY_SCHEMA, 1)
+
+
+def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
+    facts, gone = given_facts(group)
+    namespace = facts[0].namespace
+    told = next(row for row in group if row["fact_cbor"] is not None)
+    in_force, base = None, None
+    if any(fact.kind == "Snapshot" for fact in facts):
+        verdicts = judge_snapshots(namespace, facts, relied=told["relied"] or (), gone=gone)
+        in_force, base = verdicts.in_force, verdicts.base
+    found = reduce_authority(namespace, facts, base if told["settled"] is not None else None, gone.operations)
+    chain = [op.new_commitment for op in found.chain.path]
+    if base is not None and base.commitment not in chain:
+        base = None
+    final = [] if base is None else chain[: chain.index(base.commitment) + 1]
+    is_known = base is not None and in_force is not None and in_force.fact_id == told["settled"]
+    return {
+        "namespace": namespace.text, "bucket": told["bucket"], "state_hash": found.state_hash,
+        "reducer_version": REDUCER, "chain": chain, "base": None if base is None else base.commitment, "final": final,
+        "base_id": in_force.fact_id if is_known and in_force is not None else None,
+    }  # fmt: skip
+
+
+def pruned_paths(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the states on the chain of each authority that pruned operations made.
+
+    Reads: PATH_COLUMNS, the rows of a namespace together: held operations that are applied, and skeletons.
+    Gives: PATH_SCHEMA, one row per such state. Damaged skeletons lead to none.
+    """
+    rows = (
+        {"namespace": namespace, "commitment": commitment}
+        for namespace, group in by_namespace(batches)
+        for commitment in _path(list(group))
+    )
+    return in_batches(rows, PATH_SCHEMA, _BATCH)
+
+
+def _path(group: list[dict[str, Any]]) -> Iterator[bytes]:
+    held, remains = apart(group)
+    parents = {bone.new_commitment: bone.parent_commitment for bone in remains.skeletons.values()}
+    for row in held:
+        commitment = row["parent_commitment"]
+        while (parent := parents.pop(commitment, None)) is not None:
+            yield commitment
+            commitment = parent

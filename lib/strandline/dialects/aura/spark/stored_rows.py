@@ -1,0 +1,83 @@
+"""Stored rows of authorities that cannot be made again after a collection: they stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.contracts.load import contract
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.pruning import ReducedTables
+from strandline.dialect_api.reduction import Reduction
+from strandline.dialects.aura.spark.namespaces import is_of
+from strandline.dialects.aura.spark.retained_operations import PrunedOperations
+from strandline.dialects.aura.spark.tables import (
+    AUTHORITIES,
+    EQUIVOCATIONS,
+    LEAVES,
+    OPERATIONS,
+    SNAPSHOTS,
+    STATES,
+)
+from strandline.frames.known import KEY
+
+_MADE = (AUTHORITIES, OPERATIONS, LEAVES)
+
+
+def beside_remains(
+    reduction: Reduction, whole: DataFrame, pruned: PrunedOperations, tables: Tables, jobs: Jobs
+) -> Reduction:
+    """Add the stored rows that stay: evidence that shows pruned facts, and all of authorities without a carry.
+
+    Reads:  whole: `kernels.REDUCED_SCHEMA` of the reduced authorities. Those with torn remains are named as damaged.
+    """
+    rows, states = dict(reduction.tables), reduction.states
+    key = list(contract(EQUIVOCATIONS).key)
+    kept = pruned.evidence(tables)
+    lost = whole.where("state_hash IS NULL").select("namespace")
+    if jobs.has_rows(lost):
+        for table in _MADE:
+            stored = tables.read(table).join(lost, "namespace", "left_semi").select(*rows[table].columns)
+            rows[table] = rows[table].unionByName(jobs.checkpoint(stored, f"stored rows of {table}"))
+        stored = tables.read(STATES).join(lost, "namespace", "left_semi").select(*states.columns)
+        states = states.unionByName(jobs.checkpoint(stored, "stored states"))
+        kept = kept.unionByName(tables.read(EQUIVOCATIONS).join(lost, "namespace", "left_semi")).distinct()
+    evidence = jobs.checkpoint(kept.select(*rows[EQUIVOCATIONS].columns), "evidence that stays")
+    new = rows[EQUIVOCATIONS].join(evidence.select(*key), key, "left_anti")
+    rows[EQUIVOCATIONS] = new.unionByName(evidence)
+    torn = whole.where("is_torn").select("namespace")
+    return replace(reduction, tables=rows, states=states, damaged={**reduction.damaged, SNAPSHOTS: torn})
+
+
+def of_pruned(tables: Tables, gone: DataFrame) -> dict[str, DataFrame]:
+    """Return the keys of the rows of pruned operations, with their bucket, by table.
+
+    Reads:  gone: namespace, record_id.
+    """
+    stored = tables.read(OPERATIONS)
+    theirs = stored.join(_facts(gone), ["namespace", "fact_id"], "left_semi")
+    return {OPERATIONS: theirs.select("bucket", *contract(OPERATIONS).key)}
+
+
+def without_pruned(rows: ReducedTables, gone: DataFrame) -> ReducedTables:
+    """Return reduced rows without those of pruned operations and the evidence that shows one.
+
+    Reads:  gone: namespace, record_id.
+    """
+    if OPERATIONS not in rows:
+        return rows
+    named, key = _facts(gone), list(contract(EQUIVOCATIONS).key)
+    forks = rows[EQUIVOCATIONS]
+    each = forks.select(*key, F.explode("members").alias("record_id"))
+    shown = each.join(gone.select(*KEY), list(KEY), "left_semi").select(*key).distinct()
+    return {
+        **rows,
+        OPERATIONS: rows[OPERATIONS].join(named, ["namespace", "fact_id"], "left_anti"),
+        EQUIVOCATIONS: forks.join(shown, key, "left_anti"),
+    }
+
+
+def _facts(gone: DataFrame) -> DataFrame:
+    return gone.where(is_of("authority")).select("namespace", F.col("record_id").alias("fact_id"))

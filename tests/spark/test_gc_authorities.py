@@ -1,0 +1,177 @@
+"""Collections of authorities: what goes is what the plain plan says, no answer changes, late facts are judged alike."""
+
+from decimal import Decimal
+
+from pyspark.sql import functions as F
+
+from strandline.dialects.aura.spark.authority_pruning import PlannedAuthorities
+from support import pruned_contexts as contexts
+from support.aura_corpus import line
+from support.lakes import counted, write_files
+from support.pruned_authorities import Context, Source, differing, held, lake_tables, tables
+
+COUNT, ROUNDS = 64, 2
+FREE = (4, 5, 11, 17, 25, 27, 34, 35, 37, 38)
+"""Authorities of which something can go in the first round; of 5 nothing can."""
+COUNTS = ("prunable", "pruned", "refused", "finished")
+
+
+def ingest(lake, folder, facts):
+    content = b"".join(line(fact) + b"\n" for fact in facts)
+    return lake.ingest(write_files(folder, {"facts.jsonl": content}))
+
+
+def collected(report):
+    """What a report says of each namespace."""
+    rows = report.members["collections"]
+    return {row["namespace"]: (row["pruned"], row["holds"]) for row in rows}
+
+
+def carries(lake):
+    """The carries of applied snapshots by namespace."""
+    return dict(
+        lake.asked(
+            "SELECT s.namespace, s.carry FROM snapshot AS s JOIN (SELECT namespace, max_by(snapshot_id, gc_number) AS "
+            "snapshot_id FROM pruned_record GROUP BY namespace) AS a ON a.namespace = s.namespace AND "
+            "a.snapshot_id = s.snapshot_id"
+        )
+    )
+
+
+def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(new_lake, tmp_path):
+    lake, sources = new_lake("authorities", dialect="aura"), [Source(seed) for seed in range(COUNT)]
+    expected_carries, total, context = {}, 0, Context(sources[1:5])
+    for number in range(ROUNDS):
+        facts = [fact for source in sources for fact in source.deliver(number)]
+        ingest(lake, tmp_path / f"{number}", facts)
+        assert_judged_alike(lake, sources, context)
+        context.deliver(lake)
+        lake.reduce()
+        before = lake_tables(lake)
+        assert differing(before, tables(sources)) == {}
+        plans = {source.namespace.text: source.plan() for source in sources}
+        gone = {(name, each.record_id): each for name, plan in plans.items() for each in plan.prune}
+        of_context = contexts.lake_tables(lake)
+        assert of_context == context.reference.tables()
+        done = lake.gc(excluded=(context.namespace,))
+        assert counted(done, COUNTS) == dict.fromkeys(COUNTS, 0) | {
+            "prunable": len(gone),
+            "pruned": len(gone),
+        }
+        assert collected(done) == {
+            name: (len(plan.prune), plan.holds) for name, plan in plans.items() if plan.prune
+        }
+        listed = lake.rows(
+            "pruned_record", "namespace", "record_id", "alt_id", "skeleton", "generation", "kind"
+        )
+        assert [row for row in listed if row[:2] in gone] == sorted(
+            (
+                (*name, each.alt_id, each.skeleton, Decimal(each.generation), each.kind)
+                for name, each in gone.items()
+            ),
+            key=repr,
+        )
+        expected_carries |= {name: plan.carry for name, plan in plans.items() if plan.prune}
+        assert carries(lake) == expected_carries
+        for source in sources:
+            proof, count = source.lake.collect(0, source.others.values())
+            assert proof.equal
+            total += count
+        after = lake_tables(lake)
+        assert differing(after, tables(sources)) == {}
+        assert {table for table in after if after[table] != before[table]} == {"attested_op"}
+        assert contexts.lake_tables(lake) == of_context
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert (lake_tables(lake), contexts.lake_tables(lake)) == (after, of_context)
+    assert total > 3 * COUNT
+    assert counted(lake.gc(excluded=(context.namespace,)), COUNTS) == dict.fromkeys(COUNTS, 0)
+
+
+def assert_judged_alike(lake, sources, context):
+    """The accepted, waiting and rejected facts are those of the plain functions."""
+    assert set(lake.rows("aura_fact", "namespace", "record_id")) == held(sources) | context.held
+    rows = lake.rows("quarantine", "status", "record_id", "reasons")
+    assert {id_ for status, id_, _ in rows if status != "rejected"} == {
+        id_ for source in sources for id_ in source.waiting
+    }
+    assert {id_: tuple(reasons) for status, id_, reasons in rows if status == "rejected"} == {
+        id_: reasons for source in sources for id_, reasons in source.rejected.items()
+    }
+
+
+def test_what_is_damaged_or_wrong_is_told_and_costs_nothing(new_lake, tmp_path, monkeypatch):
+    lake, sources = new_lake("damaged", dialect="aura"), [Source(seed) for seed in FREE]
+    ingest(lake, tmp_path / "0", [fact for source in sources for fact in source.deliver(0)])
+    lake.reduce()
+    plans = {source.namespace.text: source.plan() for source in sources}
+    before = lake_tables(lake)
+    # A rule that carries no state: the proof finds it, everywhere.
+    with monkeypatch.context() as patch:
+        nothing = F.expr("X'A1617601'").alias("carry")
+        patch.setattr(
+            PlannedAuthorities, "carries", lambda planned, _: planned.found.select("namespace", nothing)
+        )
+        wrong = lake.gc()
+    free = sorted(name for name, plan in plans.items() if plan.prune)
+    assert (wrong.exit, wrong.counts["pruned"], len(free)) == (1, 0, 9)
+    assert outcomes(wrong) == dict.fromkeys(free, ("REFUSED", "PROOF_FAILED", 0))
+    assert lake.rows("pruned_record", "record_id") == []
+    assert lake_tables(lake) == before
+    # The snapshots that were taken then have that carry, too.
+    assert outcomes(lake.gc()) == dict.fromkeys(free, ("REFUSED", "SNAPSHOT_DAMAGED", 0))
+    lake.snapshot()
+    done = lake.gc()
+    assert outcomes(done) == {name: ("DONE", None, len(plans[name].prune)) for name in free}
+    for source in sources:
+        source.lake.collect(0, source.others.values())
+    # Bytes of a carry, of the form of skeletons, and of the epoch in some.
+    carry, form, epoch, *_ = free
+    lake.damage(
+        "UPDATE snapshot SET carry = concat(carry, X'00') WHERE namespace = '{}' AND carry <> X''", carry
+    )
+    skeletons(lake, form, "concat(X'87', substring(skeleton, 2, 1000))")
+    skeletons(lake, epoch, f"concat({EPOCH.format('+ 1')})")
+    torn = {carry, form, epoch}
+    ingest(lake, tmp_path / "1", [fact for source in sources for fact in source.deliver(1)])
+    reduced = lake.reduce()
+    assert set(reduced.members["damaged"]["snapshot"]) == torn
+    after, expected = lake_tables(lake), tables(sources)
+    for found in (after, expected):
+        for table in found:
+            found[table] = [row for row in found[table] if torn.isdisjoint(row)]
+    assert differing(after, expected) == {}
+    # Without a carry nothing is made, and what is stored stays.
+    stays = [row for row in before["authority_state"] if row[0] == carry]
+    assert [row for row in lake.rows("authority_state") if row[0] == carry] == stays
+    again = lake.gc()
+    assert again.exit == 1
+    assert {name: told for name, told in outcomes(again).items() if name in torn} == dict.fromkeys(
+        torn, ("REFUSED", "SNAPSHOT_DAMAGED", 0)
+    )
+    assert {name for name, told in outcomes(again).items() if told[0] == "REFUSED"} == torn
+    assert again.counts["pruned"] > 0
+    # What is put right again is whole.
+    lake.damage(
+        "UPDATE snapshot SET carry = substring(carry, 1, length(carry) - 1) WHERE namespace = '{}' AND carry <> X''",
+        carry,
+    )
+    skeletons(lake, form, "concat(X'88', substring(skeleton, 2, 1000))")
+    skeletons(lake, epoch, f"concat({EPOCH.format('- 1')})")
+    lake.reduce(full=True)
+    rebuilt = lake.reduce(full=True)
+    assert (rebuilt.exit, rebuilt.members["differences"]) == (0, {})
+
+
+NUMBER = "CAST(conv(hex(substring(skeleton, 70, 1)), 16, 10) AS BIGINT)"
+EPOCH = f"substring(skeleton, 1, 69), unhex(lpad(hex({NUMBER} {{}}), 2, '0')), substring(skeleton, 71, 1000)"
+
+
+def outcomes(report):
+    return {
+        row["namespace"]: (row["outcome"], row["reason"], row["pruned"])
+        for row in report.members["collections"]
+    }
+
+
+def skeletons(lake, namespace, sql):
+    lake.damage("UPDATE pruned_record SET skeleton = {} WHERE namespace = '{}'", sql, namespace)

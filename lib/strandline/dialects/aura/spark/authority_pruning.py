@@ -21,7 +21,7 @@ from strandline.frames.lift import map_batches
 
 _STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _KINDS: Final = ("AttestedOp", "RendezvousReceipt")
-_NOTHING: Final = b"\xa1\x61v\x01"
+NOTHING_WENT: Final = b"\xa1\x61v\x01"
 """The carry of an authority that pruned nothing, {v: 1} in CBOR."""
 
 
@@ -59,7 +59,7 @@ class PlannedAuthorities:
         some = gone.distinct().withColumn("has_gone", F.lit(True))
         carry = F.when(F.col("has_gone") & F.col("carry").isNotNull(), F.col("carry"))
         joined = self.found.select("namespace", "carry").join(some, "namespace", "left")
-        return joined.select("namespace", carry.otherwise(F.lit(_NOTHING)).alias("carry"))
+        return joined.select("namespace", carry.otherwise(F.lit(NOTHING_WENT)).alias("carry"))
 
     def reduced_without(self, gone: DataFrame, carries: DataFrame, jobs: Jobs) -> dict[str, DataFrame]:
         """Return the rows of a full reduction of what stays, with the new skeletons and carries.

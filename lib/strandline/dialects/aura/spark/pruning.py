@@ -18,7 +18,7 @@ from strandline.dialects.aura import kernels
 from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark import authority_pruning, plan_members
-from strandline.dialects.aura.spark.authority_pruning import PlannedAuthorities
+from strandline.dialects.aura.spark.authority_pruning import NOTHING_WENT, PlannedAuthorities
 from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
 from strandline.dialects.aura.spark.contexts import carries as context_carries
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
@@ -42,8 +42,6 @@ from strandline.frames.lift import map_batches
 _STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
-_KEPT: Final = b"\xa1\x61v\x01"
-"""The carry of an authority that pruned nothing, {v: 1} in CBOR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     sums = flows.sums(bodies.parsed(rows, flows.CHARGE))
     if planned.carried is not None:
         sums = sums.unionByName(planned.carried)
-    every, others = plan.states.select("namespace"), F.lit(_KEPT).alias("carry")
+    every, others = plan.states.select("namespace"), F.lit(NOTHING_WENT).alias("carry")
     encoded = context_carries.encoded(sums, every.where(is_of("context")))
     if planned.authorities is None:
         return encoded.unionByName(every.where(~is_of("context")).select("namespace", others))

@@ -35,6 +35,8 @@ from strandline.pipelines.faults import Faults
 from strandline.pipelines.gc_upkeep import Upkeep
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.pipelines.unreduced import unreduced
+from strandline.tables.delta_rs import open_delta_rs
 from support import pruned_contexts as contexts
 from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
@@ -81,6 +83,8 @@ def test_random_logs_are_collected_round_by_round_as_the_plain_plan_says(new_lak
         guessed = lake.gc(what_if=True) if number == ROUNDS - 1 else None
         versions = lake.versions()
         done = lake.gc()
+        # Rows that went are no news: `status` does not ask for `reduce`.
+        assert unreduced(open_delta_rs(lake.store().location), {"ipfslog": "ipfs_log_entry"}) == ()
         gone = {
             (log_namespace(log_id), each.record_id)
             for log_id, plan in expected.items()

@@ -101,6 +101,7 @@ def assert_judged_alike(lake, sources, context):
     }
 
 
+@pytest.mark.slow
 def test_what_is_damaged_or_wrong_is_told_and_costs_nothing(new_lake, tmp_path, monkeypatch):
     lake, sources = new_lake("damaged", dialect="aura"), [Source(seed) for seed in FREE]
     ingest(lake, tmp_path / "0", [fact for source in sources for fact in source.deliver(0)])
@@ -136,7 +137,12 @@ def test_what_is_damaged_or_wrong_is_told_and_costs_nothing(new_lake, tmp_path, 
     torn = {carry, form, epoch}
     ingest(lake, tmp_path / "1", [fact for source in sources for fact in source.deliver(1)])
     reduced = lake.reduce()
-    assert set(reduced.members["damaged"]["snapshot"]) == torn
+    # Without a carry operations wait, so there is no news of that authority to reduce: `gc` names it, below.
+    assert set(reduced.members["damaged"]["snapshot"]) == torn - {carry}
+    assert sources[FREE.index(38)].namespace.text == carry
+    assert {status for name, status in lake.rows("quarantine", "namespace", "status") if name == carry} == {
+        "deferred"
+    }
     after, expected = lake_tables(lake), tables(sources)
     for found in (after, expected):
         for table in found:

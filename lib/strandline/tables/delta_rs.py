@@ -95,8 +95,7 @@ class DeltaRsLake:
             return None
         with Reading(self.location, table):
             commits = self.tables[table].history(behind)
-        history = [(int(commit["version"]), commit.get("operation")) for commit in commits]
-        return newest_addition(history, after, self.version(table))
+        return newest_addition(({"operation": None, **each} for each in commits), after, self.version(table))
 
 
 def open_delta_rs(location: Location) -> DeltaRsLake:

@@ -4,7 +4,7 @@ A query is constant SQL over bare table names, in syntax that both engines suppo
 for hex and for unnesting arrays. Rows are Python values, so that neither Arrow nor pandas is loaded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +29,8 @@ NO_NEW_ROWS = frozenset(
         "UPGRADE PROTOCOL", "VACUUM END", "VACUUM START",
     }
 )  # fmt: skip
+_OF_MERGE = ("numTargetRowsInserted", "numTargetRowsUpdated")
+"""Metrics of a MERGE: the collections of `gc` only delete."""
 
 
 class ReadLake(Protocol):
@@ -54,16 +56,25 @@ class ReadLake(Protocol):
         """Return the newest version of `table` after `after` that may have added rows, or None."""
 
 
-def newest_addition(history: Sequence[tuple[int, str | None]], after: int, version: int) -> int | None:
-    """Return the newest commit after `after` that may have added rows, or None; `history` has (version, operation).
+def newest_addition(history: Iterable[Row], after: int, version: int) -> int | None:
+    """Return the newest commit after `after` that may have added rows, or None.
 
-    If the history does not reach back to `after`, return `version`.
+    `history` has commits with the members version, operation and operationMetrics, the newest first. If it does not
+    reach back to `after`, return `version`.
     """
-    later = [(at, operation) for at, operation in history if at > after]
-    for at, operation in later:
-        if operation not in NO_NEW_ROWS:
-            return at
+    later = [commit for commit in history if int(commit["version"]) > after]
+    for commit in later:
+        if _may_add(commit):
+            return int(commit["version"])
     return None if len(later) >= version - after else version
+
+
+def _may_add(commit: Row) -> bool:
+    """Return whether a commit may have added or changed rows; a MERGE says how many it did."""
+    if commit["operation"] != "MERGE":
+        return commit["operation"] not in NO_NEW_ROWS
+    told = commit.get("operationMetrics") or {}
+    return any(str(told.get(name)) != "0" for name in _OF_MERGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +122,8 @@ class SparkLake:
         if version <= after:
             return None
         commits = self.store.spark.sql(history_sql(self.store.target(table), version - after))
-        history = [
-            (row["version"], row["operation"]) for row in commits.select("version", "operation").collect()
-        ]
-        return newest_addition(history, after, version)
+        rows = commits.select("version", "operation", "operationMetrics").collect()
+        return newest_addition((row.asDict() for row in rows), after, version)
 
 
 def binary_literal(raw: bytes) -> str:

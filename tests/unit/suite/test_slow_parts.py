@@ -54,20 +54,20 @@ def test_stored_seconds_are_those_of_tests_that_exist() -> None:
         assert re.search(rf"^def {name.partition('[')[0]}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE)
 
 
-def test_28_commits_in_a_row_run_all_tests_and_every_part_of_the_slow_tier(tmp_path: Path) -> None:
+def test_48_commits_in_a_row_run_all_tests_and_every_part_of_the_slow_tier(tmp_path: Path) -> None:
     # What .ci/run would run, with a `make` that only prints and the number of the commit from `git`.
     for name, line in {"make": 'echo "$@"', "git": 'echo "$COMMITS"'}.items():
         program = tmp_path / name
         program.write_text(f"#!/bin/sh\n{line}\n")
         program.chmod(0o755)
     parts = []
-    for commits in range(997, 1025):
+    for commits in range(997, 1045):
         environ = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "COMMITS": str(commits)}
         done = subprocess.run([ROOT / ".ci" / "run"], env=environ, capture_output=True, text=True, check=True)
         everything, soak = done.stdout.splitlines()
         assert everything == "--no-print-directory test"
         parts.append(soak.partition("soak PART=")[2])
-    assert sorted(parts) == sorted(f"{number}/28" for number in range(1, 29))
+    assert sorted(parts) == sorted(f"{number}/48" for number in range(1, 49))
 
 
 def test_a_run_of_all_tests_that_fails_is_the_end_of_the_run_in_ci(tmp_path: Path) -> None:

@@ -72,24 +72,33 @@ def test_two_names_of_one_lake_are_told(tmp_path: Path) -> None:
     assert Location.lake("s3a://b/x").is_same(Location.lake("s3a://b/x/"))
 
 
+def commits(*each: tuple[int, str | None]) -> list[dict[str, object]]:
+    """A history without metrics."""
+    return [{"version": version, "operation": operation} for version, operation in each]
+
+
+@pytest.mark.parametrize(
+    ("inserted", "updated", "newest"),
+    [("0", "0", None), (0, 0, None), ("1", "0", 7), ("0", "2", 7), (None, "0", 7)],
+)
+def test_a_merge_that_only_deletes_is_no_news(inserted, updated, newest) -> None:
+    told = {"numTargetRowsInserted": inserted, "numTargetRowsUpdated": updated, "numTargetRowsDeleted": "9"}
+    assert newest_addition([{"version": 7, "operation": "MERGE", "operationMetrics": told}], 6, 7) == newest
+
+
 def test_a_commit_that_adds_no_rows_is_no_news() -> None:
-    history = [
-        (5, "OPTIMIZE"),
-        (4, "SET TBLPROPERTIES"),
-        (3, "MERGE"),
-        (2, "WRITE"),
-        (1, None),
-        (0, "CREATE TABLE"),
-    ]
+    history = commits(
+        (5, "OPTIMIZE"), (4, "SET TBLPROPERTIES"), (3, "MERGE"), (2, "WRITE"), (1, None), (0, "CREATE TABLE")
+    )
     assert newest_addition(history, 3, 5) is None
     assert newest_addition(history, 2, 5) == 3
     assert newest_addition(history, -1, 5) == 3
-    assert newest_addition([(0, "CREATE TABLE")], -1, 0) is None
+    assert newest_addition(commits((0, "CREATE TABLE")), -1, 0) is None
 
 
 def test_an_unknown_commit_and_a_cut_history_count_as_news() -> None:
-    assert newest_addition([(2, "SOMETHING NEW"), (1, "WRITE")], 1, 2) == 2
-    assert newest_addition([(9, "OPTIMIZE")], 3, 9) == 9
+    assert newest_addition(commits((2, "SOMETHING NEW"), (1, "WRITE")), 1, 2) == 2
+    assert newest_addition(commits((9, "OPTIMIZE")), 3, 9) == 9
 
 
 def test_a_binary_literal_holds_hex_alone() -> None:

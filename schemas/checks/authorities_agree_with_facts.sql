@@ -1,16 +1,18 @@
 -- Authorities whose reduced rows contradict each other or their facts: the hash of the state, the number of operations by
 -- outcome, the tip of the history, the number of leaves, the columns of operations. Of pruned operations there are no
--- rows: then all outcomes together are compared. A skeleton has the id of its operation in bytes 4 to 35.
+-- rows, or a collection has still to delete them: then all outcomes together are compared. A skeleton has the id of its
+-- operation in bytes 4 to 35.
 WITH counted AS (
   SELECT
-    namespace,
+    o.namespace,
     count_if(outcome = 'applied') AS applied,
     count_if(outcome = 'superseded') AS superseded,
     count_if(outcome = 'orphaned') AS orphaned,
     count(DISTINCT CASE WHEN siblings > 1 THEN parent_commitment END) AS forks,
     max_by(new_commitment, CASE WHEN outcome = 'applied' THEN height END) AS tip
-  FROM attested_op
-  GROUP BY namespace
+  FROM attested_op AS o
+  LEFT ANTI JOIN pruned_record AS g ON g.namespace = o.namespace AND g.record_id = o.fact_id
+  GROUP BY o.namespace
 ),
 pruned AS (
   SELECT namespace, count(DISTINCT substring(skeleton, 4, 32)) AS operations

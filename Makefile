@@ -20,7 +20,7 @@ FROM_LOCK := --require-hashes --no-build-isolation --use-pep517
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time, then under 1)
+demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time)
 	@$(BIN)/strandline demo
 
 demo-sync: java $(VENV)/.product ## Show three operators that exchange files until they have converged (minutes)

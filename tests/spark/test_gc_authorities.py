@@ -85,7 +85,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
         assert contexts.lake_tables(lake) == of_context
     assert lake.reduce(full=True).members["differences"] == {}
     assert (lake_tables(lake), contexts.lake_tables(lake)) == (after, of_context)
-    assert total > COUNT
+    assert total > COUNT // 2
     assert counted(lake.gc(excluded=(context.namespace,)), COUNTS) == dict.fromkeys(COUNTS, 0)
 
 

@@ -41,6 +41,7 @@ from support import pruned_contexts as contexts
 from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
 from support.aura_reference import fact_row
+from support.collected import assert_listed, carries
 from support.context_cases import context_vectors, pruning_context, reattested
 from support.devicelog_reference import entry_row
 from support.ipfslog_cases import entry
@@ -135,17 +136,6 @@ def plans(reference):
     }
 
 
-def carries(lake):
-    """The carries of applied snapshots by namespace."""
-    return dict(
-        lake.asked(
-            "SELECT s.namespace, s.carry FROM snapshot AS s JOIN (SELECT namespace, max_by(snapshot_id, gc_number) AS "
-            "snapshot_id FROM pruned_record GROUP BY namespace) AS a ON a.namespace = s.namespace AND "
-            "a.snapshot_id = s.snapshot_id"
-        )
-    )
-
-
 def skeletons(lake, reference):
     """Carries and ids in the tables are those of the plain functions."""
     found = carries(lake)
@@ -181,16 +171,7 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new
         assert {name: holds for name, (_, _, holds) in collected(done).items()} == {
             namespace.text: plan.holds for namespace, plan in expected.items() if plan.prune
         }
-        listed = lake.rows(
-            "pruned_record", "namespace", "record_id", "alt_id", "skeleton", "generation", "kind"
-        )
-        assert [row for row in listed if row[:2] in gone] == sorted(
-            (
-                (*place, each.alt_id, each.skeleton, Decimal(each.generation), each.kind)
-                for place, each in gone.items()
-            ),
-            key=repr,
-        )
+        assert_listed(lake, gone)
         reference.prune(expected)
         total += len(gone)
         assert carries(lake) == reference.carries

@@ -1,13 +1,12 @@
 """Collections of authorities: what goes is what the plain plan says, no answer changes, late facts are judged alike."""
 
-from decimal import Decimal
-
 import pytest
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.spark.authority_pruning import PlannedAuthorities
 from support import pruned_contexts as contexts
 from support.aura_corpus import line
+from support.collected import assert_listed, carries
 from support.lakes import counted, write_files
 from support.pruned_authorities import Context, Source, differing, held, lake_tables, tables
 
@@ -26,17 +25,6 @@ def collected(report):
     """What a report says of each namespace."""
     rows = report.members["collections"]
     return {row["namespace"]: (row["pruned"], row["holds"]) for row in rows}
-
-
-def carries(lake):
-    """The carries of applied snapshots by namespace."""
-    return dict(
-        lake.asked(
-            "SELECT s.namespace, s.carry FROM snapshot AS s JOIN (SELECT namespace, max_by(snapshot_id, gc_number) AS "
-            "snapshot_id FROM pruned_record GROUP BY namespace) AS a ON a.namespace = s.namespace AND "
-            "a.snapshot_id = s.snapshot_id"
-        )
-    )
 
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(2, marks=pytest.mark.slow)], ids="{} rounds".format)
@@ -63,16 +51,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
         assert collected(done) == {
             name: (len(plan.prune), plan.holds) for name, plan in plans.items() if plan.prune
         }
-        listed = lake.rows(
-            "pruned_record", "namespace", "record_id", "alt_id", "skeleton", "generation", "kind"
-        )
-        assert [row for row in listed if row[:2] in gone] == sorted(
-            (
-                (*name, each.alt_id, each.skeleton, Decimal(each.generation), each.kind)
-                for name, each in gone.items()
-            ),
-            key=repr,
-        )
+        assert_listed(lake, gone)
         expected_carries |= {name: plan.carry for name, plan in plans.items() if plan.prune}
         assert carries(lake) == expected_carries
         for source in sources:

@@ -46,13 +46,13 @@ def planned(batches: Iterable[pa.RecordBatch], *, skip_window: int) -> Iterator[
 def _of_group(group: list[dict[str, Any]], skip_window: int) -> dict[str, Any]:
     rows, remains = apart(group)
     home = {name: group[0][name] for name in ("namespace", "bucket")}
-    told = [row for row in rows if row["is_base"] or row["height"] is not None]
-    if remains.is_lost or not told:
+    histories = [row for row in rows if row["is_base"] or row["height"] is not None]
+    if remains.is_lost or not histories:
         return home | {"is_damaged": False, "is_torn": True, "planned": []}
-    given = given_authority(told, remains)
+    given = given_authority(histories, remains)
     found, is_damaged = given.by_facts()
     base = given.base_of(row.op for row in found.chain.rows.values()) if given.bases else None
-    held = [stored_operation(row) for row in told if not row["is_base"]]
+    held = [stored_operation(row) for row in histories if not row["is_base"]]
     gone = {bone.op_id: bone for bone in (given.pruned.skeletons if given.pruned else ())}
     ops = [_as_reduced(op, found, gone) for op in held if op.fact.fact_id not in remains.skeletons]
     others = [stored_fact(row["fact_cbor"]) for row in rows if not row["is_base"] and row["height"] is None]

@@ -45,19 +45,21 @@ def histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _history(group: list[dict[str, Any]]) -> dict[str, Any]:
     facts, gone = given_facts(group)
     namespace = facts[0].namespace
-    told = next(row for row in group if row["fact_cbor"] is not None)
+    first = next(row for row in group if row["fact_cbor"] is not None)
     in_force, base = None, None
     if any(fact.kind == "Snapshot" for fact in facts):
-        verdicts = judge_snapshots(namespace, facts, relied=told["relied"] or (), gone=gone)
+        verdicts = judge_snapshots(namespace, facts, relied=first["relied"] or (), gone=gone)
         in_force, base = verdicts.in_force, verdicts.base
-    found = reduce_authority(namespace, facts, base if told["settled"] is not None else None, gone.operations)
+    found = reduce_authority(
+        namespace, facts, base if first["settled"] is not None else None, gone.operations
+    )
     chain = [op.new_commitment for op in found.chain.path]
     if base is not None and base.commitment not in chain:
         base = None
     final = [] if base is None else chain[: chain.index(base.commitment) + 1]
-    is_known = base is not None and in_force is not None and in_force.fact_id == told["settled"]
+    is_known = base is not None and in_force is not None and in_force.fact_id == first["settled"]
     return {
-        "namespace": namespace.text, "bucket": told["bucket"], "state_hash": found.state_hash,
+        "namespace": namespace.text, "bucket": first["bucket"], "state_hash": found.state_hash,
         "reducer_version": REDUCER, "chain": chain, "base": None if base is None else base.commitment, "final": final,
         "base_id": in_force.fact_id if is_known and in_force is not None else None,
     }  # fmt: skip

@@ -82,13 +82,15 @@ class GivenAuthority:
 
 def given_authority(rows: Iterable[Mapping[str, Any]], remains: Remains) -> GivenAuthority:
     """Return the authority of the rows of a group: its operations, and with `is_base` the snapshot in force."""
-    told = list(rows)
-    ops = [stored_operation(row) for row in told if not row["is_base"]]
-    bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in told if row["is_base"]]
+    facts = list(rows)
+    ops = [stored_operation(row) for row in facts if not row["is_base"]]
+    bases = [base_commitment(stored_fact(row["fact_cbor"])) for row in facts if row["is_base"]]
     pruned = remains.pruned(ops)
     if pruned is not None:
         ops = list(without_copies(ops, {bone.op_id: bone for bone in pruned.skeletons}))
-    return GivenAuthority(Namespace("authority", authority_id(str(told[0]["namespace"]))), ops, bases, pruned)
+    return GivenAuthority(
+        Namespace("authority", authority_id(str(facts[0]["namespace"]))), ops, bases, pruned
+    )
 
 
 def _of_group(group: list[dict[str, Any]], *, full: bool) -> dict[str, Any]:

@@ -71,8 +71,8 @@ def given_facts(group: list[dict[str, Any]]) -> tuple[list[Fact], PrunedHere]:
     """
     stored = [row for row in group if row["fact_cbor"] is not None]
     facts = [stored_fact(row["fact_cbor"]) for row in stored]
-    told = zip(facts, stored, strict=True)
-    known = {fact.fact_id: row["known_status"] for fact, row in told if row["known_status"] is not None}
+    pairs = zip(facts, stored, strict=True)
+    known = {fact.fact_id: row["known_status"] for fact, row in pairs if row["known_status"] is not None}
     gone = frozenset(row["gone_id"] for row in group if row["gone_id"] is not None)
     if not gone or facts[0].namespace.kind == "context":
         return facts, PrunedHere(gone, known)
@@ -104,8 +104,8 @@ def _forks(
     if len(verdicts.branches) < 2:
         return []
     rows = reduce_authority(namespace, facts, None, pruned).chain.rows.values()
-    told = state_inputs((row.op for row in rows), None if pruned is None else pruned.state)
-    inputs = {(namespace.id, state): data for state, data in told.items()}
+    hashed = state_inputs((row.op for row in rows), None if pruned is None else pruned.state)
+    inputs = {(namespace.id, state): data for state, data in hashed.items()}
     return [
         {name: value for name, value in asdict(fork).items() if name != "namespace"}
         for fork in snapshot_forks(namespace, verdicts, inputs)

@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from support.ipfslog_cases import entry
+from support.ipfslog_cases import chain
 from support.log_lakes import enter, enter_identities, file_of, lake_tables
 
 POINTS = (
@@ -13,17 +13,6 @@ POINTS = (
     "gc.vacuumed.ipfs_log_entry",
 )  # fmt: skip
 COLUMNS = ("namespace", "record_id", "form", "kind", "skeleton", "generation")
-
-
-def chain(log_id, count=6):
-    """A log in which each entry follows the one before and overwrites the same key."""
-    made = []
-    for time in range(1, count + 1):
-        parents = [made[-1].cid] if made else []
-        made.append(
-            entry({"op": "PUT", "key": "a", "value": time}, log_id=log_id, time=time, parents=parents)
-        )
-    return made
 
 
 @pytest.mark.slow

@@ -2,14 +2,18 @@
 
 import random
 from collections import Counter, defaultdict
+from decimal import Decimal
+from uuid import UUID
 
 import pytest
 
 from strandline.contracts.quoting import quote_path
 from strandline.dialects.aura import author
 from strandline.dialects.aura.author import generate_contexts
+from strandline.dialects.aura.reduce.contexts.skeletons import charge_skeleton
 from strandline.dialects.aura.spark import continuation
 from strandline.dialects.aura.spark.contexts import advance, reduction
+from strandline.dialects.aura.spark.contexts.charges import skeleton
 from support import aura_reference, reference_rows
 from support.aura_cases import V_ID, U, attested, facts, other_authority
 from support.aura_corpus import line
@@ -213,3 +217,26 @@ def test_300_random_contexts_reduce_as_by_plain_functions(delivered, advances):
     kinds = {kind for [kind] in delivered.lake.rows("equivocation", "kind")}
     assert kinds >= {"AURA_CONSENSUS_FORK", "AURA_CHECKPOINT_FORK", "AURA_COMMIT_FORK", "AURA_SNAPSHOT_FORK"}
     assert delivered.lake.reduce(full=True).members["differences"] == {}
+
+
+NUMBERS = (0, 1, 23, 24, 255, 256, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1)
+COSTS = (*(number for number in NUMBERS if number < 2**32), 10)
+
+
+def test_skeletons_of_charges_in_sql_are_those_of_the_reference(spark):
+    pairs = [(epoch, cost, nonce) for epoch in NUMBERS for cost in COSTS for nonce in NUMBERS[::-1]]
+    rows = [
+        (
+            number,
+            (str(UUID(int=number)), str(UUID(int=2**128 - 1 - number)), Decimal(epoch), cost, Decimal(nonce)),
+        )
+        for number, (epoch, cost, nonce) in enumerate(pairs)
+    ]
+    detail = "STRUCT<src: STRING, dst: STRING, epoch: DECIMAL(20,0), cost: BIGINT, nonce: DECIMAL(20,0)>"
+    made = spark.createDataFrame([*rows, (len(rows), None)], f"number INT, detail {detail}")
+    found = {row["number"]: row["made"] for row in made.select("number", skeleton().alias("made")).collect()}
+    assert found.pop(len(rows)) is None
+    assert {number: bytes(raw) for number, raw in found.items()} == {
+        number: charge_skeleton(UUID(src).bytes, UUID(dst).bytes, int(epoch), cost, int(nonce))
+        for number, (src, dst, epoch, cost, nonce) in rows
+    }

@@ -17,7 +17,7 @@ from strandline.core.pruning import compute_checkpoint_pruning_boundary, snapsho
 from strandline.dialect_api.pruning import Erasing
 from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import FlowKey
-from strandline.dialects.aura.spark.contexts import holds as context_holds
+from strandline.dialects.aura.spark.contexts import charges
 from strandline.dialects.aura.spark.contexts.budgets import flow_of
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.verify import EMPTY
@@ -147,6 +147,7 @@ def skeletons(lake, reference):
 @pytest.mark.slow
 def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new_lake, tmp_path):
     lake, reference = new_lake("contexts", dialect="aura"), world(CONTEXTS)
+    members = tuple(each.namespace.text for each in reference.members)
     contexts.enter_rows(lake, [row for each in reference.members for row in each.rows()])
     total, dump = 0, []
     for number in range(ROUNDS):
@@ -162,8 +163,8 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new
             for namespace, plan in expected.items()
             for each in plan.prune
         }
-        guessed = lake.gc(what_if=True) if number else None
-        done = lake.gc()
+        guessed = lake.gc(what_if=True, excluded=members) if number else None
+        done = lake.gc(excluded=members)
         assert counted(done, COUNTS) == dict.fromkeys(COUNTS, 0) | {
             "prunable": len(gone), "pruned": len(gone)
         }  # fmt: skip
@@ -179,7 +180,7 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new
     assert total > CONTEXTS
     assert lake.reduce(full=True).members["differences"] == {}
     assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
-    assert counted(lake.gc(), COUNTS) == dict.fromkeys(COUNTS, 0)
+    assert counted(lake.gc(excluded=members), COUNTS) == dict.fromkeys(COUNTS, 0)
     content = b"".join(line(fact) + b"\n" for fact in dump)
     assert lake.ingest(write_files(tmp_path / "dump", {"facts.jsonl": content})).counts["new"] == 0
 
@@ -246,16 +247,20 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
     new_lake, tmp_path, monkeypatch
 ):
     lake, reference, vector = new_lake("moved", dialect="aura"), world(12), pruning_context()
+    members = (U.text, other_authority().namespace.text, *(each.namespace.text for each in reference.members))
     contexts.enter_rows(lake, [*page_rows(), *(row for each in reference.members for row in each.rows())])
     reference.enter(lake, [fact for source in reference.sources for fact in delivery(source, 0)])
     lake.reduce()
     space, before = prune_page(lake)
     # A rule that lets charges go that their sender may still attest: the proof finds it.
-    monkeypatch.setattr(context_holds, "is_attested_by", lambda *_: F.lit(True))
+    holds = charges.holds
+    monkeypatch.setattr(
+        charges, "holds", lambda rows, *rest: holds(rows.withColumn("is_met", F.lit(True)), *rest)
+    )
     plans = {each: plan for each, plan in reference.plans().items() if plan.prune}
     expected = {each.text: len(plan.prune) for each, plan in plans.items()}
     charged = sorted(each.text for each, plan in plans.items() if "FlowCharge" in plan.kinds)
-    wrong = lake.gc(excluded=(space,), dialects=("aura",))
+    wrong = lake.gc(excluded=(space, *members), dialects=("aura",))
     assert (wrong.exit, wrong.counts["finished"]) == (1, 11)
     refused = {name for name, told in outcomes(wrong).items() if told == ("REFUSED", "PROOF_FAILED", 0)}
     assert refused
@@ -277,7 +282,7 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
     reference.finals[member.namespace.id] = member.path
     expected = {each.text: len(plan.prune) for each, plan in reference.plans().items() if plan.prune}
     monkeypatch.setattr(gc_rounds, "_still_holds", late)
-    moved = lake.gc(excluded=(space,))
+    moved = lake.gc(excluded=(space, *members))
     assert {name: pruned for name, (_, _, pruned) in outcomes(moved).items()} == expected
     assert contexts.lake_tables(lake) == before
     # What went is known, and another copy of it does not count.
@@ -292,7 +297,7 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
         "UPDATE pruned_record SET skeleton = concat(substring(skeleton, 1, length(skeleton) - 1), X'17') "
         f"WHERE namespace = '{second}' AND skeleton IS NOT NULL"
     )
-    done = lake.gc(skip_window=2)
+    done = lake.gc(skip_window=2, excluded=members)
     assert (done.exit, outcomes(done)) == (
         1,
         {

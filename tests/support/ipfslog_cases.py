@@ -48,6 +48,17 @@ def entry(payload, variant="v2", name="alice", log_id=LOG, time=1, parents=(), r
 
 
 @functools.cache
+def chain(log_id, count=6):
+    """A log in which each entry follows the one before and overwrites the same key."""
+    made = []
+    for time in range(1, count + 1):
+        parents = [made[-1].cid] if made else []
+        made.append(
+            entry({"op": "PUT", "key": "a", "value": time}, log_id=log_id, time=time, parents=parents)
+        )
+    return made
+
+
 def dag(variant="v2"):
     """The nine entries by name, each with `next` ascending by the last part of k, as the vectors say."""
     made = {}

@@ -53,7 +53,7 @@ class PrunePlan:
     """What a full reduction of all records says of each record that is stored and not pruned.
 
     - `members`: namespace, bucket, record_id, kind, alt_id, generation DECIMAL(20,0), hold (null if it may go), size
-      (stored bytes of the record);
+      (stored bytes of the record), and any more that the dialect makes skeletons and carries of;
     - `states`: namespace, bucket, state_hash, reducer_version, and, of a dialect whose plans rely on other namespaces,
       inputs (namespace, commitment; ascending); one row per namespace;
     - `reduced`: the rows of that reduction;
@@ -79,11 +79,11 @@ class Prunes(ABC):
         """Reduce namespaces from nothing and say of each record what keeps it. Raises: UsageError."""
 
     @abstractmethod
-    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
-        """Return what stays of the chosen records.
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
+        """Return what stays of the chosen records; it is read several times.
 
-        Reads:  chosen: namespace, record_id: some of the plan that may go.
-        Gives:  namespace, record_id, skeleton (null where nothing needs to stay).
+        Reads:  chosen: rows of `PrunePlan.members` that may go.
+        Gives:  the columns of `chosen`, skeleton (null where nothing needs to stay).
         Rows:   one per chosen record.
         """
 
@@ -91,7 +91,7 @@ class Prunes(ABC):
     def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
         """Return what all skeletons of a namespace add up to when the chosen records go.
 
-        Reads:  chosen: namespace, record_id.
+        Reads:  chosen: rows of `PrunePlan.members`.
         Gives:  namespace, carry.
         Rows:   one per namespace of the plan.
         """

@@ -10,6 +10,19 @@ from strandline.frames.sets import bucket_hashes, first_byte
 ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 
 
+def with_pruned(ids: DataFrame, pruned: DataFrame) -> DataFrame:
+    """Add the pruned records to the stored ones. A record that is both is pruned: its collection has yet to end.
+
+    Reads:  ids: ID_COLUMNS and further ones; pruned: the same columns.
+    Gives:  the columns of `ids`, and is_pruned.
+    Rows:   one per record.
+    """
+    key = ["namespace", "record_id"]
+    gone = pruned.dropDuplicates(key)
+    held = ids.join(gone.select(*key), key, "left_anti").select(*ids.columns, F.lit(False).alias("is_pruned"))
+    return held.unionByName(gone.select(*ids.columns, F.lit(True).alias("is_pruned")))
+
+
 def compared(theirs: DataFrame, ours: DataFrame) -> DataFrame:
     """Count the records of each namespace of `theirs` on both sides.
 
@@ -65,14 +78,16 @@ def missing(theirs: DataFrame, ours: DataFrame, counts: DataFrame, parts: DataFr
 
 
 def planned(lacking: DataFrame, counts: DataFrame) -> DataFrame:
-    """Return the number of missing records by namespace.
+    """Return by namespace how many of the lacking records are stored there, and how many are pruned there.
 
-    Reads:  ID_COLUMNS of the missing records; columns of `compared`.
-    Gives:  namespace, there, here, missing.
-    Rows:   one per namespace with missing records.
+    Reads:  ID_COLUMNS and is_pruned of the lacking records; columns of `compared`.
+    Gives:  namespace, there, here, missing, pruned_there.
+    Rows:   one per namespace with lacking records.
     """
-    found = lacking.groupBy("namespace").agg(F.count(F.lit(1)).alias("missing"))
-    return counts.join(found, "namespace").select("namespace", "there", "here", "missing")
+    found = lacking.groupBy("namespace").agg(
+        F.count_if(~F.col("is_pruned")).alias("missing"), F.count_if("is_pruned").alias("pruned_there")
+    )
+    return counts.join(found, "namespace").select("namespace", "there", "here", "missing", "pruned_there")
 
 
 def numbered(files: DataFrame) -> DataFrame:

@@ -17,7 +17,7 @@ def set_hashes(values: DataFrame) -> DataFrame:
     Rows:   one per namespace.
     One parallel sort per (namespace, first byte), then at most 256 digests per namespace.
     """
-    hashes = bucket_hashes(values.select("namespace", "value").distinct())
+    hashes = bucket_hashes(values)
     in_order = hashes.repartition("namespace").sortWithinPartitions("namespace", "first")
     return map_batches(in_order, set_digests, SET_SCHEMA)
 
@@ -25,7 +25,7 @@ def set_hashes(values: DataFrame) -> DataFrame:
 def bucket_hashes(values: DataFrame) -> DataFrame:
     """Return the parts of a set_hash: the hash of the values with each first byte.
 
-    Reads:  namespace, value (BINARY, 32 bytes, each once in its namespace).
+    Reads:  namespace, value (BINARY, 32 bytes; repeated values count once).
     Gives:  namespace, first BINARY, digest BINARY, size BIGINT.
     Rows:   one per (namespace, first byte) that has a value.
     """

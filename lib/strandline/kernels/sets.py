@@ -26,12 +26,12 @@ _EMPTY = bucket_hash(())
 
 
 def bucket_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the digest of each (namespace, first byte) of distinct, ascending values.
+    """Yield the digest of each (namespace, first byte) of ascending values; repeated ones count once.
 
     Reads: namespace, first (BINARY, 1 byte), value (BINARY, 32 bytes), sorted by all three.
     Gives: DIGEST_SCHEMA.
     """
-    return run_digests(batches, ("namespace", "first"), tag=_BUCKET_TAG)
+    return run_digests(batches, ("namespace", "first"), tag=_BUCKET_TAG, distinct=True)
 
 
 def set_digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -19,6 +19,7 @@ from strandline.tables.store import TableStore
 NOTHING, FAILED = "NOTHING_TO_PRUNE", "PROOF_FAILED"
 SHOWN_DIFFERENCES: Final = 20
 _COUNT: Final = "map<string,bigint>"
+_STAYS: Final = (*KEY, "bucket", "alt_id", "kind", "generation", "skeleton")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,14 @@ class Round:
     """What a collection can do with the namespaces of a dialect.
 
     - `verdicts`: those of `Planned`, with `reason`, `is_usable` (the newest snapshot is applied), `is_refused`;
-    - `chosen`: the members that go: rows of `PrunePlan.members`;
+    - `chosen`: the members that go: rows of `PrunePlan.members`; `is_all`: that is all that may go;
     - `carries`: namespace, carry; `taken`: the new snapshots, as `new_snapshots.new_snapshots`.
     """
 
     planned: Planned
     verdicts: DataFrame
     chosen: DataFrame
+    is_all: bool
     carries: DataFrame
     taken: DataFrame
 
@@ -45,11 +47,17 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     judged = planned.verdicts.withColumn("reason", _reason(planned.scope))
     usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
     judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
-    only = planned.to_prune.join(judged.where("is_usable").select("namespace"), "namespace", "left_semi")
-    free = planned.prunable.join(judged.where("is_usable").select("namespace"), "namespace", "left_anti")
-    chosen = free.unionByName(planned.prunable.join(only, list(KEY), "left_semi"))
+    using = judged.where("is_usable").select("namespace")
+    chosen = planned.prunable
+    # Mostly no snapshot waits to be applied: joins by record would shuffle all that may go.
+    if jobs.has_rows(using):
+        only = planned.to_prune.join(using, "namespace", "left_semi")
+        free = planned.prunable.join(using, "namespace", "left_anti")
+        chosen = free.unionByName(planned.prunable.join(only, list(KEY), "left_semi"))
+        chosen = jobs.checkpoint(chosen, "what goes")
     damaged = judged.where(F.col("reason") == DAMAGED).select("namespace")
-    chosen = jobs.checkpoint(chosen.join(damaged, "namespace", "left_anti"), "what goes")
+    if jobs.has_rows(damaged):
+        chosen = jobs.checkpoint(chosen.join(damaged, "namespace", "left_anti"), "what goes")
     carries = jobs.checkpoint(planned.prunes.carries_of(planned.plan, chosen), "carries")
     # A snapshot whose carry is not what its records add up to is damaged, too.
     compared = judged.join(carries, "namespace", "left")
@@ -61,13 +69,19 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
         }
     ).withColumn("is_refused", F.coalesce(F.col("reason") == DAMAGED, F.lit(False)))
     judged = jobs.checkpoint(judged.drop("carry"), "verdicts on snapshots")
-    sizes = chosen.groupBy("namespace").agg(F.count(F.lit(1)).alias("records"))
+    sizes = jobs.checkpoint(
+        chosen.groupBy("namespace").agg(F.count(F.lit(1)).alias("records")), "sizes of what goes"
+    )
     kept = sizes.where(F.col("records") < min_prunable).select("namespace")
-    out = judged.where("is_refused").select("namespace").unionByName(kept).distinct()
-    chosen = jobs.checkpoint(chosen.join(out, "namespace", "left_anti"), "what goes")
-    some = judged.join(chosen.select("namespace").distinct(), "namespace", "left_semi")
-    taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries)
-    return Round(planned, judged, chosen, carries, jobs.checkpoint(taken, "new snapshots"))
+    out = judged.where("is_refused").select("namespace").unionByName(kept)
+    left = sizes.join(out, "namespace", "left_anti")
+    if jobs.has_rows(sizes.join(out, "namespace", "left_semi")):
+        chosen = jobs.checkpoint(chosen.join(out, "namespace", "left_anti"), "what goes")
+    some = judged.join(left.select("namespace"), "namespace", "left_semi")
+    taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries, jobs)
+    goes = jobs.row(left.agg(F.coalesce(F.sum("records"), F.lit(0)).alias("records")))["records"]
+    may_go = jobs.row(planned.prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
+    return Round(planned, judged, chosen, goes == may_go, carries, jobs.checkpoint(taken, "new snapshots"))
 
 
 def _reason(scope: PruneScope) -> Column:
@@ -94,21 +108,22 @@ def _reason(scope: PruneScope) -> Column:
 class Proved:
     """A proved round: the rows to append to `pruned_record`, one row of `gc_run` per namespace with something to tell.
 
-    `lost` are places where the two reductions differ, at most SHOWN_DIFFERENCES.
+    The rows are of so many `namespaces`. `lost` are places where the two reductions differ, at most SHOWN_DIFFERENCES.
     """
 
     round: Round
     rows: DataFrame
     runs: DataFrame
+    namespaces: int
     lost: tuple[str, ...]
 
 
 def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
     """Reduce the namespaces again without what goes, and compare all rows; a namespace that differs is refused."""
     planned, chosen = found.planned, found.chosen
-    bones = jobs.checkpoint(planned.prunes.skeletons_of(planned.plan, chosen), "skeletons")
+    bones = planned.prunes.skeletons_of(planned.plan, chosen, jobs).select(*_STAYS)
     reduced = planned.prunes.reduce_rest(planned.plan, bones, found.carries, store, jobs, planned.scope)
-    names = jobs.checkpoint(chosen.select("namespace").distinct(), "namespaces with something to prune")
+    names = jobs.checkpoint(bones.select("namespace").distinct(), "namespaces with something to prune")
     sides = {}
     for side, tables in (("before", planned.plan.reduced), ("after", reduced)):
         lasting = planned.prunes.lasting(tables, chosen)
@@ -127,13 +142,16 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
             for row in jobs.few(places.limit(SHOWN_DIFFERENCES), 20) or ()
         )
     runs = jobs.checkpoint(_runs(store, found, proofs), "what is done")
-    ids = runs.where("outcome = 'PROVED'").select("namespace", "snapshot_id")
+    is_proved = F.col("outcome") == "PROVED"
+    # All of it is computed now: of rows that are known to be few, the join below shuffles nothing.
+    namespaces = jobs.row(runs.agg(F.count_if(is_proved).alias("proved")))["proved"]
+    ids = runs.where(is_proved).select("namespace", "snapshot_id")
     form = form_of(planned.dialect.info)
-    rows = chosen.join(bones, list(KEY), "left").join(ids, "namespace").select(
+    rows = bones.join(ids, "namespace").select(
         "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
-    return Proved(found, jobs.checkpoint(rows, "pruned records"), runs, lost)
+    return Proved(found, jobs.checkpoint(rows, "pruned records"), runs, namespaces, lost)
 
 
 def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:

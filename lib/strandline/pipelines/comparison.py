@@ -10,12 +10,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.pruning import form_of
 from strandline.frames import differences
+from strandline.frames.known import pruned_records
 from strandline.frames.row_rules import is_comparable
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
 from strandline.tables.reads import TableReads
 
+PRUNED = "pruned_record"
 KEY = ("bucket", "namespace", "record_id")
 SHOWN = 50
 
@@ -26,6 +29,7 @@ class Comparison:
 
     `namespaces` counts those in the other lake, `equal` those with equal sets, `behind` those with missing records.
     `records` is the number of missing records; `plan` lists the first namespaces, the most missing records first.
+    `pruned_there` counts records that this lake never had and the other pruned, in `incomplete` namespaces.
     `incomparable` counts rows of the other lake with an invalid namespace or id.
     """
 
@@ -34,6 +38,8 @@ class Comparison:
     equal: int = 0
     behind: int = 0
     records: int = 0
+    pruned_there: int = 0
+    incomplete: int = 0
     incomparable: int = 0
     plan: tuple[Mapping[str, object], ...] = ()
 
@@ -42,13 +48,14 @@ def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: S
     """Return what the lake `here` lacks of `there`; `here` is None for a lake that does not exist yet.
 
     A namespace with different counts is unequal. Where counts are equal, set hashes are compared, and hashes of parts
-    of the set limit the join by ids.
+    of the set limit the join by ids. A set is the stored and the pruned records: what was pruned here is not missing,
+    and what was pruned there cannot be copied.
     """
-    every = _union(_named(there.ids(table), table) for table in dialect.info.ingest_tables)
+    every = _records_there(there, dialect)
     if not jobs.has_rows(every):
         return Comparison(None)
-    theirs = every.where("is_comparable").select(*differences.ID_COLUMNS)
-    ours = theirs.limit(0) if here is None else _ids(here, dialect)
+    theirs = every.where("is_comparable").select(*differences.ID_COLUMNS, "is_pruned")
+    ours = theirs.limit(0) if here is None else _records_here(here, dialect)
     counts = jobs.checkpoint(differences.compared(every, ours), "compared namespaces")
     alike = (F.col("there") == F.col("here")) & (F.col("there") > 0)
     totals = jobs.row(
@@ -66,18 +73,44 @@ def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: S
         return Comparison(None, equal, equal, incomparable=totals["incomparable"])
     lacking = jobs.checkpoint(differences.missing(theirs, ours, counts, parts), "missing records")
     plan = jobs.checkpoint(differences.planned(lacking, counts), "plan")
-    found = jobs.row(plan.agg(F.count(F.lit(1)).alias("behind"), F.sum("missing").alias("records")))
-    first = plan.orderBy(F.col("missing").desc(), "namespace").limit(SHOWN)
+    found = jobs.row(
+        plan.agg(
+            F.count_if(F.col("missing") > 0).alias("behind"), F.sum("missing").alias("records"),
+            F.count_if(F.col("pruned_there") > 0).alias("incomplete"),
+            F.sum("pruned_there").alias("pruned_there"),
+        )
+    )  # fmt: skip
+    first = plan.orderBy(F.col("missing").desc(), F.col("pruned_there").desc(), "namespace").limit(SHOWN)
     return Comparison(
-        lacking if found["behind"] else None,
-        totals["namespaces"], equal, found["behind"], found["records"] or 0, totals["incomparable"],
+        lacking.where(~F.col("is_pruned")) if found["behind"] else None,
+        totals["namespaces"], equal, found["behind"], found["records"] or 0, found["pruned_there"] or 0,
+        found["incomplete"], totals["incomparable"],
         tuple({"dialect": dialect.info.name, **row.asDict()} for row in first.collect()),
     )  # fmt: skip
 
 
-def _ids(tables: TableReads, dialect: Dialect) -> DataFrame:
-    """Return differences.ID_COLUMNS of all records of the dialect."""
-    return _union(_named(tables.read(table).select(*KEY), table) for table in dialect.info.ingest_tables)
+def _records_there(there: OtherLake, dialect: Dialect) -> DataFrame:
+    """Return differences.ID_COLUMNS, is_comparable and is_pruned of all records of the dialect in another lake."""
+    # The version of `pruned_record` is not older: a record that a collection deletes meanwhile is in one of them.
+    stored = _union(_named(there.ids(table), table) for table in dialect.info.ingest_tables)
+    if not there.has_files(PRUNED):
+        return stored.withColumn("is_pruned", F.lit(False))
+    pruned = _pruned(there.read(PRUNED), dialect).withColumn("is_comparable", F.lit(True))
+    return differences.with_pruned(stored, pruned)
+
+
+def _records_here(here: TableReads, dialect: Dialect) -> DataFrame:
+    """Return differences.ID_COLUMNS and is_pruned of all records of the dialect in this lake."""
+    stored = _union(_named(here.read(table).select(*KEY), table) for table in dialect.info.ingest_tables)
+    if not here.has_files(PRUNED):
+        return stored.withColumn("is_pruned", F.lit(False))
+    return differences.with_pruned(stored, _pruned(here.read(PRUNED), dialect))
+
+
+def _pruned(pruned: DataFrame, dialect: Dialect) -> DataFrame:
+    """Return differences.ID_COLUMNS of the pruned records of a dialect, erased ones among them."""
+    rows = pruned_records(pruned, dialect.info.kinds, form_of(dialect.info))
+    return _named(rows.select(*KEY), dialect.info.record_table)
 
 
 def _named(ids: DataFrame, table: str) -> DataFrame:

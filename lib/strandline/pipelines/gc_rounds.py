@@ -77,7 +77,7 @@ def collect(
             found = choose(planned, request.min_prunable, jobs)
             if not request.what_if:
                 done.written |= new_snapshots.write_snapshots(
-                    store, planned, found.taken, found.chosen, context, jobs
+                    store, planned, found.taken, None if found.is_all else found.chosen, context, jobs
                 )
             context.progress.stage("proving that no result changes")
             proved.append(prove(store, found, jobs))
@@ -103,14 +103,14 @@ def _write(
         return None
     done.written |= gc_runs.write_runs(store, runs)
     context.faults.reach("gc.proved")
-    rows = fold(DataFrame.unionByName, (each.rows for each in proved))
-    if not jobs.has_rows(rows):
+    if not any(each.namespaces for each in proved):
         done.rows = gc_runs.shown(runs)
         return None
     if not all(_still_holds(store, each, jobs) for each in proved):
         _give_up(store, runs, "VOID", done)
         return number - 1
     context.progress.stage("pruning")
+    rows = fold(DataFrame.unionByName, (each.rows for each in proved))
     marked = rows.withColumns({"run_id": F.lit(store.run_id), "gc_number": F.lit(number).cast("bigint")})
     if not append_pruned(store, marked, number):
         _give_up(store, runs, "LOST_RACE", done)

@@ -17,7 +17,9 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore, Written
 
 
-def new_snapshots(planned: Planned, verdicts: DataFrame, chosen: DataFrame, carries: DataFrame) -> DataFrame:
+def new_snapshots(
+    planned: Planned, verdicts: DataFrame, chosen: DataFrame, carries: DataFrame, jobs: SparkJobs
+) -> DataFrame:
     """Return the snapshots to take of namespaces, with their ids.
 
     Reads:  verdicts: rows of `Planned.verdicts`; chosen: namespace, record_id; carries: namespace, carry.
@@ -32,6 +34,8 @@ def new_snapshots(planned: Planned, verdicts: DataFrame, chosen: DataFrame, carr
         snapshots.or_empty("prune").alias("prune_digest"), F.col("ids_count").alias("record_count"),
         F.coalesce("prune_count", F.lit(0).cast("bigint")).alias("prune_count"),
     )  # fmt: skip
+    # It is read twice: the digest of all that goes is made once.
+    filled = jobs.checkpoint(filled, "digests of what goes")
     made = map_batches(filled.select(*SNAPSHOT_COLUMNS), snapshot_ids, SNAPSHOT_ID_SCHEMA)
     info, none = planned.dialect.info, F.lit(None)
     constant = {
@@ -48,20 +52,20 @@ def write_snapshots(
     store: TableStore,
     planned: Planned,
     taken: DataFrame,
-    chosen: DataFrame,
+    chosen: DataFrame | None,
     context: RunContext,
     jobs: SparkJobs,
 ) -> dict[str, Written]:
     """Write members, then the snapshots, whose rows are the commit points. A killed run leaves members without one.
 
-    Reads:  taken: `new_snapshots`, computed; chosen: namespace, record_id.
+    Reads:  taken: `new_snapshots`, computed; chosen: namespace, record_id, or None: all that may go.
     """
     buckets = jobs.row(taken.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
     if not buckets:
         return {}
     place = tuple(sorted(buckets))
     context.progress.stage("writing snapshots")
-    members = _member_rows(store, planned, taken, chosen)
+    members = _member_rows(store, planned, taken, chosen, jobs)
     written = {MEMBERS: store.merge_new(MEMBERS, members, place, {})}
     context.faults.reach("snapshot.members")
     rows = taken.withColumn("run_id", F.lit(store.run_id))
@@ -70,20 +74,31 @@ def write_snapshots(
     return written
 
 
-def _member_rows(store: TableStore, planned: Planned, taken: DataFrame, chosen: DataFrame) -> DataFrame:
-    """Return what new snapshots list: what no earlier one lists, and what can be pruned; after damage all."""
+def _member_rows(
+    store: TableStore, planned: Planned, taken: DataFrame, chosen: DataFrame | None, jobs: SparkJobs
+) -> DataFrame:
+    """Return what new snapshots list: what no earlier one lists, and what can be pruned; after damage all.
+
+    A join by record shuffles all members, so there is none with what is empty.
+    """
     of = taken.select("namespace", "snapshot_id", "is_damaged")
-    gone = planned.pruned.select(*KEY, "generation", F.lit(None).cast("string").alias("hold"))
-    stays = planned.plan.members.join(planned.pruned.select(*KEY), list(KEY), "left_anti")
-    every = stays.select(*KEY, "generation", "hold").unionByName(gone).join(of, "namespace")
-    flags = {
-        "prune": chosen.select(*KEY).withColumn("prune", F.lit(True)),
-        "is_listed": planned.covered.withColumn("is_listed", F.lit(True)),
-    }
-    for flag in flags.values():
-        every = every.join(flag, list(KEY), "left")
-    found = every.fillna(False, list(flags)).where("prune OR is_damaged OR NOT is_listed")
-    return found.select(
+    stays, columns = planned.plan.members, (*KEY, "generation", "hold", "prune")
+    if chosen is None:
+        stays = stays.withColumn("prune", F.col("hold").isNull())
+    else:
+        flagged = chosen.select(*KEY).withColumn("prune", F.lit(True))
+        stays = stays.join(flagged, list(KEY), "left").fillna(False, ["prune"])
+    every = stays.select(*columns)
+    if jobs.has_rows(planned.pruned):
+        every = every.join(planned.pruned.select(*KEY), list(KEY), "left_anti")
+        nothing = {"hold": F.lit(None).cast("string"), "prune": F.lit(False)}
+        every = every.unionByName(planned.pruned.withColumns(nothing).select(*columns))
+    every = every.join(of, "namespace")
+    if jobs.has_rows(planned.covered):
+        listed = planned.covered.withColumn("is_listed", F.lit(True))
+        every = every.join(listed, list(KEY), "left").fillna(False, ["is_listed"])
+        every = every.where("prune OR is_damaged OR NOT is_listed")
+    return every.select(
         *KEY,
         bucket_of(F.col("namespace"), store.buckets).alias("bucket"),
         "snapshot_id",

@@ -124,7 +124,13 @@ def plan(
     members = store.read(MEMBERS)
     covered = jobs.checkpoint(snapshots.listed(members, stated, newest), "listed members")
     to_prune = jobs.checkpoint(snapshots.listed_to_prune(members, newest), "listed to prune")
-    verdicts = _verdicts(found, pruned, newest, covered, to_prune)
+    held = newest.select("namespace").limit(0)
+    # Mostly there is none: a join would shuffle all records first.
+    if jobs.has_rows(to_prune):
+        prunable = found.members.where(F.col("hold").isNull()).select(*KEY)
+        held = to_prune.join(prunable, list(KEY), "left_anti").select("namespace").distinct()
+    damaged = snapshots.damaged(newest, covered, to_prune)
+    verdicts = _verdicts(found, pruned, newest, damaged, held)
     return Planned(
         dialect, prunes, scope, found, pruned, to_prune, covered, jobs.checkpoint(verdicts, "verdicts on snapshots"),
         versions,
@@ -132,12 +138,9 @@ def plan(
 
 
 def _verdicts(
-    found: PrunePlan, pruned: DataFrame, newest: DataFrame, covered: DataFrame, to_prune: DataFrame
+    found: PrunePlan, pruned: DataFrame, newest: DataFrame, damaged: DataFrame, held: DataFrame
 ) -> DataFrame:
-    ids = found.members.select(*KEY).unionByName(pruned.select(*KEY)).distinct()
-    prunable = found.members.where(F.col("hold").isNull()).select(*KEY)
-    held = to_prune.join(prunable, list(KEY), "left_anti").select("namespace").distinct()
-    damaged = snapshots.damaged(newest, covered, to_prune)
+    ids = found.members.select(*KEY).unionByName(pruned.select(*KEY))
     if found.damaged is not None:
         damaged = damaged.unionByName(found.damaged).distinct()
     prefixed = newest.select("namespace", *(F.col(name).alias(f"s_{name}") for name in snapshots.STATED))

@@ -44,8 +44,8 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
             with store.sized(work_bytes):
                 planned = prune_plans.plan(store, pair, request, chosen, {}, context, jobs)
                 read |= planned.versions
-                taken, prunable = _taken(planned, jobs)
-                written |= new_snapshots.write_snapshots(store, planned, taken, prunable, context, jobs)
+                taken = _taken(planned, jobs)
+                written |= new_snapshots.write_snapshots(store, planned, taken, None, context, jobs)
                 total = jobs.row(
                     taken.agg(
                         F.count(F.lit(1)).alias("snapshots"), F.sum("record_count").alias("covered"),
@@ -60,15 +60,15 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
     )  # fmt: skip
 
 
-def _taken(planned: Planned, jobs: SparkJobs) -> tuple[DataFrame, DataFrame]:
-    """Return the snapshots of changed namespaces, and the records that they can prune."""
+def _taken(planned: Planned, jobs: SparkJobs) -> DataFrame:
+    """Return the snapshots of changed namespaces. They can prune all that may go."""
     prunable = planned.prunable
     carries = jobs.checkpoint(planned.prunes.carries_of(planned.plan, prunable), "carries")
     # A snapshot that says the same has the sequence and the base of the last one, and so its id.
     same = planned.verdicts.withColumns(
         {"s_sequence": F.col("s_sequence") - 1, "applied_id": F.col("s_base")}
     ).where("s_sequence IS NOT NULL")
-    again = new_snapshots.new_snapshots(planned, same, prunable, carries)
+    again = new_snapshots.new_snapshots(planned, same, prunable, carries, jobs)
     unchanged = (
         planned.verdicts.where(
             ~F.col("is_damaged") & (F.col("s_skip_window") == planned.scope.skip_window)
@@ -78,5 +78,5 @@ def _taken(planned: Planned, jobs: SparkJobs) -> tuple[DataFrame, DataFrame]:
         .join(again.select("namespace", "snapshot_id"), ["namespace", "snapshot_id"], "left_semi")
     )  # fmt: skip
     changed = planned.verdicts.join(unchanged, "namespace", "left_anti")
-    taken = new_snapshots.new_snapshots(planned, changed, prunable, carries)
-    return jobs.checkpoint(taken, "new snapshots"), prunable
+    taken = new_snapshots.new_snapshots(planned, changed, prunable, carries, jobs)
+    return jobs.checkpoint(taken, "new snapshots")

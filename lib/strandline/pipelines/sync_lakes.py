@@ -14,7 +14,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
 from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admission import Admitter, Merged, counts_of
-from strandline.pipelines.comparison import Comparison, compare
+from strandline.pipelines.comparison import PRUNED, Comparison, compare
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.missing_rows import RowsLost, missing_rows
 from strandline.pipelines.quarantine_writer import QUARANTINE
@@ -31,9 +31,6 @@ from strandline.tables.other_lake import OtherLake
 from strandline.tables.refusals import lake_not_found, table_missing
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
-
-PRUNED = "pruned_record"
-"""Records of pruned records, which this version cannot copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +55,16 @@ def run(
     Writes only this lake. After a kill the same call ends with the same tables: records that were copied are no longer
     missing, and records that the killed run left waiting are admitted if what they wait for is stored.
     If files of the other lake cannot be read, the records of their dialect are left out, and the outcome is `fault`.
-    Raises: UsageError (one lake on both sides; a lake that does not exist, is foreign, has other columns or has
-    pruned records), FaultError WRITE_CONFLICT, ROWS_LOST.
+    What was pruned here does not come back. What was pruned there and was never here is counted as `pruned_there`:
+    nobody can verify it, and records that need it wait.
+    Raises: UsageError (one lake on both sides; a lake that does not exist, is foreign or has other columns),
+    FaultError WRITE_CONFLICT, ROWS_LOST.
     """
     dialects = tuple(dialects)
     reducer_options.check(dialects, request.files)
     _check(store, there)
     other = OtherLake(there)
-    other.check(table for dialect in dialects for table in dialect.info.ingest_tables)
+    other.check([*(table for dialect in dialects for table in dialect.info.ingest_tables), PRUNED])
     if request.dry_run:
         state = lake.inspect(store)
         lake.check_ours(store, state)
@@ -75,8 +74,6 @@ def run(
     else:
         lake.require(store, init.design_by(settings, dialects))
         here = store
-    if here is not None:
-        _check_unpruned(here)
     totals = SyncTotals(there.location.describe())
     if not request.dry_run:
         totals.counts.update(counts_of(None, Merged()), refused=0)
@@ -144,16 +141,6 @@ def _check(store: TableStore, there: TableStore) -> None:
         raise lake_not_found(there.location)
     if state.missing:
         raise table_missing(there.location, state.missing[0])
-    _check_unpruned(there)
-
-
-def _check_unpruned(store: TableStore) -> None:
-    if store.stored_bytes(PRUNED):
-        raise UsageError(
-            "SYNC_PRUNED",
-            f"{store.location.describe()} has pruned records, which this version cannot sync",
-            "ingest the files of its nodes with `strandline ingest`",
-        )
 
 
 def _copy_missing(

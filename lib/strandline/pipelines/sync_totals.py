@@ -32,6 +32,7 @@ class SyncTotals:
         """Add the comparison of one dialect."""
         missing = found.records + found.incomparable
         self.counts.update(equal=found.equal, behind=found.behind, missing=missing)
+        self.counts.update(pruned_there=found.pruned_there, incomplete=found.incomplete)
         self.namespaces += found.namespaces
         self.plan += found.plan
 

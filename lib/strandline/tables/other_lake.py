@@ -57,13 +57,19 @@ class OtherLake:
         """Return, in the form of `marked`, the rows whose namespace or id is invalid."""
         return self.marked(table).where(~is_comparable())
 
+    def has_files(self, table: str) -> bool:
+        """Return False if the table has no live data file, as far as this can be told without Spark."""
+        return self._reads.has_files(table)
+
     def check(self, tables: Iterable[str]) -> None:
         """Check that tables have the columns of their contracts, with their types. Further columns are ignored.
 
+        The tables are then read at versions that are not older from one to the next.
         Raises: UsageError TABLE_DIFFERS. A nullable column can be missing: an older lake does not have it.
         """
         for table in tables:
             self._check_columns(table, contract(table))
+            self._all(table)
 
     def _check_columns(self, table: str, described: Contract) -> None:
         there = {field.name: field.dataType.simpleString() for field in self._reads.read(table).schema}

@@ -48,15 +48,33 @@ def test_options_that_cannot_be_meant_are_refused_and_nothing_is_written(capsys,
     assert {path.name for path in Path.cwd().iterdir()} == {"link"}
 
 
-def reported(*, dry_run: bool) -> Report:
-    plan = [{"dialect": "sdmp", "namespace": "node:\x1b[31m", "there": 9, "here": 7, "missing": 2}]
-    counts = {"equal": 1, "behind": 51, "missing": 102}
+def reported(*, dry_run: bool, pruned: int = 0) -> Report:
+    plan = [
+        {
+            "dialect": "sdmp",
+            "namespace": "node:\x1b[31m",
+            "there": 9,
+            "here": 7,
+            "missing": 2,
+            "pruned_there": 3,
+        }
+    ]
+    counts = {"equal": 1, "behind": 51, "missing": 102, "pruned_there": pruned, "incomplete": min(pruned, 1)}
     more = {} if dry_run else {"read": 2, "new": 1, "known": 0, "rejected": 1, "deferred": 0}
     return Report(
         "sync", "20260131T093000Z-0123456789ab", lake="/lake", counts=more | counts, namespaces=52,
         reasons={} if dry_run else {"NON_CANONICAL_ID": 1}, tables={"run": TableChange(1, 1)},
         members={"from": "/other", "plan": plan, "stopped": {}, "examples": {}, "dry_run": dry_run},
     )  # fmt: skip
+
+
+def test_a_person_sees_what_was_pruned_there_and_what_to_do():
+    console = Console(record=True, width=200)
+    show.sync_lakes(console, reported(dry_run=True, pruned=3))
+    text = console.export_text()
+    assert "3 records in 1 namespaces were pruned there and never here: they cannot be copied" in text
+    assert "Files from before the collection have them." in text
+    assert "pruned_there" in text
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
@@ -69,6 +87,7 @@ def test_a_person_sees_what_is_missing_and_what_became_of_it(dry_run):
     assert "equal 1, behind 51, missing 102" in text
     assert "51 namespaces lack records, 1 shown" in text
     assert "\x1b" not in text
+    assert "pruned there" not in text
     assert ("nothing was written" in text) == dry_run
     assert ("read 2 = new 1 + known 0 + rejected 1 + deferred 0" in text) != dry_run
     assert ("NON_CANONICAL_ID" in text) != dry_run

@@ -26,11 +26,14 @@ def batches_of(rows: list[dict], schema: pa.Schema, size: int) -> list[pa.Record
     return [pa.RecordBatch.from_pylist(rows[at : at + size], schema) for at in range(0, len(rows), size)]
 
 
-def folded(sets: dict[str, set[bytes]], size: int) -> dict[str, tuple[bytes, int]]:
+def folded(
+    sets: dict[str, set[bytes]], size: int, times: tuple[int, ...] = (1,)
+) -> dict[str, tuple[bytes, int]]:
     rows = [
         {"namespace": name, "first": value[:1], "value": value}
         for name in sorted(sets)
-        for value in sorted(sets[name])
+        for at, value in enumerate(sorted(sets[name]))
+        for _ in range(times[at % len(times)])
     ]
     parts = [row for batch in bucket_digests(batches_of(rows, VALUES, size)) for row in batch.to_pylist()]
     found = [
@@ -45,6 +48,27 @@ def folded(sets: dict[str, set[bytes]], size: int) -> dict[str, tuple[bytes, int
 @law(30)
 def test_the_fold_is_the_set_hash_for_any_batches(size: int, sets: dict[str, set[bytes]]) -> None:
     assert folded(sets, size) == {name: (set_hash(values), len(values)) for name, values in sets.items()}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+@given(sets=sets_by_name, times=st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple))
+@law(30)
+def test_values_that_repeat_count_once(
+    size: int, sets: dict[str, set[bytes]], times: tuple[int, ...]
+) -> None:
+    assert folded(sets, size, times) == {
+        name: (set_hash(values), len(values)) for name, values in sets.items()
+    }
+
+
+def test_batches_that_are_parts_of_others_and_empty_ones_are_read() -> None:
+    values = sorted({hashlib.sha256(b"%d" % k).digest() for k in range(50)})
+    rows = [{"namespace": "node:a", "first": value[:1], "value": value} for value in values]
+    whole = pa.RecordBatch.from_pylist([{"namespace": "", "first": b"", "value": b""}, *rows], VALUES)
+    parts = [whole.slice(1, 20), whole.slice(0, 0), whole.slice(21)]
+    found = [row for batch in bucket_digests(parts) for row in batch.to_pylist()]
+    [row] = [row for batch in set_digests(batches_of(found, DIGEST_SCHEMA, 9)) for row in batch.to_pylist()]
+    assert row == {"namespace": "node:a", "set_hash": set_hash(values), "size": 50}
 
 
 def test_a_set_over_all_first_bytes_is_hashed_whole() -> None:

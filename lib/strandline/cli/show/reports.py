@@ -117,12 +117,20 @@ def sync_lakes(console: Console, report: Report) -> None:
     """Print how many records are missing by namespace, and the counts of the records that were copied."""
     head(console, report)
     counts(console, report)
-    plan = report.members["plan"]
+    plan, pruned = report.members["plan"], report.counts["pruned_there"]
     if plan:
-        rows = [[row[name] for name in ("namespace", "dialect", "there", "here", "missing")] for row in plan]
-        table(console, ("namespace", "dialect", "there", "here", "missing"), rows)
-        if len(plan) < report.counts["behind"]:
-            console.print(Text(f"{report.counts['behind']:,} namespaces lack records, {len(plan)} shown"))
+        names = ("namespace", "dialect", "there", "here", "missing", *(("pruned_there",) if pruned else ()))
+        table(console, names, [[row[name] for name in names] for row in plan])
+        shown = sum(row["missing"] > 0 for row in plan)
+        if shown < report.counts["behind"]:
+            console.print(Text(f"{report.counts['behind']:,} namespaces lack records, {shown} shown"))
+    if pruned:
+        console.print(
+            Text(
+                f"{pruned:,} records in {report.counts['incomplete']:,} namespaces were pruned there and never here: "
+                "they cannot be copied, and records that need them wait. Files from before the collection have them."
+            )
+        )
     frequent_reasons(console, report)
     stopped_writers(console, report.members["stopped"])
     if report.error is not None:

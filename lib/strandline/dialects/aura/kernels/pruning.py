@@ -1,4 +1,4 @@
-"""What pruning needs of the facts of contexts, from batches: skeletons of charges, and carries."""
+"""What stays of pruned charges of contexts, from batches: the sums of skeletons, and carries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pyarrow as pa
 from strandline.dialects.aura.kernels.groups import in_batches
 from strandline.dialects.aura.reduce.contexts.flows import Flow, FlowKey
 from strandline.dialects.aura.reduce.contexts.skeletons import (
-    charge_skeleton,
     decode_carry,
     decode_skeleton,
     encode_carry,
@@ -20,10 +19,6 @@ from strandline.dialects.aura.reduce.contexts.skeletons import (
 _U64: Final = pa.decimal128(20, 0)
 _BATCH: Final = 4096
 
-CHARGE_COLUMNS: Final = ("namespace", "record_id", "src", "dst", "epoch", "cost", "nonce")
-SKELETON_SCHEMA: Final = pa.schema(
-    {"namespace": pa.string(), "record_id": pa.binary(), "skeleton": pa.binary()}
-)
 PRUNED_COLUMNS: Final = ("namespace", "bucket", "alt_id", "skeleton")
 CARRY_COLUMNS: Final = ("namespace", "bucket", "carry")
 SUM_SCHEMA: Final = pa.schema(
@@ -34,22 +29,6 @@ SUM_SCHEMA: Final = pa.schema(
 )  # fmt: skip
 FLOW_COLUMNS: Final = ("namespace", "flows")
 CARRY_SCHEMA: Final = pa.schema({"namespace": pa.string(), "carry": pa.binary()})
-
-
-def charge_skeletons(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the skeleton of each charge.  Reads: CHARGE_COLUMNS.  Gives: SKELETON_SCHEMA, one row per row."""
-    rows = (
-        {
-            "namespace": row["namespace"],
-            "record_id": row["record_id"],
-            "skeleton": charge_skeleton(
-                _id(row["src"]), _id(row["dst"]), int(row["epoch"]), int(row["cost"]), int(row["nonce"])
-            ),
-        }
-        for batch in batches
-        for row in batch.to_pylist()
-    )
-    return in_batches(rows, SKELETON_SCHEMA, _BATCH)
 
 
 def skeleton_sums(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

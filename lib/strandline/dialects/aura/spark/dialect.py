@@ -55,9 +55,9 @@ class Aura(FactAdmission, Prunes):
         """Say of each charge, checkpoint, proposed bump and operation whether it can change anything."""
         return pruning.plan(tables, jobs, scope)
 
-    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
         """Return what chosen charges add to their budgets, and the places of operations; of others nothing stays."""
-        return pruning.skeletons(plan, chosen)
+        return pruning.skeletons(plan, chosen, jobs)
 
     def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
         """Return the sums of all pruned charges of each context, the state of the base of each authority."""

@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
-from strandline.dialects.aura.spark.contexts import holds
-from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
+from strandline.dialects.aura.spark.contexts import charges, flows, holds
+from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts
+from strandline.dialects.aura.spark.contexts.views import View
 from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.types import ZERO
 from strandline.frames.known import KEY
 
+_ID: Final = ("namespace", "body_id")
+_DETAIL: Final = (
+    "struct<src:string,dst:string,epoch:decimal(20,0),cost:bigint,nonce:decimal(20,0),counts:boolean>"
+)
 
-def of_contexts(retained: RetainedFacts, found: DataFrame) -> DataFrame:
-    """Say of each stored fact of contexts what keeps it.  Gives: as `PrunePlan.members`."""
-    facts = retained.records.withColumn("is_pruned", F.lit(False))
-    if retained.pruned is not None:
-        bodies_ = retained.pruned.bodies().withColumn("is_gone", F.lit(True))
-        facts = facts.join(bodies_, ["namespace", "body_id"], "left").withColumn(
-            "is_pruned", F.coalesce("is_gone", F.lit(False))
-        )
-    is_free = F.col("is_pruned")
-    hold = F.when(is_free, F.lit(None).cast("string")).when(
-        ~F.col("variant").isin(*KINDS), F.lit("KIND_KEPT")
+
+def of_contexts(
+    charged: RetainedFacts, others: RetainedFacts, facts: DataFrame, seen: tuple[View, View], budgets: DataFrame,
+    skip_window: int, jobs: Jobs,
+) -> DataFrame:  # fmt: skip
+    """Say of each stored fact of contexts what keeps it.
+
+    Reads:  charged: as `charges.charges`; others: rows of `aura_fact`; facts: those of `others` that count; seen: the
+            ordinary and the final view; budgets: rows of `flow_budget`.
+    Gives:  as `PrunePlan.members`.
+    """
+    ordinary, final = seen
+    ids = charged.facts.select(*_ID, "record_id").unionByName(facts.select(*_ID, "record_id"))
+    flags = jobs.checkpoint(holds.flags(facts, ids, final), "bodies that others need")
+    held = charges.holds(charged.records, budgets, skip_window, jobs)
+    found = holds.holds(facts, ordinary, final)
+    return _of_charges(held, charged.pruned, flags, jobs).unionByName(
+        _of_others(others.records, others.pruned, found, flags)
     )
-    kept = facts.join(found, ["namespace", "body_id"], "left")
-    return _as_members(kept, holds.generation(), hold.otherwise(F.col("hold")))
+
+
+def _of_charges(held: DataFrame, pruned: PrunedFacts | None, flags: DataFrame, jobs: Jobs) -> DataFrame:
+    """Say of each stored charge what keeps it.
+
+    Reads:  held: `charges.holds` of those that are not pruned themselves; flags: `holds.flags`, computed.
+    Gives:  as `PrunePlan.members`.
+    """
+    rows = _marked(held, pruned)
+    if jobs.has_rows(flags):
+        rows = rows.join(flags, list(_ID), "left")
+        rows = rows.withColumn("hold", F.coalesce("flag", "hold"))
+    rows = rows.withColumn("variant", F.lit(flows.CHARGE))
+    return _as_members(rows, F.col("nonce"), _unless_gone(F.col("hold")), charges.detail())
+
+
+def _of_others(
+    records: DataFrame, pruned: PrunedFacts | None, found: DataFrame, flags: DataFrame
+) -> DataFrame:
+    """Say of each other stored fact of contexts what keeps it.
+
+    Reads:  records: rows of `aura_fact` that are not pruned themselves; found: `holds.holds`; flags: `holds.flags`.
+    Gives:  as `PrunePlan.members`.
+    """
+    kept = _marked(records, pruned).join(found, list(_ID), "left").join(flags, list(_ID), "left")
+    hold = F.when(F.coalesce(~F.col("variant").isin(*KINDS), F.lit(True)), F.lit("KIND_KEPT")).otherwise(
+        F.coalesce("flag", "hold")
+    )
+    return _as_members(kept, holds.generation(), _unless_gone(hold))
 
 
 def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
@@ -45,9 +87,23 @@ def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
     return _as_members(facts, F.col("height"), hold)
 
 
-def _as_members(facts: DataFrame, generation: Column, hold: Column) -> DataFrame:
+def _marked(records: DataFrame, pruned: PrunedFacts | None) -> DataFrame:
+    """Mark the facts whose body is pruned: is_gone, or null."""
+    if pruned is None:
+        return records.withColumn("is_gone", F.lit(None).cast("boolean"))
+    return records.join(pruned.bodies().withColumn("is_gone", F.lit(True)), list(_ID), "left")
+
+
+def _unless_gone(hold: Column) -> Column:
+    """Return no hold for a copy of a body that is pruned."""
+    return F.when(F.col("is_gone").isNull(), hold)
+
+
+def _as_members(
+    facts: DataFrame, generation: Column, hold: Column, detail: Column | None = None
+) -> DataFrame:
     return facts.select(
         *HOME, "record_id", F.col("variant").alias("kind"), F.col("body_id").alias("alt_id"),
-        generation.alias("generation"), hold.alias("hold"),
-        "size",
+        generation.alias("generation"), hold.alias("hold"), "size",
+        F.lit(None).cast(_DETAIL).alias("detail") if detail is None else detail,
     )  # fmt: skip

@@ -14,12 +14,11 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PrunePlan, PruneScope, ReducedTables
-from strandline.dialects.aura import kernels
 from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark import authority_pruning, plan_members
 from strandline.dialects.aura.spark.authority_pruning import NOTHING_WENT, PlannedAuthorities
-from strandline.dialects.aura.spark.contexts import bodies, flows, holds, views
+from strandline.dialects.aura.spark.contexts import bodies, charges, flows, views
 from strandline.dialects.aura.spark.contexts import carries as context_carries
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
@@ -37,22 +36,24 @@ from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATES
 from strandline.frames.known import KEY
-from strandline.frames.lift import map_batches
 
 _STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
+_PLACE: Final = (*HOME, "record_id")
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFacts:
     """The contexts of a plan: their facts, genesis members, the histories of authorities, and what was carried before.
 
+    `charges`: the facts that are charges, as `charges.charges` gives them; `others`: all others, rows of `aura_fact`;
     `histories`: `kernels.HISTORY_SCHEMA`; `carried`: `flows.sums` of all pruned charges, or None; `authorities`: None
     if no operation can go.
     """
 
-    retained: RetainedFacts
+    charges: RetainedFacts
+    others: RetainedFacts
     members: DataFrame
     histories: DataFrame
     carried: DataFrame | None
@@ -64,33 +65,35 @@ class PlannedFacts:
 def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     """Reduce contexts and authorities from all of their facts, contexts by all states of members and by final ones."""
     every = tables.read_version(FACTS, scope.reduction.version)
-    # Read once: a plan looks at the facts some thirty times.
     read = every.where(is_of("context") & scope.is_asked()).select(*_COLUMNS, _size())
-    contexts = retained_facts(jobs.checkpoint(read, "facts"), tables, jobs)
-    retained = contexts.where(scope.is_asked())
-    members = jobs.checkpoint(bodies.context_members(retained.facts), "members")
+    # Read once: a plan looks at charges some five times, at other facts some thirty times.
+    rows = jobs.persist(read.where(~charges.is_charge()), "facts")
+    others = retained_facts(rows, tables, jobs).where(scope.is_asked())
+    pruned_facts = others.pruned
+    charged = RetainedFacts(jobs.persist(charges.charges(read), "charges"), pruned_facts)
+    members = jobs.checkpoint(bodies.context_members(others.facts), "members")
     pruned = pruned_operations(tables, jobs)
     bases = stored_bases(tables, jobs, pruned)
     histories = jobs.checkpoint(histories_of(needed_facts(every, members, scope), bases), "histories")
     authorities = authority_pruning.plan(every, histories, pruned, jobs, scope)
-    carried = (
-        None if retained.pruned is None else jobs.checkpoint(retained.pruned.skeleton_sums(), "skeletons")
-    )
+    carried = None if pruned_facts is None else jobs.checkpoint(pruned_facts.skeleton_sums(), "skeletons")
     whole = None if carried is None else flows.added(carried.where("NOT is_damaged"))
     has_transitions = are_read(scope.reduction.lake_options)
-    planned = PlannedFacts(retained, members, histories, whole, bases, authorities, has_transitions)
-    facts = _that_count(retained, jobs)
+    planned = PlannedFacts(charged, others, members, histories, whole, bases, authorities, has_transitions)
+    facts = _that_count(others, jobs)
     ordinary = views.view(
         facts, states_of(histories, "chain"), members, jobs, has_transitions=has_transitions
     )
     # Without transitions: an epoch that proven bumps alone lead to is never taken back.
     final = views.view(facts, states_of(histories, "final"), members, jobs)
-    reduced = _reduced(retained, facts, ordinary, planned, whole, jobs)
-    found = holds.holds(facts, ordinary, final, reduced[FLOWS], scope.skip_window)
+    reduced = _reduced(others, charged, facts, ordinary, planned, whole, jobs)
     kept = every.where(is_of("authority") & scope.is_asked()).withColumn("size", _size())
     kept = kept if pruned is None else pruned.kept(kept)
     of_authorities = plan_members.of_authorities(kept, None if authorities is None else authorities.members())
-    every_member = plan_members.of_contexts(retained, found).unionByName(of_authorities)
+    of_contexts = plan_members.of_contexts(
+        charged, others, facts, (ordinary, final), reduced[FLOWS], scope.skip_window, jobs
+    )
+    every_member = of_contexts.unionByName(of_authorities)
     states = _stated(reduced[STATES], inputs_of(members, histories)).unionByName(
         _stated(histories.where(scope.is_asked()), own_bases(histories))
     )
@@ -101,25 +104,22 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     )  # fmt: skip
 
 
-def skeletons(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+def skeletons(plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
     """Encode the skeletons of chosen charges and operations; of other facts nothing stays."""
     planned: PlannedFacts = plan.context
-    stored = planned.retained.records.select(*KEY, "variant", "content_json")
-    named = stored.join(chosen.select(*KEY), list(KEY), "left_semi")
-    charges = bodies.parsed(named, flows.CHARGE).select(*kernels.CHARGE_COLUMNS)
-    encoded = map_batches(charges, kernels.charge_skeletons, kernels.SKELETON_SCHEMA)
-    if planned.authorities is not None:
-        bones = planned.authorities.members().where("skeleton IS NOT NULL")
-        encoded = encoded.unionByName(bones.select(*KEY, "skeleton"))
-    return chosen.select(*KEY).join(encoded, list(KEY), "left")
+    found = chosen.where(is_of("context")).withColumn("skeleton", charges.skeleton())
+    of_authorities = chosen.where(~is_of("context"))
+    if planned.authorities is None:
+        return found.unionByName(of_authorities.withColumn("skeleton", F.lit(None).cast("binary")))
+    bones = planned.authorities.members().select(*KEY, "skeleton")
+    joined = jobs.checkpoint(of_authorities.join(bones, list(KEY), "left"), "skeletons of operations")
+    return found.unionByName(joined)
 
 
 def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     """Encode the carry of each namespace: the sums of pruned and chosen charges, the state of the base."""
     planned: PlannedFacts = plan.context
-    named = planned.retained.facts.join(chosen.select(*KEY), list(KEY), "left_semi")
-    rows = named.select(*bodies.BODY, "variant", "content_json")
-    sums = flows.sums(bodies.parsed(rows, flows.CHARGE))
+    sums = charges.sums(chosen)
     if planned.carried is not None:
         sums = sums.unionByName(planned.carried)
     every, others = plan.states.select("namespace"), F.lit(NOTHING_WENT).alias("carry")
@@ -136,25 +136,23 @@ def reduce_rest(
 ) -> ReducedTables:  # fmt: skip
     """Reduce the namespaces of a plan from the facts that stay and the new carries."""
     planned: PlannedFacts = plan.context
-    named = plan.members.join(gone.select(*KEY, "skeleton"), list(KEY))
-    rows = named.select(*HOME, "record_id", "alt_id")
-    if planned.retained.pruned is not None:
-        rows = rows.unionByName(planned.retained.pruned.rows.select(*rows.columns))
+    rows = gone.select(*HOME, "record_id", "alt_id").where(is_of("context"))
+    before = planned.others.pruned
+    if before is not None:
+        rows = jobs.checkpoint(rows.unionByName(before.rows.select(*rows.columns)), "all that goes")
     homes = rows.select(*HOME).distinct()
-    gone_ids = jobs.checkpoint(rows, "all that goes")
-    carries_ = jobs.checkpoint(new_carries.join(homes, "namespace"), "new carries")
-    pruned = PrunedFacts(gone_ids.where(is_of("context")), carries_.where(is_of("context")))
-    rest = RetainedFacts(planned.retained.stored, pruned)
-    facts = _that_count(rest, jobs)
+    pruned = PrunedFacts(rows, jobs.checkpoint(new_carries.join(homes, "namespace"), "new carries"))
+    others, charged = (RetainedFacts(each.stored, pruned) for each in (planned.others, planned.charges))
+    facts = _that_count(others, jobs)
     seen = views.view(
         facts, states_of(planned.histories, "chain"), planned.members, jobs,
         has_transitions=planned.has_transitions,
     )  # fmt: skip
     # The carries that would be stored, as reducers read them.
-    reduced = _reduced(rest, facts, seen, planned, pruned.carried(), jobs)
+    reduced = _reduced(others, charged, facts, seen, planned, pruned.carried(), jobs)
     if planned.authorities is None:
         return reduced
-    theirs = named.where(is_of("authority"))
+    theirs = gone.where(is_of("authority"))
     return _together(reduced, planned.authorities.reduced_without(theirs, new_carries, jobs))
 
 
@@ -180,15 +178,19 @@ def _size() -> Column:
 
 
 def _reduced(
-    retained: RetainedFacts,
+    others: RetainedFacts,
+    charged: RetainedFacts,
     facts: DataFrame,
     seen: views.View,
     planned: PlannedFacts,
     carried: DataFrame | None,
     jobs: Jobs,
 ) -> dict[str, DataFrame]:
-    rows = views.reduced_rows(seen, facts, carried, planned.members, jobs)
-    states = state_hashes(retained.counted(), fold(DataFrame.unionByName, views.row_hashes(rows))).withColumn(
+    met = charged.facts.where("is_met")
+    rows = views.reduced_rows(seen, facts, met, carried, planned.members, jobs)
+    stored = others.stored.select(*_PLACE).unionByName(charged.stored.select(*_PLACE))
+    counted = RetainedFacts(stored, others.pruned).counted()
+    states = state_hashes(counted, fold(DataFrame.unionByName, views.row_hashes(rows))).withColumn(
         "reducer_version", F.lit(REDUCER)
     )
     return {**rows, STATES: jobs.checkpoint(states.select(*_STATE), "states")}
@@ -209,7 +211,7 @@ def _stated(states: DataFrame, inputs: DataFrame) -> DataFrame:
 def _damaged(planned: PlannedFacts, carried: DataFrame | None, jobs: Jobs) -> DataFrame | None:
     """Return the namespaces whose skeletons are not what their applied carry says: namespace."""
     parts = []
-    pruned = planned.retained.pruned
+    pruned = planned.others.pruned
     if pruned is not None and carried is not None and planned.carried is not None:
         parts.append(context_carries.damaged(pruned, carried, planned.carried))
     if planned.authorities is not None:

@@ -52,7 +52,7 @@ class DeviceLogs(EntryAdmission, Prunes):
         """Say of each message whether its body may be erased."""
         return pruning.plan(tables, jobs, scope)
 
-    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:  # noqa: ARG002 - the interface has it
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:  # noqa: ARG002 - the interface has them
         """Return no skeletons: rows of entries stay."""
         return pruning.skeletons(chosen)
 

@@ -39,7 +39,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
 
 def skeletons(chosen: DataFrame) -> DataFrame:
     """Return no skeletons: the rows stay."""
-    return chosen.select(*KEY, F.lit(None).cast("binary").alias("skeleton"))
+    return chosen.withColumn("skeleton", F.lit(None).cast("binary"))
 
 
 def carries(plan: PrunePlan) -> DataFrame:

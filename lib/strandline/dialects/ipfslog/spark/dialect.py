@@ -60,9 +60,9 @@ class Logs(LogAdmission, Prunes):
         """Say of each entry of stores with rows whether it decides anything; other logs keep all."""
         return pruning.plan(tables, jobs, scope)
 
-    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+    def skeletons_of(self, plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
         """Return what keeps the place of chosen entries in the order."""
-        return pruning.skeletons(plan, chosen)
+        return pruning.skeletons(plan, chosen, jobs)
 
     def carries_of(self, plan: PrunePlan, chosen: DataFrame) -> DataFrame:
         """Return store, write list and number of pruned entries of each log."""

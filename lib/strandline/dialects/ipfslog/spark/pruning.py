@@ -50,12 +50,13 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     return PrunePlan(jobs.persist(members, "what keeps entries"), states, _tables(reduced), planned)
 
 
-def skeletons(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
+def skeletons(plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:
     """Encode the skeletons of chosen entries."""
     planned: PlannedLogs = plan.context
     entries = planned.retained.entries.select(*kernels.ENTRY_COLUMNS)
     named = entries.join(chosen.select(*KEY), list(KEY), "left_semi")
-    return map_batches(named, kernels.encoded_skeletons, kernels.ENCODED_SCHEMA)
+    encoded = map_batches(named, kernels.encoded_skeletons, kernels.ENCODED_SCHEMA)
+    return jobs.checkpoint(chosen.join(encoded, list(KEY), "left"), "skeletons")
 
 
 def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
@@ -75,7 +76,7 @@ def reduce_rest(
 ) -> ReducedTables:
     """Reduce the logs of a plan from the entries that stay and all skeletons."""
     planned: PlannedLogs = plan.context
-    bones = gone.join(planned.configured.select("namespace", "bucket"), "namespace")
+    bones = gone.select(*KEY, "skeleton", "bucket")
     rest = planned.retained.without(Pruned(bones, carries.join(bones, "namespace", "left_semi")))
     return _tables(_reduced(rest, planned, tables, jobs, scope))
 

@@ -20,7 +20,7 @@ def flow_of(retained: RetainedFacts, key: FlowKey, jobs: Jobs) -> Flow:
     of_key = (
         (F.col("src") == _uuid(key.src)) & (F.col("dst") == _uuid(key.dst)) & (F.col("epoch") == key.epoch)
     )
-    rows = jobs.few(flow_budgets(retained.facts, retained.carried()).where(of_key), 1)
+    rows = jobs.few(flow_budgets(retained.facts, retained.carried(jobs)).where(of_key), 1)
     if not rows:
         return Flow(key)
     [row] = rows

@@ -11,6 +11,9 @@ from strandline.core.hashing import bucket_hash
 
 _EMPTY_BUCKET: Final = bucket_hash([]).hex().upper()
 _CONTEXT: Final = b"\x01"
+_SMALL_CBOR: Final = 24
+"""Numbers below it are one byte of CBOR."""
+
 _ID_AT: Final = len("context:") + 1
 
 
@@ -29,6 +32,17 @@ def _little_endian(number: Column, width: int) -> Column:
     # One expression in place of one per byte: each costs the driver several calls of the JVM.
     reversed_ = "".join(f"${at}" for at in range(width, 0, -1))
     return F.regexp_replace(digits, "(..)" * width, reversed_)
+
+
+def cbor_number(number: Column) -> Column:
+    """Return the CBOR of a number from 0 to 2^64 - 1, as hex."""
+    digits = F.conv(number.cast("string"), 10, 16)
+    found = F.concat(F.lit("1B"), F.lpad(digits, 16, "0"))
+    for head, width in (("1A", 8), ("19", 4), ("18", 2)):
+        found = F.when(
+            F.length(digits) <= width, F.concat(F.lit(head), F.lpad(digits, width, "0"))
+        ).otherwise(found)
+    return F.when(number < _SMALL_CBOR, F.lpad(digits, 2, "0")).otherwise(found)
 
 
 def id_bytes(uuid: Column) -> Column:

@@ -26,9 +26,13 @@ def flow_budgets(facts: DataFrame, carried: DataFrame | None = None) -> DataFram
     Gives:  the columns of `flow_budget`.
     Rows:   one per sender, receiver and epoch with a charge or a limit. A charge counts once, however often it came.
     """
-    rows = facts.select(*BODY, *READ)
-    each = sums(charges(rows))
-    return budgets(each if carried is None else each.unionByName(carried), limits(rows))
+    return budgets_of(charges(facts.select(*BODY, *READ)), facts, carried)
+
+
+def budgets_of(charges: DataFrame, facts: DataFrame, carried: DataFrame | None) -> DataFrame:
+    """Return the same of charges that were read before.  Reads: `charges`; facts: with the limits."""
+    each = sums(charges)
+    return budgets(each if carried is None else each.unionByName(carried), limits(facts.select(*BODY, *READ)))
 
 
 def charges(rows: DataFrame) -> DataFrame:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.spark.touched import GROUPS, Group
@@ -44,9 +45,9 @@ class Contexts:
         is_again = F.col(group) & F.col("is_out").isNull()
         return replace(self, named=marked.withColumn(group, is_again).drop("is_out"))
 
-    def carried(self) -> DataFrame | None:
+    def carried(self, jobs: Jobs) -> DataFrame | None:
         """Return what pruned charges add up to, in the contexts whose budgets are computed again, as `flows.sums`."""
-        sums = self.retained.carried()
+        sums = self.retained.carried(jobs)
         return None if sums is None else self._of(sums, "flows")
 
     def _of(self, rows: DataFrame, group: Group) -> DataFrame:

@@ -1,4 +1,4 @@
-"""What keeps the bodies of contexts, as joins: the rules of `reduce.contexts.holds`."""
+"""What keeps the bodies of contexts but for charges, as joins: the rules of `reduce.contexts.holds`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
 from strandline.dialects.aura.spark.contexts.bindings import PAIR
-from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
+from strandline.dialects.aura.spark.contexts.bodies import BODY, parsed
 from strandline.dialects.aura.spark.contexts.channels import bump_hash
 from strandline.dialects.aura.spark.contexts.views import View
 from strandline.frames.pruning import GENERATION, boundary
@@ -19,49 +19,50 @@ from strandline.frames.pruning import GENERATION, boundary
 _CHECKPOINT: Final = "AmpChannelCheckpoint"
 _PROPOSED: Final = "AmpProposedChannelEpochBump"
 _COMMITTED: Final = "AmpCommittedChannelEpochBump"
-_CHARGE: Final = "FlowCharge"
 _CHANNEL: Final = ("namespace", "channel")
 _PEERS: Final = (*_CHANNEL, "chan_epoch")
-_FLOW: Final = ("namespace", "src", "dst", "epoch")
 _ID: Final = ("namespace", "body_id")
 _Rule: TypeAlias = Callable[[DataFrame, View], DataFrame]
 
 
-def holds(facts: DataFrame, ordinary: View, final: View, budgets: DataFrame, skip_window: int) -> DataFrame:
-    """Say of each body of a kind that can go what keeps it: the first rule of `reduce.contexts.pruning.plan_context`.
+def holds(facts: DataFrame, ordinary: View, final: View) -> DataFrame:
+    """Say of each checkpoint and each proposed bump what keeps it in its channel.
 
-    Reads:  facts: the facts that count; ordinary, final: the views; budgets: rows of `flow_budget`.
-    Gives:  namespace, body_id, hold (null: it may go).
-    Rows:   one per charge, checkpoint and proposed bump.
+    Reads:  facts: the facts that count; ordinary, final: the views.
+    Gives:  namespace, body_id, hold (null: it may go, but for `flags`).
+    Rows:   one per body.
+    """
+    rows = facts.select(*BODY, "variant", "content_json")
+    checkpoints = parsed(rows, _CHECKPOINT).select(*BODY, "channel", "chan_epoch", "base_gen").distinct()
+    return _of_channels(checkpoints, _of_checkpoints, ordinary, final).unionByName(
+        _of_channels(_bumps(rows), _of_bumps, ordinary, final)
+    )
+
+
+def flags(facts: DataFrame, ids: DataFrame, final: View) -> DataFrame:
+    """Return the bodies that other facts keep, by the first rule of `reduce.contexts.pruning.plan_context`.
+
+    Reads:  facts: the facts that count, but for charges; ids: namespace, body_id, record_id of all that count.
+    Gives:  namespace, body_id, flag.
+    Rows:   one per body.
     """
     rows = facts.select(*BODY, "variant", "content_json", "attest")
-    pending = _pending(rows, final)
-    bumps = (
-        parsed(rows.drop("attest"), _PROPOSED).select(*BODY, "channel", "parent_epoch", "bump_id").distinct()
+    pending, bumps = _pending(rows, final), _bumps(rows)
+    needed = _needed(bumps, rows, pending, final).unionByName(
+        pending.select("namespace", F.col("operation_hash").alias("body_id"))
     )
-    checkpoints = (
-        parsed(rows.drop("attest"), _CHECKPOINT).select(*BODY, "channel", "chan_epoch", "base_gen").distinct()
-    )
-    own = [
-        _of_charges(rows, budgets, skip_window),
-        _of_channels(checkpoints, _of_checkpoints, ordinary, final),
-        _of_channels(bumps, _of_bumps, ordinary, final),
+    found = [
+        _referenced(facts, ids).select(*_ID, F.lit(0).alias("rank")),
+        needed.select(*_ID, F.lit(1).alias("rank")),
     ]
-    every = fold(DataFrame.unionByName, own)
-    flags = {
-        "is_referenced": _referenced(facts),
-        "is_needed": _needed(bumps, rows, pending, final).unionByName(
-            pending.select("namespace", F.col("operation_hash").alias("body_id"))
-        ),
-    }
-    for flag, named in flags.items():
-        every = every.join(named.distinct().withColumn(flag, F.lit(True)), list(_ID), "left")
-    hold = (
-        F.when(F.col("is_referenced"), F.lit("RECEIPT_REFERENCE"))
-        .when(F.col("is_needed"), F.lit("PENDING_CONSENSUS"))
-        .otherwise(F.col("hold"))
-    )
-    return every.select(*_ID, hold.alias("hold"))
+    first = fold(DataFrame.unionByName, found).groupBy(*_ID).agg(F.min("rank").alias("rank"))
+    name = F.when(F.col("rank") == 0, F.lit("RECEIPT_REFERENCE")).otherwise(F.lit("PENDING_CONSENSUS"))
+    return first.select(*_ID, name.alias("flag"))
+
+
+def _bumps(rows: DataFrame) -> DataFrame:
+    proposed = parsed(rows.select(*BODY, "variant", "content_json"), _PROPOSED)
+    return proposed.select(*BODY, "channel", "parent_epoch", "bump_id").distinct()
 
 
 def generation() -> Column:
@@ -71,13 +72,13 @@ def generation() -> Column:
     return F.coalesce(*(content[variant][name] for variant, name in KINDS.items()))
 
 
-def _referenced(facts: DataFrame) -> DataFrame:
+def _referenced(facts: DataFrame, ids: DataFrame) -> DataFrame:
     """Return the bodies that a receipt names, by their id or that of a copy.  Gives: namespace, body_id."""
     told = F.from_json("content_json", "RendezvousReceipt STRUCT<envelope_id: STRING>")["RendezvousReceipt"]
     envelopes = facts.where("kind = 'RendezvousReceipt'").select(
         "namespace", F.unhex(told["envelope_id"]).alias("id")
     )
-    copies = facts.select(*_ID, F.col("record_id").alias("id")).join(
+    copies = ids.select(*_ID, F.col("record_id").alias("id")).join(
         envelopes, ["namespace", "id"], "left_semi"
     )
     return copies.select(*_ID).unionByName(envelopes.withColumnRenamed("id", "body_id"))
@@ -101,19 +102,6 @@ def _needed(bumps: DataFrame, rows: DataFrame, pending: DataFrame, final: View) 
     )
     by_commit = bumps.join(open_, [*_CHANNEL, "bump_id"], "left_semi")
     return by_consensus.select(*_ID).unionByName(by_commit.select(*_ID))
-
-
-def _of_charges(rows: DataFrame, budgets: DataFrame, skip_window: int) -> DataFrame:
-    """Gives: namespace, body_id, hold.  Rows: one per charge."""
-    each = parsed(rows, _CHARGE).withColumn("is_met", is_attested_by("src"))
-    charges = each.groupBy(*_ID, "src", "dst", "epoch", "nonce").agg(F.max("is_met").alias("is_met"))
-    tips = budgets.select(*_FLOW, "tip_nonce")
-    placed = charges.join(tips, list(_FLOW), "left")
-    tip = F.coalesce("tip_nonce", F.lit(0).cast(GENERATION))
-    hold = F.when(~F.col("is_met"), F.lit("UNMET")).when(
-        F.col("nonce") >= boundary(tip, skip_window), F.lit("WINDOW")
-    )
-    return placed.select(*_ID, hold.alias("hold"))
 
 
 def _of_checkpoints(checkpoints: DataFrame, seen: View) -> DataFrame:

@@ -82,7 +82,7 @@ def reduce(
         elif not touched.is_full:
             homes = named.select(*HOME)
             retained = retained.of(F.broadcast(homes) if is_few else homes)
-        contexts = Contexts(named, groups, retained, touched.is_full)
+        contexts = Contexts(named, groups, retained.looked_through(jobs), touched.is_full)
         parts.append(_reduced(contexts, members, touched, tables, jobs, scope))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
@@ -137,7 +137,7 @@ def _budgets(contexts: Contexts, changes: DataFrame | None, tables: Tables, jobs
         contexts = contexts.without_news("flows", found.contexts)
         if not jobs.has_rows(contexts.of("flows")):
             return found.budgets
-    whole = views.flow_rows(contexts.facts_of("flows"), contexts.carried(), jobs)
+    whole = views.flow_rows(contexts.facts_of("flows"), contexts.carried(jobs), jobs)
     return whole if found is None else whole.unionByName(found.budgets)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +17,7 @@ from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
 
 _KINDS: Final = ("context",)
+_BODY: Final = ("namespace", "body_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class PrunedFacts:
 
     def bodies(self) -> DataFrame:
         """Return the pruned bodies.  Gives: namespace, body_id.  Rows: one per body."""
-        return self.rows.select("namespace", F.col("alt_id").alias("body_id")).distinct()
+        return bodies_of(self.rows).distinct()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +52,41 @@ class RetainedFacts:
     """Rows of `aura_fact` of contexts. `pruned` is None if no context has pruned facts.
 
     Other copies of a pruned body, and rows that a collection has not deleted yet, are in `stored`: they do not count.
+    `copied`: the pruned facts of which the body is stored (namespace, record_id, alt_id), or None if nobody has looked
+    for them yet; `is_apart`: there are none.
     """
 
     stored: DataFrame
     pruned: PrunedFacts | None
+    copied: DataFrame | None = None
+    is_apart: bool = False
 
     @property
     def facts(self) -> DataFrame:
         """The facts that count: no copies of pruned bodies."""
-        if self.pruned is None:
+        if self.pruned is None or self.is_apart:
             return self.stored
-        return self.stored.join(self.pruned.bodies(), ["namespace", "body_id"], "left_anti")
+        gone = self.pruned.rows if self.copied is None else self.copied
+        return self.stored.join(bodies_of(gone), list(_BODY), "left_anti")
 
     @property
     def records(self) -> DataFrame:
         """The stored facts that are not pruned themselves, with other copies of pruned bodies."""
-        if self.pruned is None:
+        if self.pruned is None or self.is_apart:
             return self.stored
-        return self.stored.join(self.pruned.rows.select(*KEY), list(KEY), "left_anti")
+        gone = self.pruned.rows if self.copied is None else self.copied
+        return self.stored.join(gone.select(*KEY), list(KEY), "left_anti")
+
+    def looked_through(self, jobs: Jobs) -> RetainedFacts:
+        """Return the same for facts that are read several times: mostly no pruned body is stored in a copy."""
+        if self.pruned is None:
+            return self
+        rows = self.pruned.rows.select(*KEY, "alt_id")
+        stored = self.stored.select("namespace", F.col("body_id").alias("alt_id"))
+        copied = jobs.checkpoint(
+            rows.join(stored, ["namespace", "alt_id"], "left_semi"), "copies of pruned facts"
+        )
+        return replace(self, copied=copied, is_apart=not jobs.has_rows(copied))
 
     def where(self, is_wanted: Column) -> RetainedFacts:
         """Return the facts of the contexts for which a condition on namespace and bucket is true."""
@@ -93,7 +111,7 @@ class RetainedFacts:
             ids = ids.unionByName(self.pruned.rows.select(*HOME))
         return ids.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
 
-    def carried(self) -> DataFrame | None:
+    def carried(self, jobs: Jobs) -> DataFrame | None:
         """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts.
 
         Where a carry is damaged the skeletons are added up.
@@ -101,6 +119,9 @@ class RetainedFacts:
         damaged = self.damaged()
         if self.pruned is None or damaged is None:
             return None
+        damaged = jobs.checkpoint(damaged, "damaged carries")
+        if not jobs.has_rows(damaged):
+            return self.pruned.carried()
         rest = PrunedFacts(self.pruned.rows.join(damaged, "namespace", "left_semi"), self.pruned.carries)
         instead = rest.skeleton_sums().where("NOT is_damaged").drop("is_damaged")
         return self.pruned.carried().unionByName(instead)
@@ -120,6 +141,11 @@ class RetainedFacts:
         each = stored.select("namespace", "equivocation_id", F.explode("members").alias("record_id"))
         named = each.join(self.pruned.rows.select(*KEY), list(KEY), "left_semi")
         return stored.join(named, ["namespace", "equivocation_id"], "left_semi")
+
+
+def bodies_of(pruned: DataFrame) -> DataFrame:
+    """Return the bodies of rows of `pruned_record`.  Gives: namespace, body_id."""
+    return pruned.select("namespace", F.col("alt_id").alias("body_id"))
 
 
 def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFacts:

@@ -69,15 +69,16 @@ def capability_rows(facts: DataFrame, members: DataFrame, jobs: Jobs) -> DataFra
 
 
 def reduced_rows(
-    seen: View, facts: DataFrame, carried: DataFrame | None, members: DataFrame, jobs: Jobs
-) -> dict[str, DataFrame]:
+    seen: View, facts: DataFrame, charges: DataFrame, carried: DataFrame | None, members: DataFrame, jobs: Jobs
+) -> dict[str, DataFrame]:  # fmt: skip
     """Return the rows of the reduced tables of contexts by table.
 
-    Reads:  carried: `flows.sums` of pruned charges, or None; the others as in `view`.
+    Reads:  facts: all but charges; charges: as `flows.charges` gives them; carried: `flows.sums` of pruned charges, or
+            None; the others as in `view`.
     """
     return {
         **granted_rows(seen, jobs),
-        FLOWS: flow_rows(facts, carried, jobs),
+        FLOWS: jobs.checkpoint(flows.budgets_of(charges, facts, carried), FLOWS),
         CAPABILITIES: capability_rows(facts, members, jobs),
     }
 

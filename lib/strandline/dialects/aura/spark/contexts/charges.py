@@ -1,0 +1,77 @@
+"""Charges of contexts in a plan: their JSON is parsed once; then what keeps them, and the skeletons that stay."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs
+from strandline.dialects.aura.spark.contexts import flows
+from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
+from strandline.dialects.aura.spark.contexts.encoding import cbor_number, id_bytes
+from strandline.frames.pruning import GENERATION, boundary
+
+_ID: Final = ("namespace", "body_id")
+_FLOW: Final = ("src", "dst", "epoch")
+_CONTENT: Final = (*_FLOW, "cost", "nonce")
+_HEAD: Final = "8550"
+"""CBOR of the start of a list of five, and of the length of 16 bytes."""
+
+
+def is_charge() -> Column:
+    """Return whether a fact is a charge.  Reads: variant."""
+    return F.col("variant").eqNullSafe(flows.CHARGE)
+
+
+def charges(facts: DataFrame) -> DataFrame:
+    """Read charges.
+
+    Reads:  BODY, record_id, size, flows.READ.
+    Gives:  BODY, record_id, size, src, dst, epoch, cost, nonce, is_met (its sender attests it).
+    Rows:   one per fact that is a charge.
+    """
+    each = parsed(facts.select(*BODY, "record_id", "size", *flows.READ), flows.CHARGE)
+    return each.withColumn("is_met", F.coalesce(is_attested_by("src"), F.lit(False))).drop("attest")
+
+
+def holds(rows: DataFrame, budgets: DataFrame, skip_window: int, jobs: Jobs) -> DataFrame:
+    """Say what keeps each charge, but for what other facts say.
+
+    Reads:  `charges` that count; budgets: rows of `flow_budget`.
+    Gives:  the columns of `rows`, hold.
+    Rows:   one per row. A charge is met if a copy of it is.
+    """
+    is_met = F.col("is_met")
+    unmet = rows.where(~is_met)
+    if jobs.has_rows(unmet):
+        met = unmet.select(*_ID).distinct().join(rows.where(is_met).select(*_ID), list(_ID), "left_semi")
+        rows = rows.join(met.withColumn("has_met", F.lit(True)), list(_ID), "left")
+        is_met = F.coalesce("has_met", is_met)
+    tips = budgets.select("namespace", *_FLOW, "tip_nonce")
+    tip = F.coalesce("tip_nonce", F.lit(0).cast(GENERATION))
+    hold = F.when(~is_met, F.lit("UNMET")).when(F.col("nonce") >= boundary(tip, skip_window), F.lit("WINDOW"))
+    placed = rows.join(tips, ["namespace", *_FLOW], "left").withColumn("hold", hold)
+    return placed.drop("tip_nonce", "has_met")
+
+
+def detail() -> Column:
+    """Return what `PrunePlan.members` keep of a charge: its content, whether it counts.  Reads: `charges`, is_gone."""
+    counts: Any = F.col("is_gone").isNull().alias("counts")
+    return F.struct(*_CONTENT, counts).alias("detail")
+
+
+def sums(chosen: DataFrame) -> DataFrame:
+    """Return what chosen charges add to their budgets, as `flows.sums`.  Reads: `PrunePlan.members`."""
+    each = chosen.where("detail.counts").select(
+        "namespace", "bucket", F.col("alt_id").alias("body_id"), *(f"detail.{name}" for name in _CONTENT)
+    )
+    return flows.sums(each)
+
+
+def skeleton() -> Column:
+    """Return the skeleton of a charge: `reduce.contexts.skeletons.charge_skeleton`; null for others.  Reads: detail."""
+    src, dst, *numbers = (F.col(f"detail.{name}") for name in _CONTENT)
+    ids = (F.lit(_HEAD), F.hex(id_bytes(src)), F.lit(_HEAD[2:]), F.hex(id_bytes(dst)))
+    return F.unhex(F.concat(*ids, *map(cbor_number, numbers)))

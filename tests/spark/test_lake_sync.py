@@ -3,8 +3,6 @@
 That a lake that brings all of another ends equal is a law of `support.conformance`.
 """
 
-import shutil
-
 import pytest
 
 from strandline.core.errors import UsageError
@@ -14,10 +12,8 @@ from strandline.dialects.sdmp.codec import batch, render
 from strandline.pipelines.faults import Faults
 from support.ipfslog_cases import entry, who
 from support.lakes import Lake, write_files
-from support.log_lakes import union
 from support.own_cases import journal_of, node_of, own_node
 from support.own_runs import own_run
-from support.pruning import pruned_row
 
 
 def held(lake, tables):
@@ -157,10 +153,3 @@ def test_one_lake_on_both_sides_and_a_lake_that_is_none_are_refused_and_nothing_
         assert refused.value.code == code
     assert absent.bring(lake, dry_run=True).counts["missing"] == 0
     assert not (tmp_path / "absent").exists()
-    shutil.copytree(lake.path, tmp_path / "pruned")
-    pruned = Lake(lake.spark, lake.settings, tmp_path / "pruned")
-    union(pruned, "pruned_record", [pruned_row(entry("gone"), 1)])
-    for here, other in ((lake, pruned), (pruned, lake)):
-        with pytest.raises(UsageError) as refused:
-            here.bring(other)
-        assert refused.value.code == "SYNC_PRUNED"

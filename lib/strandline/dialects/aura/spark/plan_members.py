@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.reduce.contexts.holds import GENERATION as KINDS
 from strandline.dialects.aura.spark.contexts import charges, flows, holds
-from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts
+from strandline.dialects.aura.spark.contexts.retained import RetainedFacts, bodies_of
 from strandline.dialects.aura.spark.contexts.views import View
 from strandline.dialects.aura.spark.tables import HOME
 from strandline.dialects.aura.types import ZERO
@@ -37,34 +37,30 @@ def of_contexts(
     flags = jobs.checkpoint(holds.flags(facts, ids, final), "bodies that others need")
     held = charges.holds(charged.records, budgets, skip_window, jobs)
     found = holds.holds(facts, ordinary, final)
-    return _of_charges(held, charged.pruned, flags, jobs).unionByName(
-        _of_others(others.records, others.pruned, found, flags)
+    return _of_charges(_marked(held, charged), flags, jobs).unionByName(
+        _of_others(_marked(others.records, others), found, flags)
     )
 
 
-def _of_charges(held: DataFrame, pruned: PrunedFacts | None, flags: DataFrame, jobs: Jobs) -> DataFrame:
+def _of_charges(rows: DataFrame, flags: DataFrame, jobs: Jobs) -> DataFrame:
     """Say of each stored charge what keeps it.
 
-    Reads:  held: `charges.holds` of those that are not pruned themselves; flags: `holds.flags`, computed.
+    Reads:  rows: `charges.holds`, is_gone; flags: `holds.flags`, computed.
     Gives:  as `PrunePlan.members`.
     """
-    rows = _marked(held, pruned)
     if jobs.has_rows(flags):
-        rows = rows.join(flags, list(_ID), "left")
-        rows = rows.withColumn("hold", F.coalesce("flag", "hold"))
+        rows = rows.join(flags, list(_ID), "left").withColumn("hold", F.coalesce("flag", "hold"))
     rows = rows.withColumn("variant", F.lit(flows.CHARGE))
     return _as_members(rows, F.col("nonce"), _unless_gone(F.col("hold")), charges.detail())
 
 
-def _of_others(
-    records: DataFrame, pruned: PrunedFacts | None, found: DataFrame, flags: DataFrame
-) -> DataFrame:
+def _of_others(rows: DataFrame, found: DataFrame, flags: DataFrame) -> DataFrame:
     """Say of each other stored fact of contexts what keeps it.
 
-    Reads:  records: rows of `aura_fact` that are not pruned themselves; found: `holds.holds`; flags: `holds.flags`.
+    Reads:  rows of `aura_fact`, is_gone; found: `holds.holds`; flags: `holds.flags`.
     Gives:  as `PrunePlan.members`.
     """
-    kept = _marked(records, pruned).join(found, list(_ID), "left").join(flags, list(_ID), "left")
+    kept = rows.join(found, list(_ID), "left").join(flags, list(_ID), "left")
     hold = F.when(F.coalesce(~F.col("variant").isin(*KINDS), F.lit(True)), F.lit("KIND_KEPT")).otherwise(
         F.coalesce("flag", "hold")
     )
@@ -87,11 +83,12 @@ def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
     return _as_members(facts, F.col("height"), hold)
 
 
-def _marked(records: DataFrame, pruned: PrunedFacts | None) -> DataFrame:
-    """Mark the facts whose body is pruned: is_gone, or null."""
-    if pruned is None:
-        return records.withColumn("is_gone", F.lit(None).cast("boolean"))
-    return records.join(pruned.bodies().withColumn("is_gone", F.lit(True)), list(_ID), "left")
+def _marked(rows: DataFrame, retained: RetainedFacts) -> DataFrame:
+    """Mark the facts whose body is pruned: is_gone, or null.  Reads: rows of `retained.records`."""
+    if retained.pruned is None or retained.is_apart:
+        return rows.withColumn("is_gone", F.lit(None).cast("boolean"))
+    gone = retained.pruned.rows if retained.copied is None else retained.copied
+    return rows.join(bodies_of(gone).distinct().withColumn("is_gone", F.lit(True)), list(_ID), "left")
 
 
 def _unless_gone(hold: Column) -> Column:

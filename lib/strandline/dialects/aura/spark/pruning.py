@@ -68,9 +68,9 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     read = every.where(is_of("context") & scope.is_asked()).select(*_COLUMNS, _size())
     # Read once: a plan looks at charges some five times, at other facts some thirty times.
     rows = jobs.persist(read.where(~charges.is_charge()), "facts")
-    others = retained_facts(rows, tables, jobs).where(scope.is_asked())
+    others = retained_facts(rows, tables, jobs).where(scope.is_asked()).looked_through(jobs)
     pruned_facts = others.pruned
-    charged = RetainedFacts(jobs.persist(charges.charges(read), "charges"), pruned_facts)
+    charged = RetainedFacts(jobs.persist(charges.charges(read), "charges"), pruned_facts).looked_through(jobs)
     members = jobs.checkpoint(bodies.context_members(others.facts), "members")
     pruned = pruned_operations(tables, jobs)
     bases = stored_bases(tables, jobs, pruned)
@@ -131,9 +131,7 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     return encoded.unionByName(told).unionByName(rest)
 
 
-def reduce_rest(
-    plan: PrunePlan, gone: DataFrame, new_carries: DataFrame, jobs: Jobs
-) -> ReducedTables:  # fmt: skip
+def reduce_rest(plan: PrunePlan, gone: DataFrame, new_carries: DataFrame, jobs: Jobs) -> ReducedTables:
     """Reduce the namespaces of a plan from the facts that stay and the new carries."""
     planned: PlannedFacts = plan.context
     rows = gone.select(*HOME, "record_id", "alt_id").where(is_of("context"))
@@ -170,7 +168,8 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
 
 def _that_count(retained: RetainedFacts, jobs: Jobs) -> DataFrame:
     """Return the facts that count, without the plan that leaves out pruned bodies."""
-    return retained.facts if retained.pruned is None else jobs.checkpoint(retained.facts, "facts that count")
+    is_plain = retained.pruned is None or retained.is_apart
+    return retained.facts if is_plain else jobs.checkpoint(retained.facts, "facts that count")
 
 
 def _size() -> Column:

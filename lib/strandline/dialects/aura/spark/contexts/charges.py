@@ -39,7 +39,7 @@ def charges(facts: DataFrame) -> DataFrame:
 def holds(rows: DataFrame, budgets: DataFrame, skip_window: int, jobs: Jobs) -> DataFrame:
     """Say what keeps each charge, but for what other facts say.
 
-    Reads:  `charges` that count; budgets: rows of `flow_budget`.
+    Reads:  `charges` that are not pruned themselves; budgets: rows of `flow_budget`.
     Gives:  the columns of `rows`, hold.
     Rows:   one per row. A charge is met if a copy of it is.
     """

@@ -42,10 +42,6 @@ class PrunedFacts:
         once = self.rows.where("skeleton IS NOT NULL").dropDuplicates(["namespace", "alt_id"])
         return map_batches(once.select(*kernels.PRUNED_COLUMNS), kernels.skeleton_sums, kernels.SUM_SCHEMA)
 
-    def bodies(self) -> DataFrame:
-        """Return the pruned bodies.  Gives: namespace, body_id.  Rows: one per body."""
-        return bodies_of(self.rows).distinct()
-
 
 @dataclass(frozen=True, slots=True)
 class RetainedFacts:

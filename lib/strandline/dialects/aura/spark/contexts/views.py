@@ -41,13 +41,19 @@ def view(
     Reads:  facts: rows of `aura_fact` that count; chains: authority, commitment; members: `bodies.context_members`.
     """
     granted = jobs.checkpoint(bodies.granted(facts, chains, members), "bodies")
-    proven = jobs.checkpoint(bindings.proven_pairs(granted), "consensus")
-    committed = jobs.checkpoint(channels.commits(granted, proven), "commits")
-    moves = None
-    if has_transitions:
-        moves = jobs.checkpoint(transitions.moves(granted, proven), "transitions")
-    found = channels.channel_epochs(granted, committed, moves)
-    return View(granted, proven, committed, jobs.checkpoint(found, CHANNELS))
+    if not jobs.has_rows(granted):
+        # Of a frame that is known to be empty Spark plans no job, so nothing needs to be kept.
+        return _view(granted.limit(0), lambda frame, _: frame, has_transitions=has_transitions)
+    return _view(granted, jobs.checkpoint, has_transitions=has_transitions)
+
+
+def _view(granted: DataFrame, kept: Callable[[DataFrame, str], DataFrame], *, has_transitions: bool) -> View:
+    proven = kept(bindings.proven_pairs(granted), "consensus")
+    committed = kept(channels.commits(granted, proven), "commits")
+    moves = kept(transitions.moves(granted, proven), "transitions") if has_transitions else None
+    return View(
+        granted, proven, committed, kept(channels.channel_epochs(granted, committed, moves), CHANNELS)
+    )
 
 
 def granted_rows(seen: View, jobs: Jobs) -> dict[str, DataFrame]:

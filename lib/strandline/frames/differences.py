@@ -13,7 +13,7 @@ ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 def with_pruned(ids: DataFrame, pruned: DataFrame) -> DataFrame:
     """Add the pruned records to the stored ones. A record that is both is pruned: its collection has yet to end.
 
-    Reads:  ids: ID_COLUMNS and further ones; pruned: the same columns.
+    Reads:  ids: ID_COLUMNS and further ones; pruned: these columns.
     Gives:  the columns of `ids`, and is_pruned.
     Rows:   one per record.
     """

@@ -48,16 +48,17 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     usable = F.col("reason").isNull() & F.col("s_snapshot_id").isNotNull() & prune_plans.has_base()
     judged = jobs.checkpoint(judged.withColumn("is_usable", usable), "choice of snapshots")
     using = judged.where("is_usable").select("namespace")
-    chosen = planned.prunable
+    chosen = prunable = planned.prunable
     # Mostly no snapshot waits to be applied: joins by record would shuffle all that may go.
     if jobs.has_rows(using):
         only = planned.to_prune.join(using, "namespace", "left_semi")
-        free = planned.prunable.join(using, "namespace", "left_anti")
-        chosen = free.unionByName(planned.prunable.join(only, list(KEY), "left_semi"))
-        chosen = jobs.checkpoint(chosen, "what goes")
+        free = prunable.join(using, "namespace", "left_anti")
+        chosen = free.unionByName(prunable.join(only, list(KEY), "left_semi"))
     damaged = judged.where(F.col("reason") == DAMAGED).select("namespace")
     if jobs.has_rows(damaged):
-        chosen = jobs.checkpoint(chosen.join(damaged, "namespace", "left_anti"), "what goes")
+        chosen = chosen.join(damaged, "namespace", "left_anti")
+    if chosen is not prunable:
+        chosen = jobs.checkpoint(chosen, "what goes")
     carries = jobs.checkpoint(planned.prunes.carries_of(planned.plan, chosen), "carries")
     # A snapshot whose carry is not what its records add up to is damaged, too.
     compared = judged.join(carries, "namespace", "left")
@@ -80,7 +81,7 @@ def choose(planned: Planned, min_prunable: int, jobs: SparkJobs) -> Round:
     some = judged.join(left.select("namespace"), "namespace", "left_semi")
     taken = new_snapshots.new_snapshots(planned, some.where("NOT is_usable"), chosen, carries, jobs)
     goes = jobs.row(left.agg(F.coalesce(F.sum("records"), F.lit(0)).alias("records")))["records"]
-    may_go = jobs.row(planned.prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
+    may_go = jobs.row(prunable.agg(F.count(F.lit(1)).alias("records")))["records"]
     return Round(planned, judged, chosen, goes == may_go, carries, jobs.checkpoint(taken, "new snapshots"))
 
 

@@ -16,9 +16,9 @@ from strandline.frames.known import pruned_records
 from strandline.frames.row_rules import is_comparable
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
+from strandline.tables.prunings import PRUNED
 from strandline.tables.reads import TableReads
 
-PRUNED = "pruned_record"
 KEY = ("bucket", "namespace", "record_id")
 SHOWN = 50
 
@@ -51,11 +51,15 @@ def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: S
     of the set limit the join by ids. A set is the stored and the pruned records: what was pruned here is not missing,
     and what was pruned there cannot be copied.
     """
-    every = _records_there(there, dialect)
+    tables = dialect.info.ingest_tables
+    every = _with_pruned(_union(_named(there.ids(table), table) for table in tables), there, dialect)
     if not jobs.has_rows(every):
         return Comparison(None)
     theirs = every.where("is_comparable").select(*differences.ID_COLUMNS, "is_pruned")
-    ours = theirs.limit(0) if here is None else _records_here(here, dialect)
+    ours = theirs.limit(0)
+    if here is not None:
+        stored = _union(_named(here.read(table).select(*KEY), table) for table in tables)
+        ours = _with_pruned(stored, here, dialect)
     counts = jobs.checkpoint(differences.compared(every, ours), "compared namespaces")
     alike = (F.col("there") == F.col("here")) & (F.col("there") > 0)
     totals = jobs.row(
@@ -89,28 +93,16 @@ def compare(here: TableReads | None, there: OtherLake, dialect: Dialect, jobs: S
     )  # fmt: skip
 
 
-def _records_there(there: OtherLake, dialect: Dialect) -> DataFrame:
-    """Return differences.ID_COLUMNS, is_comparable and is_pruned of all records of the dialect in another lake."""
-    # The version of `pruned_record` is not older: a record that a collection deletes meanwhile is in one of them.
-    stored = _union(_named(there.ids(table), table) for table in dialect.info.ingest_tables)
-    if not there.has_files(PRUNED):
+def _with_pruned(stored: DataFrame, tables: TableReads | OtherLake, dialect: Dialect) -> DataFrame:
+    """Add the pruned records of the dialect, erased ones among them, and is_pruned.
+
+    `stored` was read before: a record that a collection deletes meanwhile is then in one of both.
+    """
+    if not tables.has_files(PRUNED):
         return stored.withColumn("is_pruned", F.lit(False))
-    pruned = _pruned(there.read(PRUNED), dialect).withColumn("is_comparable", F.lit(True))
-    return differences.with_pruned(stored, pruned)
-
-
-def _records_here(here: TableReads, dialect: Dialect) -> DataFrame:
-    """Return differences.ID_COLUMNS and is_pruned of all records of the dialect in this lake."""
-    stored = _union(_named(here.read(table).select(*KEY), table) for table in dialect.info.ingest_tables)
-    if not here.has_files(PRUNED):
-        return stored.withColumn("is_pruned", F.lit(False))
-    return differences.with_pruned(stored, _pruned(here.read(PRUNED), dialect))
-
-
-def _pruned(pruned: DataFrame, dialect: Dialect) -> DataFrame:
-    """Return differences.ID_COLUMNS of the pruned records of a dialect, erased ones among them."""
-    rows = pruned_records(pruned, dialect.info.kinds, form_of(dialect.info))
-    return _named(rows.select(*KEY), dialect.info.record_table)
+    rows = pruned_records(tables.read(PRUNED), dialect.info.kinds, form_of(dialect.info)).select(*KEY)
+    named = _named(rows, dialect.info.record_table).withColumn("is_comparable", F.lit(True))
+    return differences.with_pruned(stored, named)
 
 
 def _named(ids: DataFrame, table: str) -> DataFrame:

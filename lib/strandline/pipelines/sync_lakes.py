@@ -14,7 +14,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
 from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admission import Admitter, Merged, counts_of
-from strandline.pipelines.comparison import PRUNED, Comparison, compare
+from strandline.pipelines.comparison import Comparison, compare
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.missing_rows import RowsLost, missing_rows
 from strandline.pipelines.quarantine_writer import QUARANTINE
@@ -28,6 +28,7 @@ from strandline.tables import lake
 from strandline.tables.contents import ContentScan
 from strandline.tables.location import Location
 from strandline.tables.other_lake import OtherLake
+from strandline.tables.prunings import PRUNED
 from strandline.tables.refusals import lake_not_found, table_missing
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore

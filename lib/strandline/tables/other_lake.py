@@ -58,7 +58,7 @@ class OtherLake:
         return self.marked(table).where(~is_comparable())
 
     def has_files(self, table: str) -> bool:
-        """Return False if the table has no live data file, as far as this can be told without Spark."""
+        """Return False if the log of a local table names no live data file; True for any other lake."""
         return self._reads.has_files(table)
 
     def check(self, tables: Iterable[str]) -> None:

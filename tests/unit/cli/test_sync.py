@@ -56,7 +56,7 @@ def reported(*, dry_run: bool, pruned: int = 0) -> Report:
             "there": 9,
             "here": 7,
             "missing": 2,
-            "pruned_there": 3,
+            "pruned_there": pruned,
         }
     ]
     counts = {"equal": 1, "behind": 51, "missing": 102, "pruned_there": pruned, "incomplete": min(pruned, 1)}

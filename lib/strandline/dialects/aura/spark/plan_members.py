@@ -17,9 +17,6 @@ from strandline.dialects.aura.types import ZERO
 from strandline.frames.known import KEY
 
 _ID: Final = ("namespace", "body_id")
-_DETAIL: Final = (
-    "struct<src:string,dst:string,epoch:decimal(20,0),cost:bigint,nonce:decimal(20,0),counts:boolean>"
-)
 
 
 def of_contexts(
@@ -30,7 +27,7 @@ def of_contexts(
 
     Reads:  charged: as `charges.charges`; others: rows of `aura_fact`; facts: those of `others` that count; seen: the
             ordinary and the final view; budgets: rows of `flow_budget`.
-    Gives:  as `PrunePlan.members`.
+    Gives:  as `PrunePlan.members`, with `charges.detail`, which is null for all others.
     """
     ordinary, final = seen
     ids = charged.facts.select(*_ID, "record_id").unionByName(facts.select(*_ID, "record_id"))
@@ -38,7 +35,7 @@ def of_contexts(
     held = charges.holds(charged.records, budgets, skip_window, jobs)
     found = holds.holds(facts, ordinary, final)
     return _of_charges(_marked(held, charged), flags, jobs).unionByName(
-        _of_others(_marked(others.records, others), found, flags)
+        _of_others(_marked(others.records, others), found, flags), allowMissingColumns=True
     )
 
 
@@ -85,9 +82,9 @@ def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
 
 def _marked(rows: DataFrame, retained: RetainedFacts) -> DataFrame:
     """Mark the facts whose body is pruned: is_gone, or null.  Reads: rows of `retained.records`."""
-    if retained.pruned is None or retained.is_apart:
+    gone = retained.gone
+    if gone is None:
         return rows.withColumn("is_gone", F.lit(None).cast("boolean"))
-    gone = retained.pruned.rows if retained.copied is None else retained.copied
     return rows.join(bodies_of(gone).distinct().withColumn("is_gone", F.lit(True)), list(_ID), "left")
 
 
@@ -96,11 +93,8 @@ def _unless_gone(hold: Column) -> Column:
     return F.when(F.col("is_gone").isNull(), hold)
 
 
-def _as_members(
-    facts: DataFrame, generation: Column, hold: Column, detail: Column | None = None
-) -> DataFrame:
+def _as_members(facts: DataFrame, generation: Column, hold: Column, *more: Column) -> DataFrame:
     return facts.select(
         *HOME, "record_id", F.col("variant").alias("kind"), F.col("body_id").alias("alt_id"),
-        generation.alias("generation"), hold.alias("hold"), "size",
-        F.lit(None).cast(_DETAIL).alias("detail") if detail is None else detail,
+        generation.alias("generation"), hold.alias("hold"), "size", *more,
     )  # fmt: skip

@@ -93,7 +93,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     of_contexts = plan_members.of_contexts(
         charged, others, facts, (ordinary, final), reduced[FLOWS], scope.skip_window, jobs
     )
-    every_member = of_contexts.unionByName(of_authorities)
+    every_member = of_contexts.unionByName(of_authorities, allowMissingColumns=True)
     states = _stated(reduced[STATES], inputs_of(members, histories)).unionByName(
         _stated(histories.where(scope.is_asked()), own_bases(histories))
     )
@@ -168,8 +168,7 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
 
 def _that_count(retained: RetainedFacts, jobs: Jobs) -> DataFrame:
     """Return the facts that count, without the plan that leaves out pruned bodies."""
-    is_plain = retained.pruned is None or retained.is_apart
-    return retained.facts if is_plain else jobs.checkpoint(retained.facts, "facts that count")
+    return retained.facts if retained.gone is None else jobs.checkpoint(retained.facts, "facts that count")
 
 
 def _size() -> Column:

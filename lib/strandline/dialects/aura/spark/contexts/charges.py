@@ -16,8 +16,8 @@ from strandline.frames.pruning import GENERATION, boundary
 _ID: Final = ("namespace", "body_id")
 _FLOW: Final = ("src", "dst", "epoch")
 _CONTENT: Final = (*_FLOW, "cost", "nonce")
-_HEAD: Final = "8550"
-"""CBOR of the start of a list of five, and of the length of 16 bytes."""
+_LIST_OF_5, _BYTES_16 = "85", "50"
+"""What CBOR puts before five members, and before 16 bytes."""
 
 
 def is_charge() -> Column:
@@ -73,5 +73,5 @@ def sums(chosen: DataFrame) -> DataFrame:
 def skeleton() -> Column:
     """Return the skeleton of a charge: `reduce.contexts.skeletons.charge_skeleton`; null for others.  Reads: detail."""
     src, dst, *numbers = (F.col(f"detail.{name}") for name in _CONTENT)
-    ids = (F.lit(_HEAD), F.hex(id_bytes(src)), F.lit(_HEAD[2:]), F.hex(id_bytes(dst)))
-    return F.unhex(F.concat(*ids, *map(cbor_number, numbers)))
+    ids = (part for uuid in (src, dst) for part in (F.lit(_BYTES_16), F.hex(id_bytes(uuid))))
+    return F.unhex(F.concat(F.lit(_LIST_OF_5), *ids, *map(cbor_number, numbers)))

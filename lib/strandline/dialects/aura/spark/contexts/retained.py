@@ -58,20 +58,23 @@ class RetainedFacts:
     is_apart: bool = False
 
     @property
+    def gone(self) -> DataFrame | None:
+        """The pruned rows (namespace, record_id, alt_id) that stored facts may share a body with, or None."""
+        if self.pruned is None or self.is_apart:
+            return None
+        return self.pruned.rows if self.copied is None else self.copied
+
+    @property
     def facts(self) -> DataFrame:
         """The facts that count: no copies of pruned bodies."""
-        if self.pruned is None or self.is_apart:
-            return self.stored
-        gone = self.pruned.rows if self.copied is None else self.copied
-        return self.stored.join(bodies_of(gone), list(_BODY), "left_anti")
+        gone = self.gone
+        return self.stored if gone is None else self.stored.join(bodies_of(gone), list(_BODY), "left_anti")
 
     @property
     def records(self) -> DataFrame:
         """The stored facts that are not pruned themselves, with other copies of pruned bodies."""
-        if self.pruned is None or self.is_apart:
-            return self.stored
-        gone = self.pruned.rows if self.copied is None else self.copied
-        return self.stored.join(gone.select(*KEY), list(KEY), "left_anti")
+        gone = self.gone
+        return self.stored if gone is None else self.stored.join(gone.select(*KEY), list(KEY), "left_anti")
 
     def looked_through(self, jobs: Jobs) -> RetainedFacts:
         """Return the same for facts that are read several times: mostly no pruned body is stored in a copy."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from bench.described import Bar, Described
 from bench.described_aura import AURA
+from bench.described_by_hand import BY_HAND
 from bench.described_collections import COLLECTIONS
 from bench.described_contexts import CONTEXTS
 from bench.described_devicelog import DEVICELOG
@@ -110,7 +111,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "one-process",
             "verified ingest with Spark",
             "the same work in one process: a Python loop verifies, polars shapes, delta-rs merges",
-            Bar(),
+            Bar(most=1.5, aim=1.0),
             "One machine is the other side's home: no session, no processes, no shuffle. Its merge goes into an empty "
             "table of the same columns and partitions.",
         ),
@@ -186,7 +187,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "own-journals",
             "writing own journals: the rows of one commit, no Delta write",
             "`append` in pure Python of the same lines",
-            Bar(most=6, aim=3),
+            Bar(most=4, aim=2),
             "What own nodes hold lies in `node_resource`, nothing of it is written. The rows are computed whole and "
             "thrown away; the run that writes them to Delta is shown beside. The other side has its pairs as values.",
         ),
@@ -222,6 +223,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "figure 12.",
         ),
     }
+    | BY_HAND
     | AURA
     | DEVICELOG
     | CONTEXTS

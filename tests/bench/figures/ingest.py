@@ -1,4 +1,4 @@
-"""Figures about `ingest` of a million lines: 1, 6, 10, 11, 13."""
+"""Figures about `ingest` of a million lines: 1, 6, 10, 11, 13, 28, 29."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bench.bench import Bench
+from bench.by_hand import EVERY_BUCKET, journal_lines, unknown_lines
 from bench.data import BUCKETS, text_bytes
 from bench.engine import Engine
 from bench.measure import Contender, Run, alternate, median_run, seconds_case, timed
@@ -14,6 +15,7 @@ from bench.rows import TABLE, ingest_in_one_process, live_bytes
 
 FIRST, AGAIN, PLAIN = "ingest", "ingest again", "spark.read.text to Delta"
 TWICE, ALONE = "ingest of twice the lines", "Python loop, polars, delta-rs"
+UNVERIFIED, ANTI_JOIN = "unverified rows by the same MERGE", "anti-join by hand"
 VERIFIED_NOTE = "Tables are made before: `init` is a command of its own."
 
 
@@ -43,6 +45,32 @@ class _Turns:
             raise RuntimeError("the first ingest comes first")
         return self._engine.ingest(self._last, self._sources, new=0).run
 
+    def anti_join(self) -> Run:
+        """Look for lines that the lake with the last first ingest does not have."""
+        if self._last is None:
+            raise RuntimeError("the first ingest comes first")
+        lake, found = self._last, list[int]()
+        done = timed(lambda: found.append(unknown_lines(self._engine, lake, self._sources)))
+        if found != [0]:
+            raise RuntimeError(f"the join found {found} lines that the lake does not have")
+        return done
+
+    def unverified(self) -> Run:
+        """Write the columns of the same files to an empty lake, unverified."""
+        lake, inserted = self._engine.empty_lake(), list[int]()
+        store = self._engine.store(lake)
+
+        def work() -> None:
+            rows = journal_lines(self._engine, self._sources)
+            bounds = {"n": (1, self._lines)}
+            inserted.append(store.merge_new(TABLE, rows, EVERY_BUCKET, bounds).inserted)
+
+        done = timed(work)
+        self._engine.drop(lake)
+        if inserted != [self._lines]:
+            raise RuntimeError(f"the load wrote {inserted} lines, not {self._lines}")
+        return done
+
     def plain(self) -> Run:
         """Load the same files as they are."""
         target = self._engine.new_path()
@@ -68,15 +96,14 @@ def measure(bench: Bench) -> None:
     many = _Turns(bench.engine, bench.data.many(), sizes.lines)
     runs = alternate(_contenders(bench, many), bench.repetitions)
     shapes = [(sizes.many(), many, runs)]
-    if bench.wants(1, 10, 11):
+    if bench.wants(1, 10, 11, 28, 29):
         one = _Turns(bench.engine, (bench.data.one(),), sizes.lines)
-        wanted: dict[str, Contender] = {FIRST: one.first}
-        wanted |= {AGAIN: one.again} if bench.wants(10) else {}
-        wanted |= {PLAIN: one.plain} if bench.wants(1) else {}
-        shapes.insert(0, (sizes.one, one, alternate(wanted, bench.repetitions)))
+        shapes.insert(0, (sizes.one, one, alternate(_of_both_shapes(bench, one), bench.repetitions)))
         one.end()
     many.end()
-    for number, work, against in ((1, FIRST, PLAIN), (10, AGAIN, FIRST)):
+    for number, work, against in (
+        (1, FIRST, PLAIN), (10, AGAIN, FIRST), (28, FIRST, UNVERIFIED), (29, AGAIN, ANTI_JOIN)
+    ):  # fmt: skip
         if bench.wants(number):
             cases = tuple(
                 seconds_case(name, (work, each[work]), (against, each[against])) for name, _, each in shapes
@@ -113,11 +140,18 @@ def _contenders(bench: Bench, many: _Turns) -> dict[str, Contender]:
         engine.drop(table)
         return done
 
-    wanted: dict[str, Contender] = {FIRST: many.first}
-    wanted |= {AGAIN: many.again} if bench.wants(10) else {}
-    wanted |= {PLAIN: many.plain} if bench.wants(1) else {}
+    wanted = _of_both_shapes(bench, many)
     wanted |= {TWICE: twice} if bench.wants(6) else {}
     wanted |= {ALONE: alone} if bench.wants(13) else {}
+    return wanted
+
+
+def _of_both_shapes(bench: Bench, turns: _Turns) -> dict[str, Contender]:
+    wanted: dict[str, Contender] = {FIRST: turns.first}
+    wanted |= {AGAIN: turns.again} if bench.wants(10, 29) else {}
+    wanted |= {ANTI_JOIN: turns.anti_join} if bench.wants(29) else {}
+    wanted |= {PLAIN: turns.plain} if bench.wants(1) else {}
+    wanted |= {UNVERIFIED: turns.unverified} if bench.wants(28) else {}
     return wanted
 
 

@@ -1,10 +1,11 @@
-"""Figures on ten million lines: 7, 8, 9, 12, 25. The large lake is built once, by an ingest that figure 12 watches."""
+"""Figures on ten million lines: 7, 8, 9, 12, 25, 30, 31. Figure 12 watches how the large lake is built."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from bench.bench import Bench
+from bench.by_hand import RUN, looked_at_feed, ready_rows, versions, write_again
 from bench.figures.merges import naive_copy, tip_merges, union_merges
 from bench.measure import Run, alternate, median_run, seconds_case, seconds_side, timed
 from bench.results import Case, Side
@@ -14,7 +15,9 @@ from bench.workers import PeakOfWorkers, is_readable
 
 MIB = 2**20
 LANDED, APPENDED = "ingest and reduce of the file", "append to Delta"
+COMMITS, BY_HAND = "the five commits by hand", "the change feed read, and the MERGEs by hand"
 NEWS, FULL, ONE_LINE = "reduce of the news", "reduce --full", "reduce of one line"
+REDUCED = ("node_journal", "namespace_state")
 
 
 def measure(bench: Bench) -> None:
@@ -27,11 +30,11 @@ def measure(bench: Bench) -> None:
         naive = naive_copy(engine, lake / TABLE)
         tip_merges(bench, lake / TABLE, naive)
         engine.drop(naive)
-    if bench.wants(9, 25):
+    if bench.wants(9, 25, 30, 31):
         first = engine.reduce(lake, new=None).run
-        if bench.wants(9):
+        if bench.wants(9, 31):
             _reductions(bench, lake, first)
-        if bench.wants(25):
+        if bench.wants(25, 30):
             _one_file(bench, lake)
     engine.drop(lake)
 
@@ -67,6 +70,18 @@ def _watched_build(bench: Bench) -> Path:
 def _one_file(bench: Bench, lake: Path) -> None:
     engine, data, sizes = bench.engine, bench.data, bench.data.sizes
     more, rows = data.more_of((2,), "more-of-two"), str(data.rows_of_more(2))
+    done_before = engine.copy(lake)
+    before = versions(engine, lake, (TABLE, *REDUCED, RUN))
+    engine.ingest(done_before, (more,), new=sizes.length)
+    engine.reduce(done_before, new=sizes.length)
+    ready = ready_rows(engine, done_before, before, tuple(before))
+    engine.drop(done_before)
+
+    def by_hand() -> Run:
+        here = engine.copy(lake)
+        done = timed(lambda: write_again(engine, here, ready))
+        engine.drop(here)
+        return done
 
     def landed() -> Run:
         here = engine.copy(lake)
@@ -84,10 +99,12 @@ def _one_file(bench: Bench, lake: Path) -> None:
         engine.drop(table)
         return done
 
-    runs = alternate({LANDED: landed, APPENDED: appended}, bench.large_repetitions)
+    runs = alternate({LANDED: landed, APPENDED: appended, COMMITS: by_hand}, bench.large_repetitions)
     what = f"{sizes.length:,} lines into {sizes.many(CHUNKS)}"
-    case = seconds_case(what, (LANDED, runs[LANDED]), (APPENDED, runs[APPENDED]))
-    bench.keep(25, (case,), bench.large_repetitions, ())
+    for number, against in ((25, APPENDED), (30, COMMITS)):
+        if bench.wants(number):
+            case = seconds_case(what, (LANDED, runs[LANDED]), (against, runs[against]))
+            bench.keep(number, (case,), bench.large_repetitions, ())
 
 
 def _reductions(bench: Bench, lake: Path, first: Run) -> None:
@@ -97,10 +114,26 @@ def _reductions(bench: Bench, lake: Path, first: Run) -> None:
     touched_once = engine.copy(lake)
     engine.ingest(touched_once, (data.more_of((2,), "one-line", lines=1),), new=1)
     reduced: list[Path] = []
+    before = versions(engine, lake, (TABLE, *REDUCED))
+    done_before = engine.copy(grown)
+    engine.reduce(done_before, new=sizes.news_lines)
+    ready = ready_rows(engine, done_before, before, REDUCED)
+    engine.drop(done_before)
 
     def of_news() -> Run:
         reduced.append(engine.copy(grown))
         return engine.reduce(reduced[-1], new=sizes.news_lines).run
+
+    def by_hand() -> Run:
+        here = engine.copy(grown)
+
+        def work() -> None:
+            looked_at_feed(engine, here, TABLE, before[TABLE])
+            write_again(engine, here, ready)
+
+        done = timed(work)
+        engine.drop(here)
+        return done
 
     def full() -> Run:
         done = engine.reduce(reduced[-1], full=True, new=0).run
@@ -113,7 +146,8 @@ def _reductions(bench: Bench, lake: Path, first: Run) -> None:
         engine.drop(here)
         return done
 
-    runs = alternate({NEWS: of_news, FULL: full, ONE_LINE: of_one_line}, bench.large_repetitions)
+    contenders = {NEWS: of_news, FULL: full, ONE_LINE: of_one_line, BY_HAND: by_hand}
+    runs = alternate(contenders, bench.large_repetitions)
     engine.drop(grown, touched_once)
     name = f"{sizes.news_lines:,} lines in {sizes.touched:,} of {sizes.many(CHUNKS)}"
     beside = (seconds_side(ONE_LINE, runs[ONE_LINE]), seconds_side("first reduce of all", (first,)))
@@ -121,4 +155,8 @@ def _reductions(bench: Bench, lake: Path, first: Run) -> None:
     note = "Stages of the reduce of one line: " + ", ".join(
         f"{stage} {took:.1f} s" for stage, took in median_run(runs[ONE_LINE]).stages.items()
     )
-    bench.keep(9, (case,), bench.large_repetitions, (note + ".",))
+    if bench.wants(9):
+        bench.keep(9, (case,), bench.large_repetitions, (note + ".",))
+    if bench.wants(31):
+        case = seconds_case(name, (NEWS, runs[NEWS]), (BY_HAND, runs[BY_HAND]))
+        bench.keep(31, (case,), bench.large_repetitions, ())

@@ -1,4 +1,4 @@
-"""Figures about ways into a lake beside `ingest`: 24, a stream, and 26, another lake."""
+"""Figures about ways into a lake beside `ingest`: 24, a stream, 26 and 33, another lake."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import shutil
 from pathlib import Path
 
 from bench.bench import Bench
-from bench.measure import Run, alternate, seconds_case
+from bench.by_hand import merged_from
+from bench.measure import Run, alternate, seconds_case, timed
 from bench.sizes import CHUNKS
 
 BATCHES = 4
 STREAM, RUNS = "stream --available-now", "ingest and reduce, four times"
-SYNC, INGEST = "sync --from", "ingest of all"
+SYNC, INGEST, BY_HAND = "sync --from", "ingest of all", "MERGE of the other table by hand"
 
 
 def measure(bench: Bench) -> None:
     """Measure what is wanted."""
     if bench.wants(24):
         _streaming(bench)
-    if bench.wants(26):
+    if bench.wants(26, 33):
         _syncing(bench)
 
 
@@ -76,9 +77,19 @@ def _syncing(bench: Bench) -> None:
         engine.drop(lake)
         return done
 
-    runs = alternate({SYNC: brought, INGEST: ingested}, bench.large_repetitions)
+    def by_hand() -> Run:
+        lake, inserted = engine.copy(here), list[int]()
+        done = timed(lambda: inserted.append(merged_from(engine, lake, there)))
+        engine.drop(lake)
+        if inserted != [missing]:
+            raise RuntimeError(f"the MERGE inserted {inserted} lines, not {missing}")
+        return done
+
+    contenders = {SYNC: brought, BY_HAND: by_hand} | ({INGEST: ingested} if bench.wants(26) else {})
+    runs = alternate(contenders, bench.large_repetitions)
     engine.drop(here, there)
     what = f"{missing:,} lines missing of {sizes.many(chunks)}"
-    bench.keep(
-        26, (seconds_case(what, (SYNC, runs[SYNC]), (INGEST, runs[INGEST])),), bench.large_repetitions, ()
-    )
+    for number, against in ((26, INGEST), (33, BY_HAND)):
+        if bench.wants(number):
+            case = seconds_case(what, (SYNC, runs[SYNC]), (against, runs[against]))
+            bench.keep(number, (case,), bench.large_repetitions, ())

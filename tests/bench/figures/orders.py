@@ -1,4 +1,4 @@
-"""Figures of logs as DAGs, over rows that nobody signed: 17, 18, 19, 21."""
+"""Figures of logs as DAGs, over rows that nobody signed: 17, 18, 19, 21, 32."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Final
 from pyspark.sql import functions as F
 
 from bench.bench import Bench
+from bench.by_hand import looked_at_feed, ready_rows, versions, write_again
 from bench.data import BUCKETS
 from bench.engine import Engine, compute
 from bench.logs import TABLE, entry_rows
 from bench.measure import Run, alternate, seconds_case, timed
-from bench.results import Case, Side
+from bench.results import Side
 from strandline.dialects.ipfslog.spark import dag, logs, order
 from strandline.dialects.ipfslog.spark.tables import REDUCED
 
 HEADS, COUNTED, VALUES, SORTED = "heads", "groupBy and count", "values in their order", "sort"
 NEWS, FULL = "reduce of the news", "reduce --full"
+BY_HAND = "the change feed read, and the MERGEs by hand"
+WRITTEN: Final = (*REDUCED, "namespace_state")
 LONG, MANY = "one long log", "many logs"
 NEWS_PER_CENT: Final = 1
 
@@ -32,7 +35,7 @@ def measure(bench: Bench) -> None:
         if bench.wants(21):
             _shapes(bench, many)
         bench.engine.drop(many)
-    if bench.wants(19):
+    if bench.wants(19, 32):
         _news(bench)
 
 
@@ -89,7 +92,12 @@ def _news(bench: Bench) -> None:
     news = max(1, sizes.lines * NEWS_PER_CENT // 100)
     lake = entered(engine, 1, 1, sizes.lines)
     engine.reduce(lake)
+    before = versions(engine, lake, (TABLE, *WRITTEN))
     entered(engine, 1, sizes.lines + 1, sizes.lines + news, lake)
+    done_before = engine.copy(lake)
+    engine.reduce(done_before, new=news)
+    ready = ready_rows(engine, done_before, before, WRITTEN)
+    engine.drop(done_before)
     reduced: list[Path] = []
 
     def of_news() -> Run:
@@ -101,14 +109,23 @@ def _news(bench: Bench) -> None:
         engine.drop(reduced[-1])
         return done
 
-    runs = alternate({NEWS: of_news, FULL: full}, bench.repetitions)
+    def by_hand() -> Run:
+        here = engine.copy(lake)
+
+        def work() -> None:
+            looked_at_feed(engine, here, TABLE, before[TABLE])
+            write_again(engine, here, ready)
+
+        done = timed(work)
+        engine.drop(here)
+        return done
+
+    runs = alternate({NEWS: of_news, FULL: full, BY_HAND: by_hand}, bench.repetitions)
     engine.drop(lake)
-    commits = tuple(
-        sum(took for stage, took in run.stages.items() if stage in (*REDUCED, "namespace_state"))
-        for run in runs[NEWS]
-    )
-    case: Case = seconds_case(
-        f"{news:,} entries after {sizes.lines:,} of one log", (NEWS, runs[NEWS]), (FULL, runs[FULL]),
-        Side("commits of the reduce of the news", "s", commits),
-    )  # fmt: skip
-    bench.keep(19, (case,), bench.repetitions, ())
+    commits = tuple(sum(took for stage, took in run.stages.items() if stage in WRITTEN) for run in runs[NEWS])
+    name = f"{news:,} entries after {sizes.lines:,} of one log"
+    beside = Side("commits of the reduce of the news", "s", commits)
+    for number, against in ((19, FULL), (32, BY_HAND)):
+        if bench.wants(number):
+            case = seconds_case(name, (NEWS, runs[NEWS]), (against, runs[against]), beside)
+            bench.keep(number, (case,), bench.repetitions, ())

@@ -24,7 +24,7 @@ def ingest(seconds: float) -> Figure:
 MEMORY = Figure(
     12, (Case("all / one", Side("all", "MiB", (1234.56,)), Side("one", "MiB", (1200.0,))),), WHERE, HOW
 )
-SHOWN = Figure(13, (Case("c", Side("a", "s", (30.0,)), Side("b", "s", (10.0,))),), WHERE, HOW)
+SHOWN = Figure(48, (Case("c", Side("a", "s", (30.0,)), Side("b", "s", (10.0,))),), WHERE, HOW)
 
 
 def test_a_bar_that_is_kept_reads_met_and_tells_no_stages() -> None:

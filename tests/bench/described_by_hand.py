@@ -1,0 +1,56 @@
+"""The figures beside what a user of Spark does by hand, without a proof of anything: 28 to 33."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bench.described import Bar, Described
+
+BY_HAND: Final = {
+    28: Described(
+        "verified-columns",
+        "verified ingest of lines",
+        "the same columns of the same files by Spark, unverified, and the same MERGE",
+        Bar(most=1.6, aim=1.2),
+        "The other side reads each file as one journal and computes all columns by Spark's own functions: positions by "
+        "a window over the file, hashes by `sha2`. Both write to a lake whose tables are there and empty.",
+    ),
+    29: Described(
+        "known-by-hand",
+        "ingest of known lines",
+        "a join by hand that looks for lines which the table does not have",
+        Bar(most=2, aim=1.3),
+        "The other side computes the keys of all lines as in figure 28, and counts those without a stored row.",
+    ),
+    30: Described(
+        "one-file-by-hand",
+        "one more file into a large lake, from the file to the reduced state",
+        "its five commits by hand",
+        Bar(most=1.6, aim=1.2),
+        "`ingest` and `reduce` of one frame that follows the tip of a journal. The other side has the rows that such "
+        "runs wrote in Parquet files, and writes them again: three MERGEs and two rows of `run`.",
+    ),
+    31: Described(
+        "news-by-hand",
+        "incremental `reduce` of 1 % news in 1 % of the journals",
+        "the change feed read, and the same MERGEs by hand",
+        Bar(most=2, aim=1.2),
+        "The other side counts the news of the feed by namespace, and has the rows that such a run wrote in "
+        "Parquet files.",
+    ),
+    32: Described(
+        "log-news-by-hand",
+        "`reduce` of 1 % news at the end of one long log",
+        "the change feed read, and the same MERGEs by hand",
+        Bar(most=2.5, aim=1.5),
+        "As figure 31.",
+    ),
+    33: Described(
+        "sync-by-hand",
+        "`sync --from` with 1 % missing",
+        "the missing rows by one MERGE from the other table by hand",
+        Bar(most=3, aim=1.5),
+        "`sync` compares the lakes, moves, judges, writes and reduces what is missing; the other side takes each row "
+        "of the other lake for genuine.",
+    ),
+}

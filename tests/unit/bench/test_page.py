@@ -75,7 +75,7 @@ def test_an_environment_that_all_figures_share_is_told_once() -> None:
 
 def test_figures_of_two_runs_on_two_machines_each_name_theirs() -> None:
     text = page([ingest(10.0), replace(MEMORY, environment={"cores": 8}), SHOWN])
-    assert "- figures 1, 13: python" in text
+    assert "- figures 1, 48: python" in text
     assert "- figures 12: cores 8" in text
 
 

@@ -109,7 +109,8 @@ def _reason(scope: PruneScope) -> Column:
 class Proved:
     """A proved round: the rows to append to `pruned_record`, one row of `gc_run` per namespace with something to tell.
 
-    The rows are of so many `namespaces`. `lost` are places where the two reductions differ, at most SHOWN_DIFFERENCES.
+    The rows are of so many `namespaces`, and are not computed yet: the append does that, once. `lost` are places where
+    the two reductions differ, at most SHOWN_DIFFERENCES.
     """
 
     round: Round
@@ -152,7 +153,7 @@ def prove(store: TableStore, found: Round, jobs: SparkJobs) -> Proved:
         "namespace", "bucket", "record_id", "alt_id", F.lit(form).alias("form"), "kind", "skeleton",
         "generation", "snapshot_id",
     )  # fmt: skip
-    return Proved(found, jobs.checkpoint(rows, "pruned records"), runs, namespaces, lost)
+    return Proved(found, rows, runs, namespaces, lost)
 
 
 def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:

@@ -11,14 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.pruning import Prunes
+from strandline.dialect_api.pruning import Prunes, form_of
+from strandline.frames.known import pruned_records
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
 from strandline.pipelines.gc_deletes import carry_out, delete_reduced, still_shown
 from strandline.pipelines.prune_plans import PRUNED, PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables.prunings import append_pruned, next_number
+from strandline.tables.prunings import append_pruned, appended, next_number
 from strandline.tables.store import TableStore, Written
 
 _COUNTS: Final = (
@@ -118,7 +119,7 @@ def _write(
     context.faults.reach("gc.pruned")
     closed = []
     for each in proved:
-        deleted = _delete(store, each, jobs, done, context)
+        deleted = _delete(store, each, number, jobs, done, context)
         is_proved = F.col("outcome") == "PROVED"
         closed.append(
             each.runs.withColumns(
@@ -151,21 +152,24 @@ def _give_up(store: TableStore, runs: DataFrame, outcome: str, done: Done) -> No
 
 
 def _delete(
-    store: TableStore, proved: Proved, jobs: SparkJobs, done: Done, context: RunContext
+    store: TableStore, proved: Proved, number: int, jobs: SparkJobs, done: Done, context: RunContext
 ) -> int | None:
-    """Delete or erase the pruned rows of a dialect; return the version of its record table after that."""
+    """Delete or erase the pruned rows of a dialect; return the version of its record table after that.
+
+    They are read from `pruned_record`: a MERGE of what Delta reads computes nothing twice.
+    """
     info = proved.round.planned.dialect.info
-    buckets = jobs.row(proved.rows.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
-    if not buckets:
+    rows = pruned_records(appended(store, number), info.kinds, form_of(info))
+    total = jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"), F.count(F.lit(1)).alias("rows")))
+    place = tuple(sorted(total["buckets"]))
+    if not place:
         return None
     context.faults.reach("gc.delete")
-    done.written |= delete_reduced(
-        store, proved.round.planned.prunes, proved.rows, tuple(sorted(buckets)), jobs
-    )
-    done.written[info.record_table] = carry_out(store, info, proved.rows, tuple(sorted(buckets)))
+    done.written |= delete_reduced(store, proved.round.planned.prunes, rows, place, jobs)
+    done.written[info.record_table] = carry_out(store, info, rows, place)
     if info.erasable is not None:
-        done.counts["erased"] += jobs.row(proved.rows.agg(F.count(F.lit(1)).alias("rows")))["rows"]
-        done.counts["still_shown"] += still_shown(store, proved.rows, jobs)
+        done.counts["erased"] += total["rows"]
+        done.counts["still_shown"] += still_shown(store, rows, jobs)
     return done.written[info.record_table].version
 
 

@@ -44,5 +44,10 @@ def append_pruned(store: TableStore, rows: DataFrame, number: int) -> bool:
             if condition_of(conflict) != _LOST:
                 raise
             return False
+    return bool(appended(store, number).head(1))
+
+
+def appended(store: TableStore, number: int) -> DataFrame:
+    """Return the rows that this run appended as collection `number`."""
     is_ours = (F.col("run_id") == store.run_id) & (F.col("gc_number") == number)
-    return bool(store.read(PRUNED).where(is_ours).head(1))
+    return store.read(PRUNED).where(is_ours)

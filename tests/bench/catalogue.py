@@ -222,6 +222,22 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "nodes: every line is a named pair of each of them, and is written on their journals. Memory as in "
             "figure 12.",
         ),
+        34: Described(
+            "scale-out",
+            "ingest by two workers of one core",
+            "the same by one worker of one core",
+            Bar(most=0.625, aim=0.55),
+            "A driver and its workers are processes of one machine (`local-cluster`), with 1 GiB for each worker. Each "
+            "side is a new session that has ingested the same into another lake before. The CPU time of the whole "
+            "machine is shown beside: what a record costs must not grow with the workers.",
+        ),
+        35: Described(
+            "growth-tenfold",
+            "ingest of ten times the lines",
+            "ingest of the lines",
+            Bar(most=11, aim=10),
+            "The two ingests of figure 12, in one JVM of fixed heap.",
+        ),
     }
     | BY_HAND
     | AURA

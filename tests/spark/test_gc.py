@@ -58,7 +58,7 @@ MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
 YOUNG = 15
 """Milliseconds: random devices write at times like 3 or 20."""
-ROUNDS, CONTEXTS = 2, 60
+ROUNDS = 2
 COUNTS = ("prunable", "pruned", "refused", "finished")
 
 
@@ -144,16 +144,23 @@ def skeletons(lake, reference):
             assert decode_carry(found[log_namespace(log_id)]).count == len(gone)
 
 
-@pytest.mark.slow
-def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new_lake, tmp_path):
-    lake, reference = new_lake("contexts", dialect="aura"), world(CONTEXTS)
+@pytest.mark.parametrize(
+    ("seeds", "rounds"), [(300, 1), pytest.param(60, 3, marks=pytest.mark.slow)], ids="{} contexts".format
+)
+def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(
+    new_lake, tmp_path, seeds, rounds
+):
+    lake, reference = new_lake("contexts", dialect="aura"), world(seeds)
     members = tuple(each.namespace.text for each in reference.members)
     contexts.enter_rows(lake, [row for each in reference.members for row in each.rows()])
     total, dump = 0, []
-    for number in range(ROUNDS):
+    for number in range(rounds):
         facts = [fact for source in reference.sources for fact in delivery(source, number)]
         dump += facts
         reference.enter(lake, facts)
+        if number == 1:
+            moved = [fact for each in reference.members for fact in each.advance()]
+            contexts.enter_rows(lake, [fact_row(fact, None) for fact in moved])
         lake.reduce()
         before, forks = contexts.lake_tables(lake), lake.rows("equivocation")
         assert before == reference.tables()
@@ -163,7 +170,7 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new
             for namespace, plan in expected.items()
             for each in plan.prune
         }
-        guessed = lake.gc(what_if=True, excluded=members) if number else None
+        guessed = lake.gc(what_if=True, excluded=members) if number == rounds - 1 else None
         done = lake.gc(excluded=members)
         assert counted(done, COUNTS) == dict.fromkeys(COUNTS, 0) | {
             "prunable": len(gone), "pruned": len(gone)
@@ -177,7 +184,7 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(new
         total += len(gone)
         assert carries(lake) == reference.carries
         assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
-    assert total > CONTEXTS
+    assert total > seeds
     assert lake.reduce(full=True).members["differences"] == {}
     assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
     assert counted(lake.gc(excluded=members), COUNTS) == dict.fromkeys(COUNTS, 0)

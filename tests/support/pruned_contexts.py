@@ -19,20 +19,38 @@ AUTHORITIES, OPERATIONS = 6, 5
 
 
 class Member:
-    """An authority: its operations, and a snapshot at a state of its history, if it has one."""
+    """An authority: its operations, and snapshots at a state of its history, if it has any.
+
+    A newer one of another hash, which nothing proves, is a rival of the one in force.
+    """
 
     def __init__(self, number, *, has_base=True):
         self.history = History(23, number, random.Random(f"member {number}"))
         self.operations = list(self.history.facts(OPERATIONS, 0.4, 0.0, 0.0))
         self.namespace = self.operations[0].namespace
         self.path = authority_chain(self.reduced())
-        ops = reduce_authority(self.namespace, self.operations).chain.path
-        self.states = [op.new_commitment for op in ops]
-        self.height = random.Random(f"base {number}").randint(1, len(ops)) if has_base else 0
-        self.snapshots = [self.snapshot(1, ops[: self.height])] if has_base else []
+        self.ops = reduce_authority(self.namespace, self.operations).chain.path
+        self.states = [op.new_commitment for op in self.ops]
+        self.height = random.Random(f"base {number}").randint(1, len(self.ops)) if has_base else 0
+        self.snapshots = [*self.in_force(1), self.rival(2)] if has_base else []
 
     def reduced(self):
         return reduce_authority(self.namespace, self.operations)
+
+    def in_force(self, sequence):
+        """The snapshot at the base."""
+        return [self.snapshot(sequence, self.ops[: self.height])]
+
+    def rival(self, sequence):
+        """A snapshot of the base with a hash that it does not have."""
+        return self.snapshot(sequence, self.ops[: self.height], bytes([sequence]) * 32)
+
+    def advance(self):
+        """Move the base to the tip; return the snapshots that do so, with a newer rival."""
+        if not self.height:
+            return []
+        self.height = len(self.ops)
+        return [*self.in_force(3), self.rival(4)]
 
     @property
     def final(self):
@@ -98,7 +116,10 @@ class ReferenceContexts:
 
     def __post_init__(self):
         self.chains = {each.namespace.id: each.path for each in self.members}
-        self.finals = {each.namespace.id: each.final for each in self.members if each.snapshots}
+
+    @property
+    def finals(self):
+        return {each.namespace.id: each.final for each in self.members if each.height}
 
     def enter(self, lake, facts):
         """Union facts into both; what was pruned is known."""

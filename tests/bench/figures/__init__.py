@@ -21,6 +21,7 @@ from bench.figures import (
     moving,
     orders,
     own,
+    scale_out,
     signatures,
     tip,
 )
@@ -40,7 +41,7 @@ class Group:
 
 GROUPS: Final = (
     # First, so that the workers whose memory is watched have done little before.
-    Group(frozenset({7, 8, 9, 12, 25, 30, 31}), large.measure, CHUNKS, False, WARM_LARGE),
+    Group(frozenset({7, 8, 9, 12, 25, 30, 31, 35}), large.measure, CHUNKS, False, WARM_LARGE),
     Group(frozenset({1, 6, 10, 11, 13, 28, 29}), ingest.measure, 2, True, WARM),
     Group(frozenset({2, 3, 4}), admission.measure, 1, True, WARM),
     Group(frozenset({5}), tip.measure, 1, True, WARM_LARGE),
@@ -49,6 +50,7 @@ GROUPS: Final = (
     Group(frozenset({16, 20, 22}), logs.measure, 0, False, WARM_LARGE),
     Group(frozenset({23, 27}), own.measure, 1, False, WARM_LARGE),
     Group(frozenset({24, 26, 33}), moving.measure, CHUNKS // 2, False, WARM_LARGE),
+    Group(frozenset({34}), scale_out.measure, 1, False, WARM_LARGE),
     Group(frozenset(range(41, 48)), authorities.measure, 0, False, WARM_LARGE),
     Group(frozenset({48, 49, 50}), authority_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),

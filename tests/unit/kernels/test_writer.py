@@ -1,50 +1,70 @@
-"""The kernel that writes lines gives what the reference writes, whatever the order of its rows."""
+"""The kernel that writes lines gives what the reference writes, however its rows lie in batches."""
 
-import pandas as pd
+import pyarrow as pa
 import pytest
 
 from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import parse_line
 from strandline.dialects.sdmp.kernels import WRITTEN_SCHEMA, write_lines
 
+KNOWN = 2
 
-def group_of(lines, known, namespace=None):
-    """The rows that make the kernel write all lines after the first `known`, last place first."""
+
+def rows_of(lines, known, namespace=None):
+    """The rows that make the kernel write all lines after the first `known`."""
     node = lines[0].decode()
-    pairs = [parse_line(raw, "0.9" if len(node) == 64 else "0.12").pair for raw in lines[known:]]
-    rows = [
-        (namespace or f"node:{node}", known, lines[known - 1].decode(), place, *pair)
-        for place, pair in enumerate(pairs, start=7)
-    ]
-    columns = ["namespace", "tip_n", "tip_line", "place", "author_fp", "resource_id"]
-    return pd.DataFrame(rows[::-1], columns=columns)
+    tip = [lines[known - 1].decode(), *[None] * len(lines)]
+    return [
+        {
+            "namespace": namespace or f"node:{node}", "bucket": 3, "n": n, "author_fp": line.author,
+            "resource_id": line.resource, "origin": "announced", "next_n": known + 1, "is_cut": False,
+            "tip_line": tip[n - known - 1],
+        }
+        for n, line in enumerate(map(parsed, lines[known:]), start=known + 1)
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("profile", ["0.9", "0.12"])
-@pytest.mark.parametrize("known", [1, 2, 5])
-def test_the_lines_continue_the_tip_in_the_order_of_places(profile, known):
-    lines = list(synthetic(0, 6, profile))
-    written = write_lines(group_of(lines, known))
-    assert WRITTEN_SCHEMA.names == list(written.columns)
+def parsed(raw):
+    return parse_line(raw, "0.9" if b"@" not in raw[:64] and len(raw) == 194 else "0.12")
+
+
+def written(rows, size):
+    schema = pa.RecordBatch.from_pylist(rows).schema
+    batches = [pa.RecordBatch.from_pylist(rows[at : at + size], schema) for at in range(0, len(rows), size)]
+    return [row for batch in write_lines(batches) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
+def test_lines_continue_the_tips_of_journals_of_both_profiles(size):
+    journals = [list(synthetic(number, 6, profile)) for number, profile in enumerate(("0.9", "0.12", "0.9"))]
+    rows = [row for lines in journals for row in rows_of(lines, KNOWN)]
     expected = [
-        (
-            f"node:{lines[0].decode()}",
-            line.record_id,
-            profile,
-            n,
-            line.number,
-            line.hash,
-            line.author,
-            line.resource,
-        )
-        for n, line in enumerate((parse_line(raw, profile) for raw in lines), start=1)
-    ]
-    assert list(written.itertuples(index=False, name=None)) == expected[known:]
+        row
+        | {
+            "profile": "0.9" if len(lines[0]) == 64 else "0.12", "record_id": line.record_id,
+            "line_number": line.number, "line_hash": line.hash,
+        }
+        for lines in journals
+        for row, line in zip(rows_of(lines, KNOWN), map(parsed, lines[KNOWN:]), strict=True)
+    ]  # fmt: skip
+    found = written(rows, size)
+    assert list(found[0]) == WRITTEN_SCHEMA.names
+    assert found == [{name: row[name] for name in WRITTEN_SCHEMA.names} for row in expected]
 
 
 def test_what_is_no_journal_of_a_node_is_a_wrong_call():
     lines = list(synthetic(0, 3))
     with pytest.raises(ValueError, match="profiles"):
-        write_lines(group_of(lines, 1, namespace="node:x"))
+        written(rows_of(lines, 1, namespace="node:x"), 9)
     with pytest.raises(ValueError, match=r"ids of profile 0\.12"):
-        write_lines(group_of(lines, 1, namespace=f"node:{synthetic_id('node', 0, '0.12')}"))
+        written(rows_of(lines, 1, namespace=f"node:{synthetic_id('node', 0, '0.12')}"), 9)
+
+
+@pytest.mark.parametrize(
+    "order", [(1, 0, 2, 3), (0, 2, 3), (0, 1, 4, 5, 2, 3), (2, 3)], ids=["swapped", "gap", "torn", "no tip"]
+)
+def test_rows_that_do_not_follow_each_other_are_never_written(order):
+    first, second = (rows_of(list(synthetic(number, 6)), KNOWN) for number in range(2))
+    every = [*first, *second]
+    with pytest.raises(ValueError, match="do not follow"):
+        written([every[place] for place in order], 2)

@@ -2,51 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-import pandas as pd
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from strandline.dialects.sdmp.author import chained
 from strandline.dialects.sdmp.codec import line_hash, profile_of, record_id
+from strandline.dialects.sdmp.types import Profile
 
-WRITTEN_SCHEMA: Final = pa.schema(
-    {
-        "namespace": pa.string(), "record_id": pa.binary(), "profile": pa.string(), "n": pa.int64(),
-        "line_number": pa.string(), "line_hash": pa.string(), "author_fp": pa.string(), "resource_id": pa.string(),
-    }
-)  # fmt: skip
+_KEPT: Final = {
+    "namespace": pa.string(), "bucket": pa.int32(), "n": pa.int64(), "author_fp": pa.string(),
+    "resource_id": pa.string(), "origin": pa.string(), "next_n": pa.int64(), "is_cut": pa.bool_(),
+}  # fmt: skip
+_MADE: Final = {
+    "profile": pa.string(), "record_id": pa.binary(), "line_number": pa.string(), "line_hash": pa.string(),
+}  # fmt: skip
+WRITTEN_SCHEMA: Final = pa.schema(_KEPT | _MADE)
 
 
-def write_lines(group: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines that continue one journal, one per row, in the order of `place`.
+def write_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the lines that continue journals, one per row, in the order of the rows.
 
-    Reads:  namespace, tip_n, tip_line (the same in all rows), place, author_fp, resource_id; no nulls.
+    Reads:  namespace, bucket, n, author_fp, resource_id, origin, next_n, is_cut, without nulls; tip_line: in the first
+            row of a journal the line that it follows, else null. All rows of a journal follow each other, by n.
     Gives:  WRITTEN_SCHEMA.
-    The group is sorted here, so the order and the partitioning of its rows do not matter.
 
     Raises:
-        ValueError: the namespace is not that of a node, or a pair does not consist of ids of its profile.
+        ValueError: the namespace is not that of a node, a pair does not consist of ids of its profile, or the rows of a
+            journal do not follow each other.
     """
-    rows = group.sort_values("place")
-    namespace = rows["namespace"].iloc[0]
-    profile = profile_of(namespace.removeprefix("node:"))
-    if profile is None:
-        raise ValueError("the namespace must be that of a node of one of the profiles")
-    tip_n, tip = int(rows["tip_n"].iloc[0]), rows["tip_line"].iloc[0].encode("ascii")
-    pairs = zip(rows["author_fp"], rows["resource_id"], strict=True)
-    lines, numbers, hashes = zip(*chained(line_hash(tip, profile), pairs, profile), strict=True)
-    # In 0.9 the hash of a line is its record id in hex.
-    ids = map(bytes.fromhex, hashes) if profile == "0.9" else map(record_id, lines)
-    return pd.DataFrame(
-        {
-            "namespace": namespace,
-            "record_id": list(ids),
-            "profile": profile,
-            "n": range(tip_n + 1, tip_n + 1 + len(lines)),
-            "line_number": numbers,
-            "line_hash": hashes,
-            "author_fp": rows["author_fp"].to_numpy(),
-            "resource_id": rows["resource_id"].to_numpy(),
-        }
-    )
+    journal = _Journal()
+    for batch in batches:
+        authors, resources, tips = (
+            batch.column(name).to_pylist() for name in ("author_fp", "resource_id", "tip_line")
+        )
+        positions = batch.column("n").to_numpy()
+        runs = pc.run_end_encode(batch.column("namespace"))
+        made: dict[str, list[object]] = {name: [] for name in _MADE}
+        first = 0
+        for namespace, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+            journal.go_on(namespace, tips[first], positions[first:end])
+            lines, numbers, hashes = zip(
+                *chained(journal.number, zip(authors[first:end], resources[first:end], strict=True), journal.profile),
+                strict=True,
+            )  # fmt: skip
+            journal.number = hashes[-1]
+            # In 0.9 the hash of a line is its record id in hex.
+            ids = map(bytes.fromhex, hashes) if journal.profile == "0.9" else map(record_id, lines)
+            made["profile"].extend([journal.profile] * len(lines))
+            made["record_id"].extend(ids)
+            made["line_number"].extend(numbers)
+            made["line_hash"].extend(hashes)
+            first = end
+        columns = [batch.column(name) for name in _KEPT]
+        columns += [pa.array(made[name], kind) for name, kind in _MADE.items()]
+        yield pa.RecordBatch.from_arrays(columns, schema=WRITTEN_SCHEMA)
+
+
+class _Journal:
+    """The journal that is being continued: `number` is the hash of its last line."""
+
+    def __init__(self) -> None:
+        self._namespace = ""
+        self._n = 0
+        self.profile: Profile = "0.9"
+        self.number = ""
+
+    def go_on(self, namespace: str, tip_line: str | None, positions: NDArray[np.int64]) -> None:
+        """Go on with rows at these positions: of this journal, or of the next one, which begin with its tip."""
+        if tip_line is not None:
+            profile = profile_of(namespace.removeprefix("node:"))
+            if profile is None:
+                raise ValueError("the namespace must be that of a node of one of the profiles")
+            self._namespace, self._n, self.profile = namespace, int(positions[0]) - 1, profile
+            self.number = line_hash(tip_line.encode("ascii"), profile)
+        after = self._n + len(positions)
+        if namespace != self._namespace or not np.array_equal(positions, np.arange(self._n + 1, after + 1)):
+            raise ValueError(f"the rows of {namespace} do not follow each other")
+        self._n = after

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
@@ -21,7 +21,7 @@ from strandline.dialects.sdmp.spark.peers import named_by_peers
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.dialects.sdmp.spark.resources import PAIR
 from strandline.dialects.sdmp.types import DIALECT
-from strandline.frames.lift import map_groups
+from strandline.frames.lift import map_batches
 
 _RESOURCES = "node_resource"
 
@@ -82,24 +82,24 @@ def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
     if scope.start is not None and with_peers:
         named = named_by_peers(local, with_peers, tables, scope.start).where("taken")
         found.append(_new_pairs(named, lines, resources))
-    placed = jobs.checkpoint(_with_place(reduce(DataFrame.unionByName, found)), "pending resources")
-    in_commit = F.col("place") <= local.limit
-    totals = jobs.row(placed.agg(F.count(F.lit(1)).alias("all"), F.count(F.when(in_commit, 1)).alias("some")))
-    if not totals["all"]:
-        return None
+    placed = _with_place(reduce(DataFrame.unionByName, found), local.limit)
     ends = jobs.checkpoint(_ends(nodes, lines), "tips")
-    rows = jobs.checkpoint(_new_lines(placed.where(in_commit), ends), "journal lines")
-    of_rows = jobs.row(
+    rows, first = _new_lines(placed, ends, jobs)
+    total = jobs.row(
         rows.agg(
             F.count(F.lit(1)).alias("count"),
             F.collect_set("bucket").alias("buckets"),
             F.min("next_n").alias("low"),
             F.max("next_n").alias("high"),
+            F.max("is_cut").alias("is_cut"),
         )
     )
+    if not total["count"]:
+        return None
+    bare = jobs.row(first.agg(F.count(F.lit(1)).alias("count")))["count"]
     return NextCommit(
-        rows, tuple(sorted(of_rows["buckets"])), (of_rows["low"], of_rows["high"]), of_rows["count"], totals["some"],
-        whole=totals["some"] == totals["all"],
+        rows.drop("is_cut").unionByName(first), tuple(sorted(total["buckets"])), (total["low"], total["high"]),
+        total["count"] + bare, total["count"], whole=not total["is_cut"],
     )  # fmt: skip
 
 
@@ -151,13 +151,18 @@ def _pairs(rows: DataFrame) -> DataFrame:
     return rows.where("author_fp IS NOT NULL").select(*PAIR)
 
 
-def _with_place(pairs: DataFrame) -> DataFrame:
-    """Add the place in the writing order, from 1 in each namespace.
+def _with_place(pairs: DataFrame, limit: int) -> DataFrame:
+    """Keep the first pairs of each journal in the writing order, at most `limit`.
 
-    Reads:  PAIR and ORDER.  Gives: PAIR, is_new, place.  Rows: one per row.
+    Reads:  PAIR and ORDER.
+    Gives:  PAIR, is_new, place (from 1), is_cut (the last one that is kept, and more are left).
+    Rows:   those of a namespace follow each other in one partition, by place.
     """
-    place = F.row_number().over(Window.partitionBy("namespace").orderBy(*ORDER))
-    return pairs.select(*PAIR, "is_new", place.cast("bigint").alias("place"))
+    order = Window.partitionBy("namespace").orderBy(*ORDER)
+    place, has_more = F.row_number().over(order).cast("bigint"), F.lead("is_new").over(order).isNotNull()
+    every = pairs.select(*PAIR, "is_new", place.alias("place"), has_more.alias("has_more"))
+    kept = every.where(F.col("place") <= limit)
+    return kept.withColumn("is_cut", F.col("has_more") & (F.col("place") == limit)).drop("has_more")
 
 
 def _ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
@@ -181,32 +186,23 @@ def _ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
     )
 
 
-def _new_lines(pairs: DataFrame, journal_ends: DataFrame) -> DataFrame:
-    """Make the lines that continue each journal.
+def _new_lines(pairs: DataFrame, journal_ends: DataFrame, jobs: Jobs) -> tuple[DataFrame, DataFrame]:
+    """Make the lines that continue each journal, and line 1 of each journal without stored lines.
 
     Reads:  pairs: `_with_place`; journal_ends: `_ends`.
-    Gives:  the columns of `node_journal_line` without those that the writing run adds, and next_n.
-    Rows:   one per pair, and line 1 of each journal without stored lines.
+    Gives:  both: the columns of `node_journal_line` without those that the writing run adds, and next_n; the former
+            also is_cut.
+    Rows:   one per pair; one per journal without stored lines that has a pair.
     """
-    known = F.broadcast(journal_ends)
-    group = pairs.join(known, "namespace").select(
-        "namespace", "tip_n", "tip_line", "place", "author_fp", "resource_id"
-    )
-    announced = pairs.groupBy("namespace").agg(F.count(F.when(~F.col("is_new"), 1)).alias("announced"))
-    lines = map_groups(group, "namespace", kernels.write_lines, kernels.WRITTEN_SCHEMA)
-    shaped = (
-        lines.join(known, "namespace")
-        .join(F.broadcast(announced), "namespace")
-        .select(
-            "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
-            _origin().alias("origin"), F.lit(None).cast("string").alias("source"), "next_n",
-        )
+    is_first = F.col("place") == 1
+    origin = F.when(F.col("is_new"), F.lit("synced")).otherwise(F.lit("announced"))
+    # A broadcast keeps the order that the kernel needs; nothing may be shuffled in between.
+    continued = pairs.join(F.broadcast(journal_ends), "namespace").select(
+        "namespace", "bucket", (F.col("tip_n") + F.col("place")).alias("n"), "author_fp", "resource_id",
+        origin.alias("origin"), "next_n", "is_cut", F.when(is_first, F.col("tip_line")).alias("tip_line"),
     )  # fmt: skip
-    bare = journal_ends.where("next_n = 1").join(announced, "namespace", "left_semi")
+    made = map_batches(continued, kernels.write_lines, kernels.WRITTEN_SCHEMA)
+    rows = jobs.checkpoint(made.withColumn("source", F.lit(None).cast("string")), "journal lines")
+    bare = journal_ends.where("next_n = 1").join(rows.select("namespace"), "namespace", "left_semi")
     first = records.as_node_journal_line(records.implied(bare), origin="implied")
-    return shaped.unionByName(first.withColumn("next_n", F.lit(1).cast("bigint")))
-
-
-def _origin() -> Column:
-    is_announced = F.col("n") <= F.col("tip_n") + F.col("announced")
-    return F.when(is_announced, F.lit("announced")).otherwise(F.lit("synced"))
+    return rows, first.withColumn("next_n", F.lit(1).cast("bigint"))

@@ -145,7 +145,9 @@ def skeletons(lake, reference):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "rounds"), [(300, 1), pytest.param(60, 3, marks=pytest.mark.slow)], ids="{} contexts".format
+    ("seeds", "rounds"),
+    [(300, 1), pytest.param(60, 3, marks=pytest.mark.slow)],
+    ids=["300 contexts", "60 contexts, 3 rounds"],
 )
 def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(
     new_lake, tmp_path, seeds, rounds

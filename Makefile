@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help browser frost node s3 wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help azure browser frost node s3 wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -61,6 +61,13 @@ frost: $(VENV)/.test ## Sign facts with holders of a FROST key, by a published c
 
 s3: java $(VENV)/.test ## Keep a lake in a bucket of an S3 server on this machine (fetches 690 MB of jars once, then minutes)
 	$(BIN)/python -m pytest -q -m s3 tests/s3
+
+azure: java $(VENV)/.test ## Read input from Azurite in the node on this machine (fetches 360 MB once, then two minutes)
+	@node --version > /dev/null 2>&1 || { \
+	  echo "error: node is not on PATH." >&2; \
+	  echo "next: install Node.js 22 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
+	npm ci --prefix tests/azure --ignore-scripts --no-audit --no-fund --silent
+	$(BIN)/python -m pytest -q -m azure tests/azure
 
 browser: docs $(BROWSER_VENV)/.ready ## Open the page of `report` and the site in the Chromium on this machine (seconds)
 	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser

@@ -69,6 +69,36 @@ def spark(settings):
 
 
 @pytest.fixture(scope="session")
+def jars(request, settings) -> tuple[Path, ...]:
+    """The jars of Delta in the cache; the first session of all puts them there."""
+    from strandline.session.jars import cached_jars
+
+    cache = Path(settings.spark.cache)
+    if not cached_jars(cache):
+        request.getfixturevalue("spark")
+    return cached_jars(cache)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, built once."""
+    from support.packaged import build_wheel
+
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def program(wheel, jars, settings, tmp_path_factory):
+    """A program that was installed from the wheel."""
+    from support.packaged import Program, install, make_python
+
+    folder = tmp_path_factory.mktemp("installed")
+    python = make_python(folder / "python")
+    install(python, wheel)
+    return Program(python, Path(settings.spark.cache), folder / "state")
+
+
+@pytest.fixture(scope="session")
 def remote(spark) -> str:
     """Where clients of Spark Connect find the JVM of the tests."""
     from support.connect_server import serve

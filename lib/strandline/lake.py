@@ -62,9 +62,9 @@ class Lake:
         run_id: str | None = None,
         **options: Any,
     ) -> Report:
-        """Verify the records of files, folders, globs and `s3://` URIs, and insert the genuine ones.
+        """Verify the records of files, folders, globs and URIs of a store (`s3://`, `gs://`, `abfss://`).
 
-        Creates a missing lake.
+        Inserts the genuine ones. Creates a missing lake.
         """
         before = None if drop_rejected_before is None else str(drop_rejected_before)
         return self._run(

@@ -3,17 +3,17 @@
 By hand: `PYTHONPATH=tests .venv/bin/python -m support.s3` starts one and says where it is; Ctrl-C ends it.
 """
 
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 import boto3
 from moto.server import ThreadedMotoServer
+
+from support.processes import served_by_module
 
 BUCKET = "landing"
 KEY_ID, SECRET = "AKIATESTKEYOFTESTS00", "secret-of-the-tests"
@@ -24,6 +24,11 @@ class Store:
     """A running server with an empty bucket."""
 
     url: str
+
+    root: ClassVar[str] = f"s3://{BUCKET}"
+    alias: ClassVar[str] = f"s3a://{BUCKET}"
+    nowhere: ClassVar[str] = "s3://no-such-bucket"
+    secrets: ClassVar[tuple[str, ...]] = (KEY_ID, SECRET)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -39,7 +44,7 @@ class Store:
     def put(self, key: str, content: bytes) -> str:
         """Write an object and return its URI."""
         self._client().put_object(Bucket=BUCKET, Key=key, Body=content)
-        return f"s3://{BUCKET}/{key}"
+        return f"{self.root}/{key}"
 
     def remove(self, key: str) -> None:
         self._client().delete_object(Bucket=BUCKET, Key=key)
@@ -70,17 +75,8 @@ def store() -> Iterator[Store]:
 @contextmanager
 def store_of_its_own() -> Iterator[Store]:
     """Run a server as `store` does, in another process: for clients that keep Python from running while they wait."""
-    words = [sys.executable, "-m", "support.s3"]
-    of_tests = str(Path(__file__).parents[1])
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=of_tests
-    ) as process:
-        try:
-            url = process.stdout.readline().strip()
-            assert url.startswith("http://127.0.0.1:"), url
-            yield Store(url)
-        finally:
-            process.terminate()
+    with served_by_module("support.s3") as url:
+        yield Store(url)
 
 
 if __name__ == "__main__":

@@ -1,41 +1,43 @@
 """Objects of a store: looked up, listed and opened through Arrow, by the driver and by tasks.
 
-A path is `s3://BUCKET/KEY` in bytes. The key is literal: `?`, `#`, `%` and `*` are ordinary characters of it.
-Credentials, region and endpoint are those of the process: `AWS_..` in its environment, a profile, the machine's role.
+A path is `SCHEME://ROOT/KEY` in bytes, as `kernels.object_stores` has it. The key is literal: `?`, `#`, `%` and `*` are
+ordinary characters of it.
 """
 
 from __future__ import annotations
 
 import errno
 import io
-import re
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+
+from strandline.kernels.object_stores import BY_SCHEME, STORES, ObjectStore
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
     from pyarrow import NativeFile
     from pyarrow.fs import FileSystem
 
-SCHEME: Final = b"s3://"
 BUFFER_BYTES: Final = 8 * 1024 * 1024
 """Bytes of one request: each costs a round trip."""
 
-_AWS_ERROR: Final = re.compile(r"AWS Error ([A-Z_]+)(?: \(HTTP status (\d+)\))?")
-_NOT_ALLOWED: Final = frozenset(
-    ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "INVALID_CLIENT_TOKEN_ID", "SIGNATURE_DOES_NOT_MATCH", "EXPIRED_TOKEN",
-     "INVALID_SIGNATURE", "UNRECOGNIZED_CLIENT", "MISSING_AUTHENTICATION_TOKEN", "ACCESS_DENIED_EXCEPTION")
-)  # fmt: skip
-_NOT_THERE: Final = frozenset(("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND"))
-
 ObjectKind = Literal["file", "folder"]
+
+_BEGINNINGS: Final = tuple(f"{store.scheme}://".encode() for store in STORES)
 
 
 def is_object(path: bytes) -> bool:
     """Return whether a path is one of an object. Paths of files begin with `/`."""
-    return path.startswith(SCHEME)
+    return path.startswith(_BEGINNINGS)
+
+
+def store_of(path: bytes) -> ObjectStore:
+    """Return the store of a path of an object."""
+    return BY_SCHEME[path.partition(b"://")[0].decode()]
 
 
 def has_plain_parts(key: Sequence[str]) -> bool:
@@ -48,11 +50,15 @@ def has_plain_parts(key: Sequence[str]) -> bool:
 def look_up(path: bytes) -> tuple[ObjectKind | None, int]:
     """Return what is at a path and its size in bytes: an object, a prefix of objects ("folder"), or nothing.
 
+    A bucket is not looked up but called a folder: who may list one need not be allowed to ask for it.
+
     Raises: OSError (access denied, no connection).
     """
-    store, name = _store(path)
-    with _plain_errors():
-        [info] = store.get_file_info([name])
+    place = _Place.of(path)
+    if not place.key:
+        return "folder", 0
+    with _plain_errors(place.store):
+        [info] = place.files.get_file_info([place.name])
     if info.is_file:
         return "file", info.size
     return ("folder", 0) if info.type.name == "Directory" else (None, 0)
@@ -61,30 +67,46 @@ def look_up(path: bytes) -> tuple[ObjectKind | None, int]:
 def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, int]]:
     """Yield path and size in bytes of the objects below a prefix; without `deep` those directly below it.
 
+    A key with an empty part or `..` that a store lists only as a folder is yielded so far, with size 0: no request is
+    made for it, and whoever opens it learns why.
+
     Raises: OSError (no such bucket, access denied, no connection).
     """
     from pyarrow.fs import FileSelector
 
-    store, name = _store(path)
-    with _plain_errors():
-        found = store.get_file_info(FileSelector(name, recursive=deep))
-    for info in found:
-        if info.is_file:
-            yield SCHEME + info.path.encode("utf-8"), info.size
+    place = _Place.of(path)
+    at_once = deep and not place.store.lists_by_folder
+    folders = [place.name]
+    while folders:
+        folder = folders.pop()
+        with _plain_errors(place.store):
+            found = place.files.get_file_info(FileSelector(folder, recursive=at_once))
+        for info in found:
+            if info.is_file:
+                yield place.path_of(info.path), info.size
+            elif not at_once and deep:
+                inner = info.path.rstrip("/")
+                if not inner.startswith(f"{folder}/"):
+                    yield place.path_of(f"{folder}//"), 0
+                elif has_plain_parts(inner.split("/")):
+                    folders.append(inner)
+                else:
+                    yield place.path_of(inner), 0
 
 
 def open_object(path: bytes) -> BinaryIO:
     """Open an object for reading. Raises: OSError (no such object, access denied, no connection)."""
-    store, name = _store(path)
-    with _plain_errors():
-        return io.BufferedReader(_Object(store.open_input_file(name)), BUFFER_BYTES)
+    place = _Place.of(path)
+    with _plain_errors(place.store):
+        opened = _Object(place.files.open_input_file(place.name), place.store)
+        return io.BufferedReader(opened, BUFFER_BYTES)
 
 
 class _Object(io.RawIOBase):
     """An object as a raw stream, whose errors are those of a file."""
 
-    def __init__(self, stream: NativeFile) -> None:
-        self._stream = stream
+    def __init__(self, stream: NativeFile, store: ObjectStore) -> None:
+        self._stream, self._store = stream, store
 
     def readable(self) -> bool:
         return True
@@ -93,11 +115,11 @@ class _Object(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        with _plain_errors():
+        with _plain_errors(self._store):
             return int(self._stream.readinto(buffer))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        with _plain_errors():
+        with _plain_errors(self._store):
             return int(self._stream.seek(offset, whence))
 
     def tell(self) -> int:
@@ -109,25 +131,48 @@ class _Object(io.RawIOBase):
             self._stream.close()
 
 
-def _store(path: bytes) -> tuple[FileSystem, str]:
-    name = path.removeprefix(SCHEME).decode("utf-8").rstrip("/")
-    bucket, *key = name.split("/")
-    if not has_plain_parts(key):
-        raise OSError(errno.EINVAL, "its key has an empty part, `.` or `..`")
-    return _of_bucket(bucket), name
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where Arrow finds a path: `name` in the file system `files`."""
+
+    store: ObjectStore
+    root: str
+    key: str
+    files: FileSystem
+
+    @staticmethod
+    def of(path: bytes) -> _Place:
+        store = store_of(path)
+        root, _, key = path.decode("utf-8").removeprefix(f"{store.scheme}://").partition("/")
+        if key and not has_plain_parts(key.split("/")):
+            raise OSError(errno.EINVAL, "its key has an empty part, `.` or `..`")
+        return _Place(store, root, key, _files(store, root))
+
+    @property
+    def name(self) -> str:
+        return "/".join(filter(None, (self._bucket, self.key)))
+
+    def path_of(self, name: str) -> bytes:
+        """Return the path of what Arrow calls `name`."""
+        key = name.removeprefix(f"{self._bucket}/")
+        return f"{self.store.scheme}://{self.root}/{key}".encode()
+
+    @property
+    def _bucket(self) -> str:
+        return self.root.partition("@")[0]
 
 
 @lru_cache(maxsize=64)
-def _of_bucket(bucket: str) -> FileSystem:
-    from pyarrow.fs import FileSystem
-
-    # By bucket, since Arrow asks for the region of each; without the key, since Arrow would decode it.
-    with _plain_errors():
-        return FileSystem.from_uri(f"{SCHEME.decode()}{bucket}")[0]
+def _files(store: ObjectStore, root: str) -> FileSystem:
+    try:
+        with _plain_errors(store):
+            return store.file_system(root, os.environ)
+    except ImportError:
+        raise OSError(errno.ENOTSUP, "pyarrow is built without this store") from None
 
 
 @contextmanager
-def _plain_errors() -> Iterator[None]:
+def _plain_errors(store: ObjectStore) -> Iterator[None]:
     """Raise Arrow's errors as OSError with a few words in `strerror`: theirs hold addresses and answers of servers."""
     from pyarrow import ArrowException
 
@@ -136,11 +181,21 @@ def _plain_errors() -> Iterator[None]:
     except FileNotFoundError:
         raise OSError(errno.ENOENT, "no such object") from None
     except (OSError, ArrowException) as error:
-        found = _AWS_ERROR.search(str(error))
-        if found is None:
-            raise OSError(errno.EIO, f"the store refuses the path ({type(error).__name__})") from None
-        # These numbers make it a PermissionError or a FileNotFoundError.
-        is_denied = found[1] in _NOT_ALLOWED or found[2] == "403"
-        number = errno.EACCES if is_denied else errno.ENOENT if found[1] in _NOT_THERE else errno.EIO
-        status = f" (HTTP {found[2]})" if found[2] else ""
-        raise OSError(number, f"the store says {found[1].lower().replace('_', ' ')}{status}") from None
+        raise OSError(*_told(store, error)) from None
+
+
+def _told(store: ObjectStore, error: Exception) -> tuple[int, str]:
+    """Return the number, which makes it a PermissionError or a FileNotFoundError, and words for an error of Arrow."""
+    text = str(error)
+    if store.no_token is not None and store.no_token in text:
+        return errno.EACCES, "no credentials gave an access token"
+    found = store.answer.search(text)
+    if found is None:
+        # A prefix that is not there, in words without a number.
+        if text.startswith("No such file or directory"):
+            return errno.ENOENT, "no such object"
+        return errno.EIO, f"the store refuses the path ({type(error).__name__})"
+    code, status = found[1], found[2]
+    is_denied = code in store.denied or status in ("401", "403")
+    number = errno.EACCES if is_denied else errno.ENOENT if code in store.missing else errno.EIO
+    return number, store.words_for(code, status)

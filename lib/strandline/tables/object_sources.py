@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Final
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import why_unreadable
-from strandline.kernels.objects import SCHEME, has_plain_parts, look_up, objects_below
+from strandline.kernels.object_stores import BY_SCHEME
+from strandline.kernels.objects import has_plain_parts, look_up, objects_below, store_of
 from strandline.tables.paths import (
     MANIFEST_SUFFIX,
     WILD_SIGNS,
@@ -23,8 +23,8 @@ from strandline.tables.paths import (
     path_text,
 )
 
-_URI: Final = re.compile(r"s3a?://([^/]*)(.*)", re.DOTALL)
-_BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]")
+_ROOT_PARTS: Final = 3
+"""Parts of `s3://BUCKET` between slashes, and of the root of each other store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +37,31 @@ class FoundObject:
 
 
 def object_path(source: str) -> bytes | None:
-    """Return the path of a source in an object store, None for another source. `s3a://` is `s3://`.
+    """Return the path of a source in an object store, None for another source. `s3a://` is `s3://`, `abfs://` `abfss://`.
 
-    Raises: UsageError SOURCE_URI (no bucket, credentials in the URI; a key with an empty part, `.`, `..` or a control
-        character).
+    Raises: UsageError SOURCE_URI (no bucket or container, credentials in the URI; a key with an empty part, `.`, `..`
+        or a control character).
     """
-    parts = _URI.fullmatch(source)
-    if parts is None:
+    scheme, colon, rest = source.partition("://")
+    store = BY_SCHEME.get(scheme) if colon else None
+    if store is None:
         return None
-    if not _BUCKET.fullmatch(parts[1]):
+    root, _, key = rest.partition("/")
+    if not store.root.fullmatch(root):
         # Not shown: what stands here may be a key and its secret.
         raise UsageError(
             "SOURCE_URI",
-            "A source that begins with s3:// does not name a bucket.",
-            "Give s3://BUCKET/KEY; credentials and endpoint are read from AWS_.. variables.",
+            f"A source that begins with {scheme}:// does not name a {store.place}.",
+            f"Give {store.form}; credentials and endpoint are read from {store.variables} variables.",
         )
-    path = f"{parts[1]}{parts[2]}".rstrip("/")
+    path = f"{root}/{key}".rstrip("/")
     if not has_plain_parts(path.split("/")) or not path.isprintable():
         raise UsageError(
             "SOURCE_URI",
             f"The key of {source!a} has an empty part, `.`, `..` or a control character, and such keys are not read.",
             "Copy the object to another key.",
         )
-    return SCHEME + path.encode("utf-8")
+    return f"{store.scheme}://{path}".encode()
 
 
 def objects_of(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:
@@ -100,12 +102,13 @@ def _matches(path: bytes) -> Iterator[tuple[bytes, int]]:
 
     As in a shell, a part that begins with `.` matches only a sign that is written.
     """
-    bucket, *pattern = path_text(path.removeprefix(SCHEME)).split("/")
+    parts = path_text(path).split("/")
+    root, pattern = parts[:_ROOT_PARTS], parts[_ROOT_PARTS:]
     plain = list(takewhile(lambda part: not any(sign in part for sign in WILD_SIGNS), pattern))
     if plain == pattern:
         return
-    for each, size in objects_below(SCHEME + "/".join([bucket, *plain]).encode("utf-8")):
-        if _fits(path_text(each.removeprefix(SCHEME)).split("/")[1 + len(plain) :], pattern[len(plain) :]):
+    for each, size in objects_below("/".join([*root, *plain]).encode("utf-8")):
+        if _fits(path_text(each).split("/")[_ROOT_PARTS + len(plain) :], pattern[len(plain) :]):
             yield each, size
 
 
@@ -120,10 +123,11 @@ def _fits(parts: list[str], pattern: list[str]) -> bool:
 
 
 def _missing(path: bytes) -> UsageError:
+    store = store_of(path)
     return UsageError(
         "SOURCE_MISSING",
-        f"There is no object and no bucket for {path_text(path)}.",
-        "Give an object, a prefix or a quoted glob of s3://BUCKET/KEY that exists.",
+        f"There is no object and no {store.place} for {path_text(path)}.",
+        f"Give an object, a prefix or a quoted glob of {store.form} that exists.",
     )
 
 
@@ -137,11 +141,11 @@ def _told(path: bytes) -> Iterator[None]:
         raise UsageError(
             "SOURCE_DENIED",
             f"{path_text(path)} cannot be read: {why_unreadable(error)}.",
-            "Set credentials that may list and read it (AWS_ACCESS_KEY_ID and its secret, AWS_PROFILE, or a role).",
+            f"Set credentials that may list and read it ({store_of(path).rights}).",
         ) from None
     except OSError as error:
         raise FaultError(
             "SOURCE_UNREADABLE",
             f"{path_text(path)} cannot be read: {why_unreadable(error)}.",
-            "Check AWS_REGION and AWS_ENDPOINT_URL and run the command again.",
+            f"Check {store_of(path).endpoint} and run the command again.",
         ) from None

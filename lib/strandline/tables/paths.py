@@ -20,6 +20,14 @@ _HALF_WRITTEN: Final = b"._COPYING_"
 LOCAL_URIS: Final = ("file:/", "dbfs:/")
 WILD_SIGNS: Final = ("*", "?", "[")
 
+_NEXT_OF_OTHERS: Final = (
+    "Give an s3://, gs:// or abfss:// URI; or mount it (a volume, a network folder) and give its path."
+)
+_NEXT: Final = {
+    "hdfs": "Mount it on every worker (the NFS gateway of HDFS) or copy it with `hdfs dfs -get`, and give that path."
+}
+"""What to do about a URI, by scheme."""
+
 
 def path_text(path: bytes) -> str:
     """Return a path as text; bytes that are not UTF-8 show as `\\xNN`."""
@@ -40,10 +48,11 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
             next="Use `strandline stream kafka://HOST:PORT/TOPIC`.",
         )
     elif "://" in source:
+        scheme = source.partition("://")[0]
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
-            message=f"The source is a {source.partition('://')[0]}:// URI, of a store that is not supported.",
-            next="Give an s3:// URI; or mount it (a volume, a network folder) and give the mounted path.",
+            message=f"The source is a {scheme}:// URI, of a store that is not supported.",
+            next=_NEXT.get(scheme, _NEXT_OF_OTHERS),
         )
     raw = os.fsencode(source)
     if os.path.lexists(raw):

@@ -79,12 +79,13 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     - A link is followed inside the given root (of a glob: the folder before its first wildcard); one that leaves it, or
       leads nowhere, is refused and reported. A link that is given itself is followed.
     - A file given twice is read once. `*.manifest.json` are manifests, not input.
-    - `s3://BUCKET/KEY` names an object, a prefix or a glob of keys in the same way; a store has no links.
+    - `s3://BUCKET/KEY`, and a URI of each of `kernels.object_stores`, names an object, a prefix or a glob of keys in
+      the same way; a store has no links.
     - With `within`, a folder, the sources are paths found in it: links that leave it are refused.
 
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI of
-            another kind), SOURCE_URI (one that is no s3://BUCKET/KEY), SOURCE_DENIED (no right to read it),
+            another kind), SOURCE_URI (one of a store that names no bucket), SOURCE_DENIED (no right to read it),
             SOURCE_NOT_A_FILE (a pipe, socket or device), TOO_MANY_FILES (more than `most`).
         FaultError: SOURCE_UNREADABLE (a folder that cannot be listed, a store that does not answer).
     """

@@ -1,202 +1,262 @@
 """Which objects of a store a run reads, and what their absence looks like."""
 
-import gzip
-import socket
-from collections.abc import Iterator
+import errno
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
+from pyarrow.fs import FileInfo, FileSelector, FileType, GcsFileSystem
 
-from strandline.core.errors import FaultError, StrandlineError, UsageError
+from strandline.core.errors import FaultError, UsageError
 from strandline.kernels import objects
-from strandline.kernels.lines import RawLimits
-from strandline.tables.manifests import load_manifests
-from strandline.tables.sources import Selection, select
+from strandline.kernels.object_stores import AZURE, GCS, STORES, ObjectStore
+from strandline.tables.object_sources import object_path
+from strandline.tables.sources import select
 from strandline.tables.stream import landing_folder
-from support.s3 import BUCKET, KEY_ID, SECRET, Store, store
-from support.selections import read
+from support.gcs import GoogleStore, google_store
+from support.object_rules import ObjectRules, ObjectServer
+from support.s3 import KEY_ID, SECRET, store
 
-ROOT = f"s3://{BUCKET}"
-CONTENT = {
-    "in/a.journal": b"a\n",
-    "in/sub/b.journal": b"b\n",
-    "in/sub/deep/c d%20é?#.journal": b"c\n",
-    "in/sub/[x].journal": b"x\n",
-    "in/_hidden/d": b"d\n",
-    "in/sub/.e": b"e\n",
-    "in/half._COPYING_": b"half\n",
-    "inner/f.journal": b"f\n",
-}
+HOST = "account1.dfs.core.windows.net"
+BOX = f"abfss://box@{HOST}"
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Store]:
-    with store() as running:
-        for key, content in CONTENT.items():
-            running.put(key, content)
-        yield running
+class TestS3(ObjectRules):
+    serve = staticmethod(store)
+    denied = "access denied"
+    asked = ("in/a.journal",)  # the server lists for everybody
+    silent = "says network connection"
+
+    @staticmethod
+    @contextmanager
+    def forbidden(served: ObjectServer) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("AWS_ACCESS_KEY_ID")
+            patch.delenv("AWS_SECRET_ACCESS_KEY")
+            yield
+
+    @staticmethod
+    def elsewhere(address: str) -> Mapping[str, str]:
+        return {"AWS_ENDPOINT_URL": f"http://{address}"}
 
 
-@pytest.fixture(autouse=True)
-def environment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A process that may read the store, and knows no other."""
-    for name, value in request.getfixturevalue("served").environment.items():
-        monkeypatch.setenv(name, value)
-    objects._of_bucket.cache_clear()
-    yield
-    objects._of_bucket.cache_clear()
+class TestGoogle(ObjectRules):
+    serve = staticmethod(google_store)
+    denied = "permission denied"
+    silent = "says unavailable"
 
+    @staticmethod
+    def forbidden(served: GoogleStore) -> AbstractContextManager[None]:
+        return served.closed()
 
-def keys(*sources: str, most: int = 100) -> list[str]:
-    files = select(sources, most=most).files
-    assert [each.file_no for each in files] == list(range(len(files)))
-    for each in files:
-        assert each.source.startswith(f"{ROOT}/")
-        assert each.size == len(CONTENT.get(each.source.removeprefix(f"{ROOT}/"), b"a\n"))
-    return [each.source.removeprefix(f"{ROOT}/") for each in files]
-
-
-def refused(*sources: str, most: int = 100) -> StrandlineError:
-    with pytest.raises(StrandlineError) as caught:
-        select(sources, most=most)
-    text = str(caught.value)
-    assert KEY_ID not in text
-    assert SECRET not in text
-    return caught.value
-
-
-VISIBLE = ["in/a.journal", "in/sub/[x].journal", "in/sub/b.journal", "in/sub/deep/c d%20é?#.journal"]
+    @staticmethod
+    def elsewhere(address: str) -> Mapping[str, str]:
+        return {"CLOUD_STORAGE_EMULATOR_ENDPOINT": f"http://{address}"}
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "code"),
     [
-        ("in", VISIBLE),
-        ("in/", VISIBLE),
-        ("in/sub/deep", VISIBLE[3:]),
-        ("in/a.journal", VISIBLE[:1]),
-        ("in/sub/deep/c d%20é?#.journal", VISIBLE[3:]),
-        ("in/sub/.e", ["in/sub/.e"]),
-        ("in/_hidden", ["in/_hidden/d"]),
-        # The object of that name before what it matches as a glob.
-        ("in/sub/[x].journal", ["in/sub/[x].journal"]),
-        ("in/sub/[ab].journal", ["in/sub/b.journal"]),
-        ("in/*/?.journal", ["in/sub/b.journal"]),
-        ("in/**/*.journal", VISIBLE),
-        ("i*/?.journal", ["in/a.journal", "inner/f.journal"]),
-        ("in/sub/*", ["in/sub/[x].journal", "in/sub/b.journal"]),
+        *((uri, "SOURCE_URI") for uri in (
+            "s3://", "s3:///key", f"s3://{KEY_ID}:{SECRET}@bucket/in", f"s3://bucket?secret_key={SECRET}", "s3://*/in",
+            "s3://bucket//in", "s3://bucket/in//a.journal", "s3://bucket/in/../a", "s3a://bucket/./in",
+            "s3://bucket/in/\n", "s3://bucket/\udcff",
+            "gs://", f"gs://{SECRET}@bucket/in", "gs://bucket/a//b", "gs://bucket/../a",
+            "abfss://", "abfss://box/key", f"abfss://box@{HOST}:443/in", f"abfss://box:{SECRET}@{HOST}/in",
+            # Credentials go to hosts of Azure alone.
+            "abfss://box@account1.dfs.example.org/in", f"abfss://box@evil.example.org/.{HOST}/in",
+            f"abfss://box@{HOST}.example.org/in", f"abfs://box@account1/{SECRET}.dfs.core.windows.net",
+            f"{BOX}/in//a", f"{BOX}/../other/a", f"{BOX}?sig={SECRET}",
+        )),
+        *((uri, "SOURCE_NOT_LOCAL") for uri in ("hdfs://host/x", "wasbs://box@host/x", "kafka://h/t")),
+    ],
+)  # fmt: skip
+def test_a_uri_without_bucket_or_with_credentials_or_of_another_store_is_refused(
+    source: str, code: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        select([source], most=9)
+    assert (caught.value.code, caught.value.exit_code) == (code, 2)
+    assert SECRET not in f"{caught.value} {caught.value.next}"
+
+
+def test_the_way_that_is_open_for_another_store_is_named() -> None:
+    for source, way in (
+        ("hdfs://host/x", "hdfs dfs -get"),
+        ("wasbs://box@host/x", "abfss:// URI; or mount it"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            select([source], most=9)
+        assert way in caught.value.next
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("s3a://bucket/a/", "s3://bucket/a"),
+        ("gs://bucket", "gs://bucket"),
+        ("gs://bucket/a?b#c%20*", "gs://bucket/a?b#c%20*"),
+        (f"abfs://box@{HOST}/a@b.dfs.core.windows.net/é", f"{BOX}/a@b.dfs.core.windows.net/é"),
+        ("abfss://$web@a1b.dfs.core.chinacloudapi.cn/x", "abfss://$web@a1b.dfs.core.chinacloudapi.cn/x"),
+        ("/s3://bucket/a", None),
+        ("gs", None),
     ],
 )
-def test_a_source_is_an_object_or_a_prefix_or_a_glob_of_keys(source: str, found: list[str]) -> None:
-    assert keys(f"{ROOT}/{source}") == found
-    assert keys(f"s3a://{BUCKET}/{source}") == found
-
-
-def test_a_bucket_is_read_whole_and_an_object_given_twice_once() -> None:
-    assert keys(ROOT) == [*VISIBLE, "inner/f.journal"]
-    assert keys(f"{ROOT}/in", f"{ROOT}/in/a.journal", f"s3a://{BUCKET}/in/*.journal") == VISIBLE
-
-
-def test_tasks_read_what_lies_there_and_what_went_is_one_rejected_record(served: Store) -> None:
-    served.put("moving/kept.gz", gzip.compress(b"kept\n" * 3_000_000))
-    served.put("moving/cut.gz", gzip.compress(b"cut\n" * 1000)[:-9])
-    served.put("moving/gone", b"gone\n")
-    selection = select([f"{ROOT}/moving"], most=9)
-    served.remove("moving/gone")
-    found = read(selection)
-    assert found["kept.gz"] == (b"kept\n" * 3_000_000, None, None)
-    assert found["gone"] == (f"{ROOT}/moving/gone".encode(), "FILE_UNREADABLE", "no such object")
-    assert found["cut.gz"][1] == "TRUNCATED"
+def test_a_path_has_the_usual_spelling_of_the_scheme(source: str, path: str | None) -> None:
+    assert object_path(source) == (None if path is None else path.encode())
 
 
 @pytest.mark.parametrize(
-    "source",
+    ("environ", "expected"),
     [
-        f"{ROOT}/absent", f"{ROOT}/in/*.gz", f"{ROOT}/in/a.journal/x", "s3://no-such-bucket", "s3://no-such-bucket/a",
-        "s3://no-such-bucket/*", f"{ROOT}/i",
+        ({}, GcsFileSystem(retry_time_limit=timedelta(seconds=60))),
+        (
+            {"CLOUD_STORAGE_EMULATOR_ENDPOINT": "http://127.0.0.1:9/"},
+            GcsFileSystem(
+                anonymous=True,
+                scheme="http",
+                endpoint_override="127.0.0.1:9",
+                retry_time_limit=timedelta(seconds=60),
+            ),
+        ),
+        (
+            {"STORAGE_EMULATOR_HOST": "127.0.0.1:9"},
+            GcsFileSystem(
+                anonymous=True,
+                scheme="http",
+                endpoint_override="127.0.0.1:9",
+                retry_time_limit=timedelta(seconds=60),
+            ),
+        ),
     ],
-)  # fmt: skip
-def test_what_is_not_there_is_named(source: str) -> None:
-    error = refused(source)
-    assert (error.code, error.exit_code) == ("SOURCE_MISSING", 2)
-    assert source in error.message
+)
+def test_google_is_asked_with_the_credentials_of_the_process_and_an_emulator_without(
+    environ, expected
+) -> None:
+    assert GCS.file_system("bucket", environ).__reduce__()[1] == expected.__reduce__()[1]
 
 
 @pytest.mark.parametrize(
-    "source",
+    ("environ", "expected"),
     [
-        "s3://", "s3:///key", f"s3://{KEY_ID}:{SECRET}@{BUCKET}/in", f"s3://{BUCKET}?secret_key={SECRET}", "s3://*/in",
-        f"{ROOT}//in", f"{ROOT}/in//a.journal", f"{ROOT}/in/../in/a.journal", f"{ROOT}/./in",
-        f"{ROOT}/in/\n", f"{ROOT}/\udcff",
+        ({}, {"account_key": "", "blob_storage_authority": ".blob.core.windows.net"}),
+        ({"AZURE_STORAGE_KEY": "azE="}, {"account_key": "azE="}),
+        ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT_KEY": "azI="}, {"account_key": "azI="}),
+        ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT": "account1"}, {"account_key": "azE="}),
+        # The key is that of another account.
+        ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT": "account2"}, {"account_key": ""}),
+        (
+            {"AZURE_STORAGE_SERVICE_ENDPOINT": "http://127.0.0.1:9/account1"},
+            {"blob_storage_authority": "127.0.0.1:9", "dfs_storage_authority": "127.0.0.1:9",
+             "blob_storage_scheme": "http", "dfs_storage_scheme": "http"},
+        ),
     ],
 )  # fmt: skip
-def test_a_uri_without_bucket_or_with_credentials_is_refused(source: str) -> None:
-    error = refused(source)
-    assert (error.code, error.exit_code) == ("SOURCE_URI", 2)
+def test_azure_is_asked_with_the_key_of_the_account_or_default_credentials(environ, expected) -> None:
+    [given] = AZURE.file_system(f"box@{HOST}", environ).__reduce__()[1]
+    assert given["account_name"] == "account1"
+    assert {name: given[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("source", ["gs://bucket/key", "abfss://c@a.dfs.core.windows.net/x", "hdfs://host/x"])
-def test_other_stores_are_refused_with_the_way_that_is_open(source: str) -> None:
-    error = refused(source)
-    assert error.code == "SOURCE_NOT_LOCAL"
-    assert "mount it" in error.next
+def test_each_cloud_of_azure_has_its_own_hosts() -> None:
+    [given] = AZURE.file_system("box@account1.dfs.core.usgovcloudapi.net", {}).__reduce__()[1]
+    assert given["blob_storage_authority"] == ".blob.core.usgovcloudapi.net"
+    assert given["dfs_storage_authority"] == ".dfs.core.usgovcloudapi.net"
 
 
-def test_without_credentials_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    error = refused(f"{ROOT}/in/a.journal")
-    assert (error.code, error.exit_code) == ("SOURCE_DENIED", 2)
-    assert error.message == f"{ROOT}/in/a.journal cannot be read: the store says access denied."
+@pytest.mark.parametrize(
+    ("path", "raised", "number", "words"),
+    [
+        ("s3://bucket/a", "AWS Error ACCESS_DENIED (HTTP status 403)", errno.EACCES, "says access denied (HTTP 403)"),
+        ("s3://bucket/a", "AWS Error UNKNOWN (HTTP status 403) during", errno.EACCES, "says unknown (HTTP 403)"),
+        ("s3://bucket/a", "AWS Error SLOW_DOWN (HTTP status 503)", errno.EIO, "says slow down (HTTP 503)"),
+        ("gs://bucket/a", "google::cloud::Status(UNAUTHENTICATED: Perm", errno.EACCES, "says unauthenticated"),
+        ("gs://bucket/a", "google::cloud::Status(NOT_FOUND: x", errno.ENOENT, "says not found"),
+        (f"{BOX}/a", "Azure Error: [ServerBusy] 503 Wait", errno.EIO, "says server busy (HTTP 503)"),
+        (f"{BOX}/a", "Azure Error: [AccountIsDisabled] 403 No", errno.EACCES, "says account is disabled (HTTP 403)"),
+        (f"{BOX}/a", "Azure Error: [] 400 Bad", errno.EIO, "says HTTP 400"),
+        (f"{BOX}/a", "Azure Error: [] Fail to get a new connection", errno.EIO, "does not answer"),
+        (f"{BOX}/a", f"Azure Error: [{SECRET}] 503", errno.EIO, "refuses the path (OSError)"),
+        (f"{BOX}/a", f"signed with {SECRET}", errno.EIO, "refuses the path (OSError)"),
+    ],
+)  # fmt: skip
+def test_an_error_has_the_code_of_the_answer_and_nothing_else(
+    path, raised, number, words, monkeypatch
+) -> None:
+    def refuse(*_: object) -> object:
+        raise OSError(f"http://host/?sig={SECRET} {raised} {SECRET}")
+
+    monkeypatch.setattr(objects, "_files", lambda *_: SimpleNamespace(get_file_info=refuse))
+    with pytest.raises(OSError) as caught:
+        objects.look_up(path.encode())
+    assert (caught.value.errno, caught.value.strerror) == (number, f"the store {words}")
 
 
-@pytest.mark.large
-def test_a_store_that_does_not_answer_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free.getsockname()[1]}")
-        error = refused(f"{ROOT}/in")
-    assert isinstance(error, FaultError)
-    assert (error.code, error.exit_code) == ("SOURCE_UNREADABLE", 3)
-    assert error.message == f"{ROOT}/in cannot be read: the store says network connection."
+@pytest.mark.parametrize(
+    ("path", "raised"),
+    [
+        ("gs://bucket/a", "google::cloud::Status(UNAVAILABLE: Could not create a OAuth2 access token to"),
+        (f"{BOX}/a", "Check failed: N5Azure4Core11Credentials23AuthenticationExceptionE: Failed to get"),
+    ],
+)
+def test_a_process_without_credentials_is_told_so(path, raised, monkeypatch) -> None:
+    def refuse(*_: object) -> object:
+        raise pa.ArrowException(raised)
+
+    monkeypatch.setattr(objects, "_files", lambda *_: SimpleNamespace(get_file_info=refuse))
+    with pytest.raises(UsageError) as caught:
+        select([path], most=9)
+    assert caught.value.code == "SOURCE_DENIED"
+    assert caught.value.message == f"{path} cannot be read: no credentials gave an access token."
 
 
-def test_more_objects_than_allowed_are_refused() -> None:
-    assert refused(f"{ROOT}/in", most=3).code == "TOO_MANY_FILES"
+def test_a_listing_by_folders_never_leaves_what_it_goes_down(monkeypatch) -> None:
+    folders = {
+        "box": ["box/a/", "box/in/", "box/"],  # the last one is that of keys that begin with /
+        "box/a": ["box/a/x"],
+        "box/in": ["box/in", "box/in/..", "box/in/b"],
+    }
 
+    def listed(selector: FileSelector) -> list[FileInfo]:
+        assert not selector.recursive
+        found = []
+        for path in folders[selector.base_dir]:
+            is_folder = path.rstrip("/") in folders or path.endswith((".", "/"))
+            found.append(
+                FileInfo(path, FileType.Directory) if is_folder else FileInfo(path, FileType.File, size=1)
+            )
+        return found
 
-def test_manifests_are_found_in_the_prefix_and_beside_an_object(served: Store) -> None:
-    keep = RawLimits(1 << 20, 1 << 10)
-    statement = b'{"strandline_manifest": 1, "dialect": "sdmp", "files": []}'
-    served.put("stated/a.journal", b"a\n")
-    served.put("stated/a.journal.manifest.json", statement)
-    served.put("stated/plain.manifest.json", b'{"no": "manifest"}')
-
-    def loaded(source: str) -> tuple[Selection, list[tuple[str, str, bytes]]]:
-        selection, manifests = load_manifests(select([source], most=9), dialect="sdmp", keep=keep)
-        return selection, [(each.source, each.found_by, each.folder) for each in manifests]
-
-    selection, manifests = loaded(f"{ROOT}/stated")
-    assert [(each.source, each.size) for each in selection.files] == [
-        (f"{ROOT}/stated/a.journal", 2), (f"{ROOT}/stated/plain.manifest.json", 18)
+    monkeypatch.setattr(objects, "_files", lambda *_: SimpleNamespace(get_file_info=listed))
+    assert sorted(objects.objects_below(BOX.encode())) == [
+        (f"{BOX}//".encode(), 0), (f"{BOX}/a/x".encode(), 1), (f"{BOX}/in/..".encode(), 0),
+        (f"{BOX}/in//".encode(), 0), (f"{BOX}/in/b".encode(), 1),
     ]  # fmt: skip
-    assert manifests == [(f"{ROOT}/stated/a.journal.manifest.json", "folder", f"{ROOT}/stated".encode())]
-    selection, manifests = loaded(f"{ROOT}/stated/a.journal")
-    assert [each.source for each in selection.files] == [f"{ROOT}/stated/a.journal"]
-    assert manifests == [(f"{ROOT}/stated/a.journal.manifest.json", "beside", f"{ROOT}/stated".encode())]
+
+
+def test_a_pyarrow_without_a_store_is_named(monkeypatch) -> None:
+    def lacking(*_: object) -> object:
+        raise ImportError("no GcsFileSystem")
+
+    monkeypatch.setattr(objects, "_files", objects._files.__wrapped__)
+    monkeypatch.setattr(objects, "BY_SCHEME", {"gs": replace(GCS, file_system=lacking)})
+    with pytest.raises(FaultError, match="pyarrow is built without this store"):
+        select(["gs://bucket/a"], most=9)
+
+
+@pytest.mark.parametrize("store", STORES, ids=lambda store: store.scheme)
+def test_every_store_says_what_it_needs(store: ObjectStore) -> None:
+    assert store.form.startswith(f"{store.scheme}://")
+    assert store.variables.removesuffix("..") in f"{store.rights} {store.endpoint}"
 
 
 def test_a_stream_follows_no_store() -> None:
     with pytest.raises(UsageError) as caught:
-        landing_folder(f"s3://{KEY_ID}:{SECRET}@{BUCKET}/in")
+        landing_folder(f"s3://{KEY_ID}:{SECRET}@bucket/in")
     assert SECRET not in str(caught.value)
     assert caught.value.code == "SOURCE_NOT_LOCAL"
     assert "strandline ingest" in caught.value.next
-
-
-@pytest.mark.parametrize(
-    "key", ["in/../in/a.journal", "../landing/in/a.journal", "in//a.journal", "./in/a.journal"]
-)
-def test_no_request_is_made_for_a_key_that_http_would_resolve_to_another(key: str) -> None:
-    for ask in (objects.look_up, objects.open_object, lambda path: list(objects.objects_below(path))):
-        with pytest.raises(OSError, match="its key has an empty part"):
-            ask(f"{ROOT}/{key}".encode())

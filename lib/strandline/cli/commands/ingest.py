@@ -37,7 +37,11 @@ def _ingest(
     call: Invocation,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SOURCE...", help="Files, folders, globs and s3:// URIs.", show_default=False),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Files, folders, globs; s3://, gs:// and abfss:// URIs.",
+            show_default=False,
+        ),
     ] = None,
     dialect: DialectName = None,
     form: FormatName = None,

@@ -1,0 +1,34 @@
+"""Input from Azure, by the rules of every store, and through the installed program."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+
+from support.azurite import OTHER_KEY, AzureStore, azure_store
+from support.object_rules import ObjectRules
+from support.object_runs import lands_whole_or_split
+
+pytestmark = [pytest.mark.azure, pytest.mark.timeout(1200)]
+
+
+class TestAzure(ObjectRules):
+    serve = staticmethod(azure_store)
+    denied = "authorization failure (http 403)"
+    silent = "does not answer"
+
+    @staticmethod
+    @contextmanager
+    def forbidden(served: AzureStore) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AZURE_STORAGE_ACCOUNT_KEY", OTHER_KEY)
+            yield
+
+    @staticmethod
+    def elsewhere(address: str) -> Mapping[str, str]:
+        return {"AZURE_STORAGE_SERVICE_ENDPOINT": f"http://{address}/devstoreaccount1"}
+
+
+def test_objects_of_azure_are_landed_whole_or_split(program, tmp_path):
+    with azure_store() as served:
+        lands_whole_or_split(program, tmp_path, served)

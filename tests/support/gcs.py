@@ -1,6 +1,6 @@
 """A server of Google Cloud Storage on loopback: gcp-storage-emulator, in a process of its own.
 
-Google's client keeps Python from running while it closes an object: a thread of the tests would not answer it.
+Google's client keeps Python from running while it opens an object: a thread of the tests would not answer it.
 By hand: `PYTHONPATH=tests .venv/bin/python -m support.gcs` starts one and says where it is; Ctrl-C ends it.
 """
 

@@ -221,8 +221,12 @@ def test_a_listing_by_folders_never_leaves_what_it_goes_down(monkeypatch) -> Non
         "box/in": ["box/in", "box/in/..", "box/in/b"],
     }
 
+    asked: set[str] = set()
+
     def listed(selector: FileSelector) -> list[FileInfo]:
         assert not selector.recursive
+        assert selector.base_dir not in asked
+        asked.add(selector.base_dir)
         found = []
         for path in folders[selector.base_dir]:
             is_folder = path.rstrip("/") in folders or path.endswith((".", "/"))

@@ -91,7 +91,7 @@ def _azure(root: str, environ: Mapping[str, str]) -> FileSystem:
                   "dfs_storage_authority": authority, "dfs_storage_scheme": scheme}  # fmt: skip
     key = environ.get("AZURE_STORAGE_ACCOUNT_KEY") or environ.get("AZURE_STORAGE_KEY")
     # A key signs for one account. Without one Arrow takes Azure's default credentials.
-    if environ.get("AZURE_STORAGE_ACCOUNT", account) != account:
+    if (environ.get("AZURE_STORAGE_ACCOUNT") or account) != account:
         key = None
     return AzureFileSystem(account_name=account, account_key=key or None, **places)
 

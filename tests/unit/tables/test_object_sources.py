@@ -147,6 +147,7 @@ def test_google_is_asked_with_the_credentials_of_the_process_and_an_emulator_wit
         ({"AZURE_STORAGE_KEY": "azE="}, {"account_key": "azE="}),
         ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT_KEY": "azI="}, {"account_key": "azI="}),
         ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT": "account1"}, {"account_key": "azE="}),
+        ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT": ""}, {"account_key": "azE="}),
         # The key is that of another account.
         ({"AZURE_STORAGE_KEY": "azE=", "AZURE_STORAGE_ACCOUNT": "account2"}, {"account_key": ""}),
         (

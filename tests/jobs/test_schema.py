@@ -75,7 +75,10 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     assert empty == unused - {"equivocation", "namespace_state"}
     assert lake.tables() == undisturbed.tables
     assert told("check", "--schema", schema)["counts"]["broken"] == 0
-    assert told("init", "--schema", schema)["created"] == []
+    again = told("init", "--schema", schema)
+    assert (again["created"], again["migrated"]) == ([], [])
+    synced = told("sync", "--from", str(undisturbed.root / "lake"), "--schema", schema, "--dry-run")
+    assert synced["counts"]["missing"] == 0
     assert health(told("sql", ASKED, "--schema", schema)) == by_namespace(told("status", "--schema", schema))
 
 

@@ -21,6 +21,10 @@ def open_for_reading(call: Invocation) -> "Iterator[ReadLake]":
             yield lake
             return
     with call.progress():
+        from strandline.tables.catalogs import check_schema
         from strandline.tables.read_lake import SparkLake
 
-        yield SparkLake(call.store(makes=False))
+        store = call.store(makes=False)
+        if not store.location.is_path():
+            check_schema(store)
+        yield SparkLake(store)

@@ -11,6 +11,7 @@ __all__ = [
     "BUCKETS_PROPERTY",
     "CONTRACT_PROPERTY",
     "DELETION_VECTORS_PROPERTY",
+    "add_checks_sql",
     "add_columns_sql",
     "check_sql",
     "columns_ddl",
@@ -25,6 +26,8 @@ __all__ = [
 CONTRACT_PROPERTY: Final = "strandline.contract"
 BUCKETS_PROPERTY: Final = "strandline.buckets"
 DELETION_VECTORS_PROPERTY: Final = "delta.enableDeletionVectors"
+CHECK_PROPERTY: Final = "delta.constraints."
+"""What the property of a CHECK constraint begins with; its name follows."""
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -39,25 +42,24 @@ def check_sql(contract: Contract, *, buckets: int) -> Mapping[str, str]:
 
 
 def table_properties(
-    contract: Contract, *, buckets: int, properties: Mapping[str, str] = NOTHING
+    contract: Contract, *, buckets: int, properties: Mapping[str, str] = NOTHING, with_checks: bool = True
 ) -> Mapping[str, str]:
     """Return all properties of the new table, ascending by name.
 
     These are: the properties of the contract, its version (`strandline.contract`), the number of buckets
-    (`strandline.buckets`, if the table has buckets), each CHECK constraint (`delta.constraints.<name>`), and
-    `properties`, which override.
+    (`strandline.buckets`, if the table has buckets), each CHECK constraint (`delta.constraints.<name>`, unless
+    `with_checks` is False), and `properties`, which override.
     """
-    checks = {
-        f"delta.constraints.{name}": check for name, check in check_sql(contract, buckets=buckets).items()
-    }
+    stated = check_sql(contract, buckets=buckets) if with_checks else {}
+    checks = {f"{CHECK_PROPERTY}{name}": check for name, check in stated.items()}
     bucketed = {BUCKETS_PROPERTY: str(buckets)} if contract.is_bucketed else {}
     every = {**contract.properties, **checks, **bucketed, CONTRACT_PROPERTY: contract.version, **properties}
     return dict(sorted(every.items()))
 
 
 def create_table_sql(
-    contract: Contract, *, target: str, buckets: int, properties: Mapping[str, str] = NOTHING
-) -> str:
+    contract: Contract, *, target: str, buckets: int, properties: Mapping[str, str] = NOTHING, with_checks: bool = True
+) -> str:  # fmt: skip
     """Return the statement that creates the table if it does not exist.
 
     Args:
@@ -65,9 +67,10 @@ def create_table_sql(
         target: Its name as SQL, from `quote_path` or `quote_name`.
         buckets: The number of buckets, in the CHECK constraint of `bucket` and in `strandline.buckets`.
         properties: Further properties, such as lake options of a dialect.
+        with_checks: Whether the properties have the CHECK constraints; else `add_checks_sql` adds them.
     """
     columns = ",\n".join("  " + _column_ddl(column) for column in contract.columns)
-    every = table_properties(contract, buckets=buckets, properties=properties)
+    every = table_properties(contract, buckets=buckets, properties=properties, with_checks=with_checks)
     listed = ",\n".join(f"  {quote_text(name)} = {quote_text(value)}" for name, value in every.items())
     partitioned = f"PARTITIONED BY ({', '.join(contract.partition)})\n" if contract.partition else ""
     return (
@@ -75,6 +78,25 @@ def create_table_sql(
         f"USING DELTA\n{partitioned}"
         f"COMMENT {quote_text(contract.description)}\n"
         f"TBLPROPERTIES (\n{listed}\n)"
+    )
+
+
+def add_checks_sql(
+    contract: Contract, *, target: str, buckets: int, properties: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the statements that add the CHECK constraints that a table lacks, ascending by name.
+
+    Args:
+        contract: The table.
+        target: Its name as SQL, from `quote_path` or `quote_name`.
+        buckets: The number of buckets of the lake.
+        properties: The properties of the table. Delta writes names of constraints in lower case.
+    """
+    present = {name.lower() for name in properties}
+    return tuple(
+        f"ALTER TABLE {target} ADD CONSTRAINT {name} CHECK ({check})"
+        for name, check in sorted(check_sql(contract, buckets=buckets).items())
+        if f"{CHECK_PROPERTY}{name}".lower() not in present
     )
 
 

@@ -16,7 +16,8 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
 from strandline.tables import lake
-from strandline.tables.lake import LakeDesign, LakeState
+from strandline.tables.creating import LakeDesign, make, make_views
+from strandline.tables.lake import LakeState
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 
@@ -38,20 +39,19 @@ class InitOptions:
 
 
 def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
-    """Create the lake, its missing tables, or the missing columns of older tables; return what was done.
+    """Create the lake, its missing tables, or what older tables lack; return what was done.
 
-    Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER, LAKE_CONTRADICTS; then nothing was written.
+    Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER, LAKE_CONTRADICTS; then nothing was written. FaultError
+    CATALOG_REFUSED: what was created stays, and the next `init` goes on.
     """
     state = lake.inspect(store)
     lake.check_ours(store, state)
-    migrated: tuple[str, ...] = ()
-    if state.is_empty:
-        made = lake.make(store, design(options, every()), state.missing)
-    else:
+    if not state.is_empty:
         check_agrees(store.location, state, options, every())
-        migrated = lake.migrate(store, state)
-        made = lake.make(store, lake.design_of(state), state.missing)
-    made_views = lake.make_views(store)
+    made_with = design(options, every()) if state.is_empty else lake.design_of(state)
+    migrated = lake.complete(store, state)
+    made = make(store, made_with, state.missing)
+    made_views = make_views(store)
     kept = tuple(table for table in state.tables if table not in (*made, *migrated))
     done = {"created": made, "migrated": migrated, "unchanged": kept, "views": made_views}
     return record_run(store, context, members={name: list(tables) for name, tables in done.items()})

@@ -1,21 +1,18 @@
-"""A lake as a whole: checks that it exists, is a lake and is complete; creates one."""
+"""A lake as a whole: checks that it exists, is a lake and is complete; creates one or completes it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from pyspark.errors import AnalysisException
 
-from strandline.contracts.ddl import BUCKETS_PROPERTY, add_columns_sql, create_table_sql, set_contract_sql
-from strandline.contracts.load import contract, tables
-from strandline.contracts.quoting import quote_name
-from strandline.contracts.views import create_view_sql, view_names
+from strandline.contracts.ddl import BUCKETS_PROPERTY
+from strandline.contracts.load import tables
 from strandline.dialect_api.info import DialectInfo
-from strandline.tables.commits import current_schema
+from strandline.tables.catalogs import check_schema, delta_properties, foreign_names, names_in
+from strandline.tables.creating import LakeDesign, add_checks, add_columns, make
 from strandline.tables.delta_rs import open_tables
 from strandline.tables.refusals import (
     check_properties,
@@ -27,15 +24,16 @@ from strandline.tables.refusals import (
     table_missing,
 )
 from strandline.tables.store import TableStore
-from strandline.tables.views import lake_views
 
 _OTHER_FOLDERS = ("_checkpoints",)
-TABLES_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LakeState:
-    """The content of a location: properties and version of each existing table, and foreign names."""
+    """The content of a location: properties and version of each existing table, and foreign names.
+
+    Foreign are in a folder all other names, in a schema names of the lake that others have taken.
+    """
 
     tables: Mapping[str, Mapping[str, str]]
     versions: Mapping[str, int]
@@ -64,6 +62,8 @@ def inspect(store: TableStore) -> LakeState:
     """Return the state of the store's location. Writes nothing."""
     if store.location.is_local():
         return _inspect_folder(store)
+    if not store.location.is_path():
+        return _inspect_schema(store)
     found: dict[str, Mapping[str, str]] = {}
     versions: dict[str, int] = {}
     for table in tables():
@@ -92,12 +92,14 @@ def _inspect_folder(store: TableStore) -> LakeState:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LakeDesign:
-    """The design of a lake: number of buckets, and properties of tables (lake options of dialects)."""
-
-    buckets: int
-    properties: Mapping[str, Mapping[str, str]]
+def _inspect_schema(store: TableStore) -> LakeState:
+    names = names_in(store.spark, store.location)
+    if names is None:
+        return LakeState({}, {}, ())
+    stated = {table: delta_properties(store, table) for table in tables() if table in names.tables}
+    foreign = foreign_names(names, stated)
+    found = {table: each for table, each in stated.items() if each is not None and table not in foreign}
+    return LakeState(found, {table: store.version(table) for table in found}, foreign)
 
 
 def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
@@ -108,18 +110,20 @@ def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:
     state = inspect(store)
     check_ours(store, state)
     if state.is_empty:
+        complete(store, state)
         return make(store, design, state.missing)
     _check_complete(store, state)
     return ()
 
 
 def check_there(store: TableStore) -> None:
-    """Check that a lake exists; in a schema, reading reports a missing table.
+    """Check that a lake exists; of one in a schema only the names of its tables: others take seconds.
 
-    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, PROPERTY_INVALID, TABLE_MISSING;
-        FaultError TABLE_DAMAGED.
+    Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, CONTRACT_OLDER, PROPERTY_INVALID, TABLE_MISSING,
+        CATALOG_UNKNOWN; FaultError TABLE_DAMAGED, CATALOG_UNREADABLE.
     """
     if not store.location.is_path():
+        check_schema(store)
         return
     state = inspect(store)
     check_ours(store, state)
@@ -137,19 +141,19 @@ def _check_complete(store: TableStore, state: LakeState) -> None:
         raise contract_older(store.location, older[0])
 
 
-def migrate(store: TableStore, state: LakeState) -> tuple[str, ...]:
-    """Add the missing columns to tables of older contracts, null in stored rows; return the names of the tables.
+def complete(store: TableStore, state: LakeState) -> tuple[str, ...]:
+    """Add what existing tables lack, and return the names of those tables. It can be repeated after a kill.
 
-    It can be repeated after a kill at any point.
+    These are: the columns of a newer contract, null in stored rows; in a schema the CHECK constraints that a killed
+    `init` had not added yet.
     """
     older = older_tables(state.tables)
     for table in older:
-        described, target = contract(table), store.target(table)
-        added = add_columns_sql(described, target=target, present=store.read(table).columns)
-        if added is not None:
-            store.spark.sql(added)
-        store.spark.sql(set_contract_sql(described, target=target))
-    return older
+        add_columns(store, table)
+    checked: tuple[str, ...] = ()
+    if not store.location.is_path():
+        checked = tuple(table for table, stated in state.tables.items() if add_checks(store, table, stated))
+    return tuple(table for table in state.tables if table in older or table in checked)
 
 
 def check_ours(store: TableStore, state: LakeState) -> None:
@@ -157,50 +161,12 @@ def check_ours(store: TableStore, state: LakeState) -> None:
 
     Raises: UsageError LAKE_FOREIGN, CONTRACT_NEWER.
     """
-    if state.foreign and not state.tables:
+    if state.foreign and not (state.tables and store.location.is_path()):
         raise lake_foreign(store.location, state.foreign[0])
     check_properties(store.location, state.tables)
-
-
-def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
-    """Create the missing tables. The table that runs write last is created after all others. Return their names."""
-    made = tuple(table for table in tables() if table in set(missing))
-    if store.location.schema_name is not None and store.location.catalog is not None:
-        schema = quote_name(store.location.catalog, store.location.schema_name)
-        store.spark.sql(_create_schema(schema))
-
-    def create(table: str) -> None:
-        properties = design.properties.get(table, {})
-        store.spark.sql(
-            create_table_sql(
-                contract(table), target=store.target(table), buckets=design.buckets, properties=properties
-            )
-        )
-
-    # A table takes most of a second, in which the driver waits: several at once. The last one marks a complete lake.
-    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
-        list(pool.map(create, made[:-1]))
-    for table in made[-1:]:
-        create(table)
-    return made
-
-
-def make_views(store: TableStore) -> tuple[str, ...]:
-    """Create the views of a lake in a schema; the views of a folder are in the session. Return their names."""
-    if store.location.catalog is None or store.location.schema_name is None:
-        return ()
-    parts = (store.location.catalog, store.location.schema_name)
-    with current_schema(store.spark, *parts):
-        for name, view in lake_views().items():
-            store.spark.sql(create_view_sql(view, target=quote_name(*parts, name)))
-    return view_names()
 
 
 def design_of(state: LakeState) -> LakeDesign:
     """Return the design of an existing lake."""
     stated = (int(each[BUCKETS_PROPERTY]) for each in state.tables.values() if BUCKETS_PROPERTY in each)
     return LakeDesign(next(stated, 0), state.tables)
-
-
-def _create_schema(schema: str) -> str:
-    return f"CREATE SCHEMA IF NOT EXISTS {schema}"

@@ -92,9 +92,12 @@ class OtherLake:
         return int(stated)
 
     def damage(self, error: BaseException) -> FaultError | None:
-        """Return the fault of a file of this lake, if `error` is about one that Spark could not read, else None."""
+        """Return the fault of a file of this lake, if `error` is about one that Spark could not read, else None.
+
+        Also None for a lake in a schema: only its catalog knows which files are those of the lake.
+        """
         named = _UNREADABLE.search(str(error))
-        if named is None:
+        if named is None or not self._reads.location.is_path():
             return None
         file = unquote(named.group(1))
         if not any(self._reads.location.table_path(table) in file for table in self._rows):

@@ -182,7 +182,7 @@ class TableReads:
         return open_table(self.location, table)
 
     def _detail(self, table: str, column: str) -> Any:
-        [row] = self.spark.sql(_detail_sql(self.target(table))).select(column).collect()
+        [row] = self.spark.sql(detail_sql(self.target(table))).select(column).collect()
         return row[column]
 
     @contextmanager
@@ -215,5 +215,6 @@ def history_sql(target: str, commits: int = 1) -> str:
     return f"DESCRIBE HISTORY {target} LIMIT {int(commits)}"
 
 
-def _detail_sql(target: str) -> str:
+def detail_sql(target: str) -> str:
+    """Return the statement that describes a table: its format, id, properties and size."""
     return f"DESCRIBE DETAIL {target}"

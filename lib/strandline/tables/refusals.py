@@ -46,7 +46,13 @@ def lake_no_folder(location: Location) -> UsageError:
 
 
 def lake_foreign(location: Location, name: str) -> UsageError:
-    """Return the error of a folder that has other files, for example `name`."""
+    """Return the error of a folder that has other files, or of a schema that has another table of a lake's name."""
+    if not location.is_path():
+        return UsageError(
+            "LAKE_FOREIGN",
+            f"the schema {location.describe()} has another table or view by a name of the lake's: {name}",
+            "rename it, or name another schema with --schema",
+        )
     return UsageError(
         "LAKE_FOREIGN",
         f"the folder {location.describe()} has other files: {name}",
@@ -92,6 +98,35 @@ def _check_parent(root: Path) -> None:
             f"the lake {root} cannot be created: {parent} is not writable",
             "give write access, or name another folder with --lake",
         )
+
+
+def catalog_unknown(location: Location) -> UsageError:
+    """Return the error of a catalog that the session does not have."""
+    return UsageError(
+        "CATALOG_UNKNOWN",
+        f"this Spark session has no catalog {location.catalog}",
+        "name one that it has: `SHOW CATALOGS` lists them, and spark_catalog is the one of the session",
+    )
+
+
+def catalog_unreadable(location: Location, cause: str) -> FaultError:
+    """Return the error of a catalog, or its metastore, that does not answer or refuses; `cause` is a name, no text."""
+    return FaultError(
+        "CATALOG_UNREADABLE",
+        f"the catalog of {location.describe()} cannot be read: {cause}",
+        "check that its server runs, and that this session has its address and may use the schema, and run the command "
+        "again; the log of Spark has the cause",
+    )
+
+
+def catalog_refused(location: Location, what: str, cause: str) -> FaultError:
+    """Return the error of a catalog that does not create the schema, a table or a view of a lake."""
+    return FaultError(
+        "CATALOG_REFUSED",
+        f"the catalog of {location.describe()} does not create {what}: {cause}",
+        "ask its owner for the rights CREATE SCHEMA, CREATE TABLE and CREATE VIEW, or name with --schema a schema of a "
+        "catalog that keeps tables of Delta and views",
+    )
 
 
 def table_missing(location: Location, table: str) -> UsageError:
@@ -175,7 +210,7 @@ def _property_invalid(location: Location, table: str, name: str, stated: str, wa
     return UsageError(
         "PROPERTY_INVALID",
         f"the property {name} of the table {table} of {location.describe()} is {stated!r}, not {wanted}",
-        "restore this table's folder from a copy of the lake, or name another lake",
+        "restore this table from a copy of the lake, or name another lake",
     )
 
 

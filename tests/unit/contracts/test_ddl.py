@@ -174,6 +174,24 @@ def test_other_names_are_not(name: str):
     assert not is_legal_name(name)
 
 
+@pytest.mark.parametrize("table", load.tables())
+def test_constraints_are_added_one_by_one_where_create_table_does_not_take_them(table: str):
+    contract, target = load.contract(table), quote_name("cat", "sch", table)
+    checks = ddl.check_sql(contract, buckets=4)
+    bare = ddl.create_table_sql(contract, target=target, buckets=4, with_checks=False)
+    assert "delta.constraints." not in bare
+    statements = ddl.add_checks_sql(contract, target=target, buckets=4, properties={})
+    assert list(statements) == [
+        f"ALTER TABLE {target} ADD CONSTRAINT {name} CHECK ({checks[name]})" for name in sorted(checks)
+    ]
+    stored = ddl.table_properties(contract, buckets=4)
+    assert ddl.add_checks_sql(contract, target=target, buckets=4, properties=stored) == ()
+    for name in checks:
+        left = {each: value for each, value in stored.items() if not each.endswith(f".{name}")}
+        [one] = ddl.add_checks_sql(contract, target=target, buckets=4, properties=left)
+        assert f" {name} " in one
+
+
 def test_a_table_of_an_older_contract_gets_the_missing_columns_and_the_new_version():
     described = load.contract("ipfs_log_identity")
     older = [name for name in described.names if name not in ("source", "landed_at")]

@@ -38,7 +38,23 @@ def test_a_schema_has_a_catalog_and_no_paths() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["main", "main.", ".x", "a.b.c", "a.b`", "a.b c", "1a.b", "a." + "x" * 129, "a.b\n"]
+    "text",
+    [
+        "main",
+        "main.",
+        ".x",
+        "a.b.c",
+        "a.b`",
+        "a.b c",
+        "1a.b",
+        "a." + "x" * 129,
+        "a.b\n",
+        "`a`.`b`",
+        "a.`b``c`",
+        "a.b-c",
+        "a.b;--",
+        "a.\u00e9",
+    ],
 )
 def test_what_is_no_name_is_refused(text: str) -> None:
     with pytest.raises(UsageError):

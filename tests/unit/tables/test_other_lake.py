@@ -40,6 +40,14 @@ def test_a_file_of_the_other_lake_is_named(tmp_path, condition):
     assert lake.damage(RuntimeError("java.lang.NullPointerException")) is None
 
 
+def test_a_lake_in_a_schema_says_of_no_file_that_it_is_its_own(tmp_path):
+    reads = Reads(tmp_path)
+    reads.location = Location.parse_schema("main.theirs")
+    lake = OtherLake(reads)  # type: ignore[arg-type]
+    lake._rows["node_journal_line"] = None  # type: ignore[assignment]
+    assert lake.damage(said(tmp_path)) is None
+
+
 @pytest.mark.parametrize("buckets", [None, "", "0", "-1", "65537", "abc", "1e3", " 16", "١٦"])
 def test_a_lake_that_says_no_number_of_buckets_is_refused(tmp_path, buckets):
     with pytest.raises(UsageError) as refused:

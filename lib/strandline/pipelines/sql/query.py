@@ -21,6 +21,7 @@ from pyspark.errors import (
     UnsupportedOperationException,
 )
 
+from strandline.contracts.views import view_names
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
 from strandline.tables import views
@@ -76,10 +77,13 @@ def query_errors() -> Iterator[None]:
 def _invalid(error: PySparkException) -> UsageError:
     if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
         given = (error.getMessageParameters() or {}).get("relationName", "").replace("`", "")
+        is_missing = given.lower() in view_names()
         return UsageError(
             "QUERY_INVALID",
             f"there is no table or view {given}{_place(str(error))}",
-            did_you_mean(given.rpartition(".")[2], views.names()),
+            "create the views of the lake: `strandline init --schema CATALOG.SCHEMA` keeps its tables"
+            if is_missing
+            else did_you_mean(given.rpartition(".")[2], views.names()),
         )
     return UsageError(
         "QUERY_INVALID",

@@ -1,0 +1,127 @@
+"""Creates the schema, the tables and the views of a lake, and completes tables of which a part is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from strandline.contracts.ddl import (
+    BUCKETS_PROPERTY,
+    add_checks_sql,
+    add_columns_sql,
+    create_table_sql,
+    quote_name,
+    set_contract_sql,
+)
+from strandline.contracts.load import contract, tables
+from strandline.contracts.views import create_view_sql, view_names
+from strandline.tables.catalogs import names_in, refusals, schema_sql
+from strandline.tables.commits import current_schema
+from strandline.tables.spark_errors import spark_errors
+from strandline.tables.store import TableStore
+from strandline.tables.views import lake_views
+
+TABLES_AT_ONCE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LakeDesign:
+    """The design of a lake: number of buckets, and properties of tables (lake options of dialects)."""
+
+    buckets: int
+    properties: Mapping[str, Mapping[str, str]]
+
+
+def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
+    """Create the missing tables. The table that runs write last is created after all others. Return their names.
+
+    Raises: FaultError CATALOG_REFUSED.
+    """
+    made = tuple(table for table in tables() if table in set(missing))
+    if not store.location.is_path():
+        _make_schema(store)
+
+    def create(table: str) -> None:
+        with refusals(store.location, f"the table {table}"):
+            _create_table(store, design, table)
+
+    # A table takes most of a second, in which the driver waits: several at once. The last one marks a complete lake.
+    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
+        list(pool.map(create, made[:-1]))
+    for table in made[-1:]:
+        create(table)
+    return made
+
+
+def make_views(store: TableStore) -> tuple[str, ...]:
+    """Create the views of a lake in a schema; the views of a folder are in the session. Return their names.
+
+    Raises: FaultError CATALOG_REFUSED.
+    """
+    if store.location.catalog is None or store.location.schema_name is None:
+        return ()
+    parts = (store.location.catalog, store.location.schema_name)
+    with current_schema(store.spark, *parts):
+        for name, view in lake_views().items():
+            with refusals(store.location, f"the view {name}"):
+                store.spark.sql(create_view_sql(view, target=quote_name(*parts, name)))
+    return view_names()
+
+
+def add_columns(store: TableStore, table: str) -> None:
+    """Add the columns that a table of an older contract lacks, null in stored rows. It can be repeated after a kill."""
+    described, target = contract(table), store.target(table)
+    added = add_columns_sql(described, target=target, present=store.read(table).columns)
+    if added is not None:
+        store.spark.sql(added)
+    store.spark.sql(set_contract_sql(described, target=target))
+
+
+def add_checks(store: TableStore, table: str, properties: Mapping[str, str]) -> bool:
+    """Add the CHECK constraints that a table with these properties lacks; return whether it lacked one.
+
+    The constraints of a table without buckets do not name their number.
+    """
+    buckets = int(properties.get(BUCKETS_PROPERTY, "1"))
+    statements = add_checks_sql(
+        contract(table), target=store.target(table), buckets=buckets, properties=properties
+    )
+    for statement in statements:
+        store.spark.sql(statement)
+    return bool(statements)
+
+
+def _make_schema(store: TableStore) -> None:
+    """Create the schema if it does not exist: who may not create schemas may still have tables in one."""
+    if names_in(store.spark, store.location) is None:
+        with refusals(store.location, "the schema"):
+            store.spark.sql(_create_schema(schema_sql(store.location)))
+
+
+def _create_table(store: TableStore, design: LakeDesign, table: str) -> None:
+    """Create a table. A catalog that takes no constraints from CREATE TABLE gets them after it.
+
+    Each catalog refuses them with an error of its own: after any error the table is tried without them. A kill between
+    the two leaves a table without constraints, which `init` adds.
+    """
+    described, target = contract(table), store.target(table)
+    properties = design.properties.get(table, {})
+    try:
+        store.spark.sql(
+            create_table_sql(described, target=target, buckets=design.buckets, properties=properties)
+        )
+    except spark_errors():
+        if store.location.is_path():
+            raise
+        store.spark.sql(
+            create_table_sql(
+                described, target=target, buckets=design.buckets, properties=properties, with_checks=False
+            )
+        )
+        add_checks(store, table, {BUCKETS_PROPERTY: str(design.buckets)})
+
+
+def _create_schema(schema: str) -> str:
+    return f"CREATE SCHEMA IF NOT EXISTS {schema}"

@@ -1,0 +1,72 @@
+"""Which names in a schema are a lake's, and what is said when a catalog refuses."""
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from strandline.contracts.load import tables
+from strandline.core.errors import FaultError
+from strandline.tables.catalogs import SchemaNames, foreign_names, refusals
+from strandline.tables.location import Location
+from strandline.tables.reads import TableReads
+
+OURS = Location.parse_schema("main.ours")
+STATED = {"strandline.contract": "1.0.0"}
+
+
+def names(tables_: str = "", views: str = "") -> SchemaNames:
+    return SchemaNames(frozenset(tables_.split()), frozenset(views.split()))
+
+
+def refused(condition: str | None, text: str = "") -> AnalysisException:
+    return AnalysisException(message=text, errorClass=condition, messageParameters={})
+
+
+@pytest.mark.parametrize(
+    ("there", "properties", "foreign"),
+    [
+        (names("orders", "sales"), {}, ()),
+        (names("run node_journal"), {"run": STATED, "node_journal": STATED}, ()),
+        (names("run", "namespace_health"), {"run": STATED}, ()),
+        (names("run"), {"run": None}, ("run",)),
+        (names("run"), {"run": {"owner": "them"}}, ("run",)),
+        (names("run node_journal"), {"run": STATED, "node_journal": None}, ("node_journal",)),
+        (names(views="run"), {}, ("run",)),
+        (names("namespace_health run"), {"run": STATED}, ("namespace_health",)),
+        (names(views="namespace_health"), {}, ("namespace_health",)),
+    ],
+)
+def test_a_name_of_the_lake_that_others_have_taken_is_foreign(there, properties, foreign):
+    assert foreign_names(there, properties) == foreign
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (refused("PERMISSION_DENIED", "jdbc:x;password=secret"), "PERMISSION_DENIED"),
+        (refused("_LEGACY_ERROR_TEMP_3065", "x.HiveException: MetaException(m:password=secret)"), "MetaException"),
+        (refused("_LEGACY_ERROR_TEMP_3065", "password=secret"), "AnalysisException"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_what_was_not_created_and_no_text_of_the_catalog(error, cause):
+    with pytest.raises(FaultError) as told, refusals(OURS, "the table run"):
+        raise error
+    assert told.value.code == "CATALOG_REFUSED"
+    assert told.value.message == f"the catalog of main.ours does not create the table run: {cause}"
+    assert "secret" not in str(told.value)
+
+
+def test_what_is_no_refusal_of_a_catalog_stays_what_it_is(tmp_path):
+    for location, error in ((OURS, refused(None, "disk")), (Location.lake(str(tmp_path)), refused("X"))):
+        with pytest.raises(AnalysisException) as raised, refusals(location, "the table run"):
+            raise error
+        assert raised.value is error
+
+
+@pytest.mark.parametrize("table", tables())
+def test_delta_rs_opens_no_table_of_a_schema(table, monkeypatch):
+    monkeypatch.setattr("deltalake.DeltaTable", None)
+    reads = TableReads(None, OURS)  # type: ignore[arg-type]
+    assert reads.delta_rs_table(table) is None
+    assert reads.few_rows(table) is None
+    assert reads.few_changes(table, 1, 2) is None
+    assert reads.has_files(table)

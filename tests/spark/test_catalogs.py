@@ -1,6 +1,9 @@
 """Lakes in schemas of catalogs that refuse, lack something, or have other tables by the names of the lake's."""
 
 import json
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -9,6 +12,7 @@ from strandline.cli import main
 from strandline.contracts.ddl import add_checks_sql, table_properties
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import quote_name
+from strandline.core.errors import FaultError
 from strandline.tables import lake
 from strandline.tables.commits import session_settings
 from strandline.tables.creating import LakeDesign, make
@@ -158,6 +162,23 @@ def test_after_a_kill_between_a_table_and_its_constraints_the_rest_is_added(spar
     assert len(checks_of(store, CAPABILITY)) == 1 < len(expected(CAPABILITY))
     assert lake.complete(store, lake.inspect(store)) == (CAPABILITY,)
     assert checks_of(store, CAPABILITY) == expected(CAPABILITY)
+
+
+def test_after_a_kill_between_a_commit_and_the_catalog_the_owner_has_to_look(
+    spark, settings, schema, tmp_path
+):
+    store = Lake(spark, settings, schema).store()
+    make(store, DESIGN, (RUN,))
+    [row] = spark.sql(f"DESCRIBE DETAIL {schema}.run").select("location").collect()
+    place = Path(urlsplit(row["location"]).path)
+    shutil.copytree(place, tmp_path / "kept")
+    spark.sql(f"DROP TABLE {schema}.run")
+    shutil.copytree(tmp_path / "kept", place)
+    with pytest.raises(FaultError) as told:
+        make(store, DESIGN, (RUN,))
+    assert told.value.code == "CATALOG_REFUSED"
+    shutil.rmtree(place)
+    assert make(store, DESIGN, (RUN,)) == (RUN,)
 
 
 @pytest.mark.parametrize("table", tables())

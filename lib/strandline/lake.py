@@ -84,7 +84,7 @@ class Lake:
         max_records: int | None = None,
         **options: Any,
     ) -> Report:
-        """Ingest and reduce what a folder or topic has; with `every`, such as `"30s"`, until it is interrupted."""
+        """Ingest and reduce what a folder, prefix or topic has; with `every`, as `"30s"`, until it is interrupted."""
         return self._run(
             "stream", source=os.fspath(source), dialect=dialect, available_now=every is None, every=every,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint), max_files=max_files,
@@ -220,7 +220,7 @@ class Lake:
         call = Invocation(
             "open", Options(lake=where.get("lake"), schema=where.get("schema"), settings=tuple(self._set))
         )
-        store = call.store(makes=False)
+        store = call.store(makes=False, writes=False)
         check_there(store)
         return store
 

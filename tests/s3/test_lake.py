@@ -1,50 +1,19 @@
 """A lake in a bucket: Spark writes it by hadoop-aws, delta-rs and Spark read it; input lies in the same bucket."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 import strandline
 from strandline.cli import main
 from strandline.core.errors import StrandlineError
-from strandline.session.conf import spark_conf
-from strandline.session.jars import cached_jars
-from support.fetched_jars import fetched_jars
 from support.random_journals import corpus
 from support.reference import outcome_of
-from support.s3 import BUCKET, store_of_its_own
+from support.s3 import BUCKET
 
 pytestmark = [pytest.mark.s3, pytest.mark.timeout(1800)]
 
-LOCK = Path(__file__).with_name("hadoop_aws.lock")
 FIRST, SECOND = corpus(seed=6, journals=12, runs=2)
-
-
-@pytest.fixture(scope="module")
-def served():
-    with store_of_its_own() as running, pytest.MonkeyPatch.context() as patch:
-        for name, value in running.environment.items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ALLOW_HTTP", "true")  # delta-rs
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        yield running
-
-
-@pytest.fixture(scope="module", autouse=True)
-def session(served, settings, tmp_path_factory):
-    temporary, cache = tmp_path_factory.mktemp("spark"), Path(settings.spark.cache)
-    jars = (*cached_jars(cache), *fetched_jars(LOCK, cache / "hadoop-aws"))
-    conf = spark_conf(settings, temporary=temporary, jars=jars) | {
-        "spark.hadoop.fs.s3a.endpoint": served.url,
-        "spark.hadoop.fs.s3a.path.style.access": "true",
-    }
-    (temporary / "log4j2.properties").write_text("rootLogger.level = error\n")
-    started = SparkSession.builder.config(map=conf).getOrCreate()
-    yield started
-    started.stop()
 
 
 def test_a_lake_in_a_bucket_has_the_states_of_the_reference(served, tmp_path, capsys):
@@ -61,12 +30,23 @@ def test_a_lake_in_a_bucket_has_the_states_of_the_reference(served, tmp_path, ca
         lake.status()
     assert caught.value.code == "LAKE_NOT_FOUND"
     lake.init(buckets=4)
-    for folder in ("first", "second"):
-        lake.ingest(f"s3://{BUCKET}/{folder}", dialect="sdmp")
-        lake.reduce()
+    capsys.readouterr()
+    assert main(["init", "--lake", uri]) == 0
+    assert "one driver at a time may write" in capsys.readouterr().err
+    lake.ingest(f"s3://{BUCKET}/first", dialect="sdmp")
+    lake.reduce()
+    # The checkpoint lies in the bucket, too.
+    assert lake.stream(f"s3://{BUCKET}/second", dialect="sdmp").counts["batches"] == 1
+    assert lake.stream(f"s3://{BUCKET}/second", dialect="sdmp").counts["batches"] == 0
     _, states = outcome_of(files)
     found = lake.sql("SELECT namespace, state_hash FROM namespace_health WHERE state_hash IS NOT NULL")
     assert {row["namespace"]: row["state_hash"] for row in found.collect()} == states
+    # Delta's own log store has no lock against other drivers.
+    with pytest.raises(StrandlineError) as caught:
+        strandline.open(uri, settings={"merge.several_drivers": True}).ingest(
+            f"s3://{BUCKET}/first", dialect="sdmp"
+        )
+    assert caught.value.code == "LOG_STORE_UNSAFE"
     # Nothing new: nothing is written, and nothing is found wrong.
     assert lake.ingest(f"s3a://{BUCKET}/first/**", dialect="sdmp").counts["new"] == 0
     assert lake.check().exit == 0

@@ -38,16 +38,19 @@ class Store:
             "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET,
         }  # fmt: skip
 
-    def make_bucket(self) -> None:
-        self._client().create_bucket(Bucket=BUCKET)
+    def make_bucket(self, bucket: str = BUCKET) -> None:
+        self._client().create_bucket(Bucket=bucket)
 
-    def put(self, key: str, content: bytes) -> str:
+    def remove_bucket(self, bucket: str) -> None:
+        self._client().delete_bucket(Bucket=bucket)
+
+    def put(self, key: str, content: bytes, bucket: str = BUCKET) -> str:
         """Write an object and return its URI."""
-        self._client().put_object(Bucket=BUCKET, Key=key, Body=content)
-        return f"{self.root}/{key}"
+        self._client().put_object(Bucket=bucket, Key=key, Body=content)
+        return f"s3://{bucket}/{key}"
 
-    def remove(self, key: str) -> None:
-        self._client().delete_object(Bucket=BUCKET, Key=key)
+    def remove(self, key: str, bucket: str = BUCKET) -> None:
+        self._client().delete_object(Bucket=bucket, Key=key)
 
     def _client(self):
         return boto3.client(

@@ -160,7 +160,7 @@ class Invocation:
             session_seconds=0.0,
         )
 
-    def session(self, *, with_kafka: bool = False) -> "SparkSession":
+    def session(self, *, with_kafka: bool = False, source_scheme: str | None = None) -> "SparkSession":
         """Return the active Spark session, or a new one. Raises: FaultError, see `strandline.session.open_session`."""
         from strandline.session import open_session
         from strandline.session.engine import engine_of
@@ -168,22 +168,35 @@ class Invocation:
         began = time.monotonic()
         spark = open_session(
             self.settings, environ=self.environ, run_id=self.run_id, with_kafka=with_kafka,
-            scheme=self.location.scheme(),
+            scheme=self.location.scheme(), source_scheme=source_scheme,
         )  # fmt: skip
         interrupts.session_started(engine_of(spark).ender())
         self.session_seconds += time.monotonic() - began
         return spark
 
-    def store(self, *, with_kafka: bool = False, makes: bool = True) -> "TableStore":
+    def store(
+        self,
+        *,
+        with_kafka: bool = False,
+        source_scheme: str | None = None,
+        makes: bool = True,
+        writes: bool = True,
+    ) -> "TableStore":
         """Return the lake's tables through Spark. Wrong usage is refused before Spark starts.
 
-        `makes` says whether the command creates a lake that does not exist.
-        Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables` and `session`.
+        `source_scheme` is that of a stream's prefix. `makes` says whether the command creates a lake that does not
+        exist, `writes` whether it writes to it.
+        Raises: UsageError, FaultError, see `refusals.check_place`, `delta_rs.check_tables`, `session`,
+        `stores.check_log_store`.
         """
+        from strandline.session.stores import check_log_store
+
         location, _ = self.location, self.settings
         check_place(location, makes=makes)
         check_tables(location)
-        spark = self.session(with_kafka=with_kafka)
+        spark = self.session(with_kafka=with_kafka, source_scheme=source_scheme)
+        if writes and self.settings.merge.several_drivers:
+            check_log_store(location.scheme(), spark.conf.get)
         from strandline.tables.commits import Retry
         from strandline.tables.store import TableStore
 

@@ -24,7 +24,7 @@ def open_for_reading(call: Invocation) -> "Iterator[ReadLake]":
         from strandline.tables.catalogs import check_schema
         from strandline.tables.read_lake import SparkLake
 
-        store = call.store(makes=False)
+        store = call.store(makes=False, writes=False)
         if not store.location.is_path():
             check_schema(store)
         yield SparkLake(store)

@@ -53,11 +53,12 @@ class Tables(Section):
 
 
 class Merge(Section):
-    """How a commit is retried after a conflict with another writer."""
+    """How a commit is retried after a conflict with another writer, and whether other drivers write."""
 
     attempts: Count
     base_delay_seconds: Seconds
     max_delay_seconds: Seconds
+    several_drivers: bool
 
 
 class Maintain(Section):

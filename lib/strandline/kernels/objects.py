@@ -64,6 +64,19 @@ def look_up(path: bytes) -> tuple[ObjectKind | None, int]:
     return ("folder", 0) if info.type.name == "Directory" else (None, 0)
 
 
+def root_exists(path: bytes) -> bool:
+    """Return whether the bucket of a path exists; True if the store does not answer, or may not be asked."""
+    try:
+        place = _Place.of(path)
+        with _plain_errors(place.store):
+            [info] = place.files.get_file_info([_Place(place.store, place.root, "", place.files).name])
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return bool(info.type.name != "NotFound")
+
+
 def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, int]]:
     """Yield path and size in bytes of the objects below a prefix; without `deep` those directly below it.
 

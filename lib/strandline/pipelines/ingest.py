@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
@@ -32,7 +32,7 @@ from strandline.tables.findings import as_findings, refused_links
 from strandline.tables.formats import with_formats
 from strandline.tables.manifests import Manifest, load_manifests
 from strandline.tables.reading import FileScan, ReadPlan
-from strandline.tables.sources import Selection, select
+from strandline.tables.sources import NOT_LISTED, Selection, select
 from strandline.tables.store import TableStore, Written
 from strandline.tables.topics import Messages
 
@@ -42,13 +42,14 @@ class IngestRequest:
     """The arguments of `ingest`.
 
     `format` overrides the format by name; links must stay in the folder `within`; `drop_rejected_before` is in UTC.
-    `options` is the result of the dialect's `parse_options`, or None. `messages` are messages of a topic, instead of
-    sources.
+    `options` is the result of the dialect's `parse_options`, or None. Instead of sources, `listed` are objects of a
+    store with their bytes, and `messages` are messages of a topic.
     """
 
     sources: tuple[str, ...] = ()
     format: str | None = None
     within: bytes | None = None
+    listed: Mapping[bytes, int] = field(default_factory=lambda: NOT_LISTED)
     fail_on_reject: bool = False
     require_manifest: bool = False
     from_quarantine: bool = False
@@ -73,7 +74,7 @@ def find_input(dialect: Dialect, request: IngestRequest, settings: Settings) -> 
     Raises: UsageError (a missing source, a name without a known format, with `require_manifest` a file that no
     manifest names), FaultError SOURCE_UNREADABLE.
     """
-    found = select(request.sources, most=settings.limits.files, within=request.within)
+    found = select(request.sources, most=settings.limits.files, within=request.within, listed=request.listed)
     selection, manifests = load_manifests(found, dialect=dialect.info.name, keep=raw_limits(settings))
     selection = with_formats(selection, dialect.info.formats, request.format)
     if request.require_manifest:

@@ -15,6 +15,7 @@ from strandline.dialects import every
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
+from strandline.session.stores import has_lock
 from strandline.tables import lake
 from strandline.tables.creating import LakeDesign, make, make_views
 from strandline.tables.lake import LakeState
@@ -23,6 +24,11 @@ from strandline.tables.store import TableStore
 
 DEFAULT_BUCKETS = 16
 STATE_TABLE = "namespace_state"
+ONE_DRIVER = (
+    "one driver at a time may write to this lake: the log store of this session for S3 has no lock, and commits of a "
+    "second driver could replace those of the first; see merge.several_drivers"
+)
+"""The note about a lake in S3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
     made = make(store, made_with, state.missing)
     made_views = make_views(store)
     kept = tuple(table for table in state.tables if table not in (*made, *migrated))
+    if not has_lock(store.location.scheme(), store.spark.conf.get):
+        context.progress.note(ONE_DRIVER)
     done = {"created": made, "migrated": migrated, "unchanged": kept, "views": made_views}
     return record_run(store, context, members={name: list(tables) for name, tables in done.items()})
 

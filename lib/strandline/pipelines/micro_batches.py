@@ -26,7 +26,7 @@ from strandline.tables.stream import MicroBatch
 
 @dataclass(frozen=True, slots=True)
 class MicroBatchOptions:
-    """Options of all batches: the watched `folder`, or None for a topic; the rest as in `stream.StreamRequest`."""
+    """Options of all batches: the watched `folder`, or None; the rest as in `stream.StreamRequest`."""
 
     folder: bytes | None
     format: str | None = None
@@ -87,7 +87,7 @@ class MicroBatchRun:
     def _process(self, batch: MicroBatch) -> None:
         began = self._context.elapsed()
         if batch.messages is None:
-            request, arrived = self._files(batch.paths)
+            request, arrived = self._files(batch)
         else:
             arrived = {"messages": batch.messages.count}
             # A batch may have offsets without messages: those of transaction markers.
@@ -104,20 +104,26 @@ class MicroBatchRun:
         self._counts.update({"batches": 1, **arrived})
         self._note(batch, arrived, self._context.elapsed() - began)
 
-    def _files(self, paths: tuple[bytes, ...]) -> tuple[IngestRequest | None, Mapping[str, int]]:
-        """Return the request for a batch of files, or None if no file can be read, and the counts of files."""
-        present = [path for path in paths if os.path.lexists(path)]
+    def _files(self, batch: MicroBatch) -> tuple[IngestRequest | None, Mapping[str, int]]:
+        """Return the request for a batch of files or objects, or None if none can be read, and their counts.
+
+        Objects are not looked up again: one that was removed is a rejected record.
+        """
+        present = [*batch.objects, *filter(os.path.lexists, batch.paths)]
         readable = [path for path in present if self._request.format or self._has_format(path)]
         counts = {
             "files": len(readable),
-            "gone": len(paths) - len(present),
+            "gone": len(batch.paths) + len(batch.objects) - len(present),
             "formless": len(present) - len(readable),
         }
         if not readable:
             return None, counts
-        names = tuple(map(os.fsdecode, readable))
         return IngestRequest(
-            names, format=self._request.format, within=self._request.folder, options=self._request.options
+            tuple(os.fsdecode(path) for path in readable if path not in batch.objects),
+            format=self._request.format,
+            within=self._request.folder,
+            listed={path: batch.objects[path] for path in readable if path in batch.objects},
+            options=self._request.options,
         ), counts
 
     def _has_format(self, path: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""`stream`: follows a folder or a topic; every micro-batch goes through `ingest` and `reduce`."""
+"""`stream`: follows a folder, a prefix of a store or a topic; every micro-batch goes through `ingest` and `reduce`."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ from strandline.pipelines import init, reducer_options
 from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, no_signals
+from strandline.pipelines.stream_objects import ObjectSource
 from strandline.pipelines.stream_source import FolderSource, StreamSource, TopicSource
 from strandline.tables import lake
 from strandline.tables.checkpoint import bind, checkpoint_damaged
 from strandline.tables.location import Location
+from strandline.tables.paths import path_text
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
 from strandline.tables.stream import landing_folder
+from strandline.tables.stream_objects import landing_prefix
 from strandline.tables.topics import Topic, topic_of
 
 WATCH_SECONDS: Final = 2
 """Interval of the check that the source still exists."""
-LOST: Final = ("KAFKA_DATA_LOSS", "KafkaIllegalStateException")
-"""The error of Spark's connector about removed messages: its condition, and the exception of its tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRequest:
     """The arguments of `stream`.
 
-    `source` is a folder, or a topic in the form of `topics.topic_of`. `format` overrides the format by name. `every` is
-    the interval between two checks for input, in seconds; None: process what is there and end. `checkpoint` is a folder
-    or URI; None: one in the lake, named after source and dialect. `options` is the result of the dialect's
-    `parse_options`, or None; `files` are files of sticky options, as in `reduce`.
+    `source` is a folder, a prefix of an object store, or a topic in the form of `topics.topic_of`. `format` overrides
+    the format by name. `every` is the interval between two checks for input, in seconds; None: process what is there
+    and end. `checkpoint` is a folder or URI; None: one in the lake, named after source and dialect. `options` is the
+    result of the dialect's `parse_options`, or None; `files` are files of sticky options, as in `reduce`.
     """
 
     source: str
@@ -53,7 +54,7 @@ class StreamRequest:
 
 
 def topic_in(request: StreamRequest) -> Topic | None:
-    """Return the topic, or None if the source is a folder.
+    """Return the topic, or None if the source is a folder or a prefix.
 
     Raises: UsageError TOPIC_INVALID, OPTION_OF_FOLDER, OPTION_OF_TOPIC.
     """
@@ -62,7 +63,7 @@ def topic_in(request: StreamRequest) -> Topic | None:
         raise UsageError(
             "OPTION_OF_TOPIC",
             "--max-records is for topics: the number of records of a file is not known before it is read",
-            "use --max-files for a folder",
+            "use --max-files for a folder or a prefix",
         )
     named = (
         "--format" if request.format is not None else "--max-files" if request.max_files is not None else None
@@ -70,36 +71,46 @@ def topic_in(request: StreamRequest) -> Topic | None:
     if topic is not None and named is not None:
         raise UsageError(
             "OPTION_OF_FOLDER",
-            f"{named} is for folders, but {topic.source} is a topic",
+            f"{named} is for folders and prefixes, but {topic.source} is a topic",
             "leave it out: each message is one line of the dialect; use --max-records for a topic",
         )
     return topic
 
 
-def check_source(request: StreamRequest, location: Location) -> Topic | None:
-    """Return the topic as `topic_in` does, and check source and checkpoint as far as possible without Spark.
+@dataclass(frozen=True, slots=True)
+class CheckedSource:
+    """A source that was checked without Spark: the topic, or None, and the scheme of a prefix's URI, or None."""
 
-    Raises: UsageError as `topic_in`, SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN, CHECKPOINT_MISSING.
+    topic: Topic | None
+    scheme: str | None
+
+
+def check_source(request: StreamRequest, location: Location) -> CheckedSource:
+    """Check source and checkpoint as far as possible without Spark.
+
+    Raises: UsageError as `topic_in`, SOURCE_URI, SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN, SOURCE_DENIED,
+    CHECKPOINT_MISSING; FaultError SOURCE_UNREADABLE.
     """
     topic = topic_in(request)
-    if topic is None:
+    prefix = landing_prefix(request.source) if topic is None else None
+    if topic is None and prefix is None:
         landing_folder(request.source)
     if request.checkpoint is None:
         _check_has_folder(location)
-    return topic
+    return CheckedSource(topic, None if prefix is None else path_text(prefix).partition(":")[0])
 
 
 def run(
     store: TableStore, dialect: Dialect, request: StreamRequest, settings: Settings, context: RunContext,
     runs: Callable[[str], RunContext],
 ) -> Report:  # fmt: skip
-    """Ingest and reduce the input of a folder or topic, batch by batch; rows and state hashes are those of batch runs.
+    """Ingest and reduce the input of a source, batch by batch; rows and state hashes are those of batch runs.
 
     Each micro-batch is one run of `ingest` and one of `reduce`; `runs` makes the context of a run of a command. After
     a kill, the stream repeats the same batch: its records are then known.
-    Raises: UsageError (the source is neither folder nor topic, the lake is foreign, no folder for the checkpoint),
-    FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE, SOURCE_UNREACHABLE, KAFKA_MISSING, MESSAGES_GONE,
-    STREAM_STOPPED, and what `ingest` and `reduce` raise.
+    Raises: UsageError (the source cannot be followed, the lake is foreign, no folder for the checkpoint), FaultError
+    CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE, SOURCE_UNREACHABLE, SOURCE_UNREADABLE,
+    STORE_JAR_MISSING, KAFKA_MISSING, MESSAGES_GONE, STREAM_STOPPED, and what `ingest` and `reduce` raise.
     """
     reducer_options.check((dialect,), request.files)
     source = _source(store, request, settings)
@@ -150,10 +161,13 @@ def _follow(
 
 def _source(store: TableStore, request: StreamRequest, settings: Settings) -> StreamSource:
     topic, spark, every = topic_in(request), store.spark, request.every
-    if topic is None:
-        most = request.max_files or settings.stream.max_files
-        return FolderSource(spark, request.source, every=every, most=most)
-    return TopicSource(spark, topic, every=every, most=request.max_records or settings.stream.max_records)
+    if topic is not None:
+        return TopicSource(spark, topic, every=every, most=request.max_records or settings.stream.max_records)
+    most = request.max_files or settings.stream.max_files
+    prefix = landing_prefix(request.source)
+    if prefix is not None:
+        return ObjectSource(spark, prefix, every=every, most=most)
+    return FolderSource(spark, request.source, every=every, most=most)
 
 
 def _checkpoint(location: Location, key: bytes, dialect: str) -> str:
@@ -182,12 +196,9 @@ def _stream_error(
         return failed
     if not source.exists():
         return source.gone_error()
-    if any(name in str(stopped) for name in LOST):
-        return FaultError(
-            "MESSAGES_GONE",
-            "The topic no longer has messages that were not ingested yet: Kafka removed them",
-            "name a new --checkpoint, which begins with the oldest message; then check `strandline quarantine`",
-        )
+    of_source = source.error_of(str(stopped))
+    if of_source is not None:
+        return of_source
     if failed is not None:
         return failed
     first = next((line for line in str(stopped).splitlines() if line.strip()), "no message")

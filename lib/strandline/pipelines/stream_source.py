@@ -1,10 +1,10 @@
-"""The sources that `stream` can follow: a folder or a topic."""
+"""The sources that `stream` can follow: a folder or a topic; a prefix of a store is in `stream_objects`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from pyspark.sql import SparkSession
 
@@ -24,6 +24,9 @@ from strandline.tables.topics import Topic, TopicWatch, check_connector
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
+_LOST: Final = ("KAFKA_DATA_LOSS", "KafkaIllegalStateException")
+"""The error of Spark's connector about removed messages: its condition, and the exception of its tasks."""
+
 ProcessBatch = Callable[[MicroBatch], None]
 
 
@@ -36,7 +39,7 @@ class StreamSource(Protocol):
 
     @property
     def folder(self) -> bytes | None:
-        """Return the folder, None for a topic."""
+        """Return the folder or prefix, None for a topic."""
 
     def check(self, checkpoint: str) -> None:
         """Check that it exists, before anything is written."""
@@ -55,6 +58,9 @@ class StreamSource(Protocol):
 
     def gone_error(self) -> FaultError:
         """Return the error for a source that no longer exists."""
+
+    def error_of(self, text: str) -> FaultError | None:
+        """Return the error for Spark's message about the source itself, None for another message."""
 
     def close(self) -> None:
         """Release its resources."""
@@ -100,6 +106,9 @@ class FolderSource:
             f"The folder {path_text(self.folder)} no longer exists",
             "restore it and start the stream again: it continues where it stopped",
         )
+
+    def error_of(self, text: str) -> FaultError | None:
+        """Return None: Spark's messages do not tell a folder from a checkpoint."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -161,6 +170,16 @@ class TopicSource:
             "SOURCE_GONE",
             f"The topic {self._topic.source} no longer exists",
             "what was ingested stays; to follow a recreated topic, name a new --checkpoint",
+        )
+
+    def error_of(self, text: str) -> FaultError | None:
+        """Return the error for Spark's message about removed messages, None for another message."""
+        if not any(name in text for name in _LOST):
+            return None
+        return FaultError(
+            "MESSAGES_GONE",
+            "The topic no longer has messages that were not ingested yet: Kafka removed them",
+            "name a new --checkpoint, which begins with the oldest message; then check `strandline quarantine`",
         )
 
     def close(self) -> None:

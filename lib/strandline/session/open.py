@@ -3,7 +3,7 @@
 import logging
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from strandline.session.conf import (
 from strandline.session.jars import coordinate, kafka_coordinate, ready_jars
 from strandline.session.java import check_java, find_java
 from strandline.session.private import PrivateFolder, make_private
-from strandline.session.stores import check_store_jar
+from strandline.session.stores import Setting, check_store_jar, is_on_databricks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,13 +51,14 @@ def log_path(settings: Settings, run_id: str) -> Path:
 
 def open_session(
     settings: Settings, *, environ: MutableMapping[str, str], run_id: str, with_kafka: bool = False,
-    scheme: str | None = None,
+    scheme: str | None = None, source_scheme: str | None = None,
 ) -> "SparkSession":  # fmt: skip
     """Return a session with Delta and the table functions of dialects, in UTC, with strict reads.
 
     An existing session, or that of the host, is used. Otherwise a local one is started, with jars from the cache
     (downloaded at first use; those of Kafka only if topics are read); `environ` then gets the interpreter of Python
-    workers. `scheme` is that of the lake's URI, if it has one. pyspark no longer prints errors itself.
+    workers. `scheme` is that of the lake's URI, `source_scheme` that of a stream's prefix, if they have one. pyspark
+    no longer prints errors itself.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
     `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`, `STORE_JAR_MISSING`.
     """
@@ -72,7 +73,7 @@ def open_session(
         session = _existing(SparkSession.builder.getOrCreate())
     else:
         _drop_foreign_spark(environ)
-        check_store_jar(scheme, _home(environ), environ)
+        check_store_jar(scheme, _home(environ), environ, source_scheme=source_scheme)
         session = _start(settings, environ, log_path(settings, run_id), java, with_kafka=with_kafka)
     register(session)
     return session
@@ -87,13 +88,12 @@ def _silence_pyspark() -> None:
     logging.getLogger("py4j.clientserver").disabled = True
 
 
-def check_session(setting: Callable[[str, str | None], str | None]) -> None:
+def check_session(setting: Setting) -> None:
     """Check that an existing session can be used; `setting` returns one of its settings, or its second argument.
 
     Raises: FaultError `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`.
     """
-    on_databricks = setting("spark.databricks.clusterUsageTags.clusterId", None) is not None
-    if DELTA_EXTENSION not in (setting("spark.sql.extensions", "") or "") and not on_databricks:
+    if DELTA_EXTENSION not in (setting("spark.sql.extensions", "") or "") and not is_on_databricks(setting):
         raise FaultError(
             "DELTA_MISSING",
             "this Spark session has no Delta, and a running session cannot load jars",

@@ -1,8 +1,8 @@
-"""Jars without which Spark cannot open a lake in an object store. Spark ships none of them."""
+"""What a session needs for a lake, or a prefix to follow, in an object store: jars, a log store for several drivers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,30 +14,82 @@ _JARS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _CLIENT: Final = "hadoop-client-api"
 
+_PUTS_BLINDLY: Final = frozenset(("s3", "s3a", "s3n"))
+"""Schemes whose usual log store in Delta has no lock against other drivers: two can write one commit."""
+_ONE_DRIVER: Final = "S3SingleDriverLogStore"
 
-def check_store_jar(scheme: str | None, home: Path, environ: Mapping[str, str]) -> None:
-    """Check that a local session from the Spark in `home` has the jar for the scheme of a lake; None is a folder.
+Setting = Callable[[str, str | None], str | None]
+"""Returns one of a session's settings, or its second argument."""
 
-    A folder of Spark's settings may name jars of its own: then nothing is checked.
+
+def is_on_databricks(setting: Setting) -> bool:
+    """Return whether a session runs on Databricks, which has jars, file systems and a log store of its own."""
+    return setting("spark.databricks.clusterUsageTags.clusterId", None) is not None
+
+
+def check_store_jar(
+    scheme: str | None, home: Path, environ: Mapping[str, str], *, source_scheme: str | None = None
+) -> None:
+    """Check that a local session from the Spark in `home` has the jars for the schemes of a lake and a stream's prefix.
+
+    None is a folder. A folder of Spark's settings may name jars of its own: then nothing is checked.
     Raises: FaultError STORE_JAR_MISSING.
     """
-    jar = _JARS.get(scheme or "")
-    if jar is None or environ.get("SPARK_CONF_DIR") or (home / "conf" / "spark-defaults.conf").exists():
+    if environ.get("SPARK_CONF_DIR") or (home / "conf" / "spark-defaults.conf").exists():
         return
-    if not list((home / "jars").glob(f"{jar}-*.jar")):
+    for each, is_lake in ((scheme, True), (source_scheme, False)):
+        jar = _JARS.get(each or "")
+        if each is None or jar is None or list((home / "jars").glob(f"{jar}-*.jar")):
+            continue
+        if not is_lake:
+            raise store_jar_missing(each, home)
         raise FaultError(
             "STORE_JAR_MISSING",
-            f"Spark needs the jar {jar} for a lake at {scheme}://, and a session that Strandline starts lacks it",
-            next_step(jar, home),
+            f"Spark needs the jar {jar} for a lake at {each}://, and a session that Strandline starts lacks it",
+            f"{_submit(jar, home)}{' and give the lake as s3a://' if jar == 'hadoop-aws' else ''}, "
+            "or name a folder with --lake",
         )
 
 
-def next_step(jar: str, home: Path) -> str:
+def store_jar_missing(scheme: str, home: Path | None = None) -> FaultError:
+    """Return the error of a session that cannot list a stream's prefix, with the version of the Spark in `home`."""
+    jar = _JARS.get(scheme, f"of the file system {scheme}")
+    return FaultError(
+        "STORE_JAR_MISSING",
+        f"Spark needs the jar {jar} to follow a prefix at {scheme}://, and this session lacks it",
+        f"{_submit(jar, home)}, or run `strandline ingest` on a schedule, which needs no jar",
+    )
+
+
+def _submit(jar: str, home: Path | None) -> str:
     """Return how a session gets a jar: by spark-submit, in the version of Spark's own Hadoop."""
-    found = sorted((home / "jars").glob(f"{_CLIENT}-*.jar"))
+    found = sorted((home / "jars").glob(f"{_CLIENT}-*.jar")) if home is not None else []
     version = found[0].stem.removeprefix(f"{_CLIENT}-") if found else "VERSION"
     package = "com.google.cloud.bigdataoss:gcs-connector:VERSION" if jar == "gcs-connector" else (
         f"org.apache.hadoop:{jar}:{version}"
     )  # fmt: skip
-    scheme = " and give the lake as s3a://" if jar == "hadoop-aws" else ""
-    return f"submit the job with `spark-submit --packages {package}`{scheme}, or name a folder with --lake"
+    return f"submit the job with `spark-submit --packages {package}`"
+
+
+def has_lock(scheme: str | None, setting: Setting) -> bool:
+    """Return whether the log store of a session keeps several drivers from writing the same commit of a table.
+
+    `scheme` is that of the lake. A log store that the session's owner configured is trusted.
+    """
+    if scheme not in _PUTS_BLINDLY or is_on_databricks(setting):
+        return True
+    keys = (f"spark.delta.logStore.{scheme}.impl", "spark.delta.logStore.class")
+    named = next((found for key in keys if (found := setting(key, None))), _ONE_DRIVER)
+    return not named.endswith(_ONE_DRIVER)
+
+
+def check_log_store(scheme: str | None, setting: Setting) -> None:
+    """Check that several drivers can write to a lake at once. Raises: FaultError LOG_STORE_UNSAFE."""
+    if not has_lock(scheme, setting):
+        raise FaultError(
+            "LOG_STORE_UNSAFE",
+            f"the log store of this session for {scheme}:// is safe for one driver only, and the setting "
+            "merge.several_drivers says that others write to the lake, too",
+            f"submit with `--conf spark.delta.logStore.{scheme}.impl=CLASS`, a log store with a lock, as "
+            "io.delta.storage.S3DynamoDBLogStore; or let one driver write, with merge.several_drivers=false",
+        )

@@ -13,7 +13,7 @@ from typing import Final
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import why_unreadable
 from strandline.kernels.object_stores import BY_SCHEME
-from strandline.kernels.objects import has_plain_parts, look_up, objects_below, store_of
+from strandline.kernels.objects import has_plain_parts, look_up, objects_below, root_exists, store_of
 from strandline.tables.paths import (
     MANIFEST_SUFFIX,
     WILD_SIGNS,
@@ -86,6 +86,36 @@ def objects_of(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:
             yield FoundObject(each, size, "given")
             if not each.endswith(MANIFEST_SUFFIX):
                 yield from _manifests_beside(each, searched)
+
+
+def listed_object(path: bytes, size: int, searched: set[bytes]) -> Iterator[FoundObject]:
+    """Yield an object that was listed before, also if it was removed since, and the manifests beside it.
+
+    `searched` is that of `objects_of`. Raises: UsageError SOURCE_DENIED, FaultError SOURCE_UNREADABLE.
+    """
+    yield FoundObject(path, size, "given")
+    try:
+        with _told(path):
+            yield from _manifests_beside(path, searched)
+    except UsageError as error:
+        if error.code != "SOURCE_MISSING":
+            raise
+
+
+def check_prefix(path: bytes) -> None:
+    """Check that objects can appear below a path of `object_path`: it is no object, and its bucket exists.
+
+    Raises: UsageError SOURCE_NOT_A_FOLDER, SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE.
+    """
+    with _told(path):
+        if look_up(path)[0] == "file":
+            raise UsageError(
+                "SOURCE_NOT_A_FOLDER",
+                f"{path_text(path)} is an object, and stream follows only prefixes, folders and topics",
+                f"use `strandline ingest {path_text(path)}`",
+            )
+        if not root_exists(path):
+            raise _missing(path)
 
 
 def _manifests_beside(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:

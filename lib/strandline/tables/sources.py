@@ -10,7 +10,7 @@ from typing import Final
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.safe_files import guarded
 from strandline.kernels.inputs import real_path
-from strandline.tables.object_sources import object_path, objects_of
+from strandline.tables.object_sources import FoundObject, listed_object, object_path, objects_of
 from strandline.tables.paths import (
     MANIFEST_SUFFIX,
     FoundBy,
@@ -25,6 +25,8 @@ from strandline.tables.paths import (
 
 _TASK_FILES: Final = 500
 _TASK_BYTES: Final = 32 * 1024 * 1024
+
+NOT_LISTED: Final[Mapping[bytes, int]] = {}
 
 _CLOSEST: Final[tuple[FoundBy, ...]] = ("folder", "given", "beside")
 
@@ -72,7 +74,13 @@ class Selection:
     """(path of the link, its target)"""
 
 
-def select(sources: Iterable[str], *, most: int, within: bytes | None = None) -> Selection:
+def select(
+    sources: Iterable[str],
+    *,
+    most: int,
+    within: bytes | None = None,
+    listed: Mapping[bytes, int] = NOT_LISTED,
+) -> Selection:
     """Return the files that `sources` name: files, folders (recursive) and globs, in any order.
 
     - Names that start with `.` or `_` are skipped inside folders, but read if they are given.
@@ -82,6 +90,7 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     - `s3://BUCKET/KEY`, and a URI of each of `kernels.object_stores`, names an object, a prefix or a glob of keys in
       the same way; a store has no links.
     - With `within`, a folder, the sources are paths found in it: links that leave it are refused.
+    - `listed` are objects that were listed before, with their bytes: they are not looked up again.
 
     Raises:
         UsageError: SOURCE_MISSING (a path that does not exist, a glob without match), SOURCE_NOT_LOCAL (a URI of
@@ -92,6 +101,8 @@ def select(sources: Iterable[str], *, most: int, within: bytes | None = None) ->
     found = _Found(most)
     border = None if within is None else os.path.realpath(within)
     try:
+        for path, size in listed.items():
+            found.listed(path, size)
         for source in sources:
             stored = object_path(source) if within is None else None
             if stored is not None:
@@ -177,7 +188,14 @@ class _Found:
 
     def objects(self, path: bytes) -> None:
         """Add the objects that a path names, and the manifests beside those that are given."""
-        for each in objects_of(path, self.searched):
+        self._objects(objects_of(path, self.searched))
+
+    def listed(self, path: bytes, size: int) -> None:
+        """Add an object that was listed before, and the manifests beside it."""
+        self._objects(listed_object(path, size, self.searched))
+
+    def _objects(self, found: Iterable[FoundObject]) -> None:
+        for each in found:
             self.sizes[each.path] = each.size
             self._take(each.path, each.path, each.found_by, each.path)
 

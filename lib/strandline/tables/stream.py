@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -18,21 +18,26 @@ from strandline.tables.topics import Messages, Topic, messages_in, topic_frame
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
 _FILES: Final = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 """The schema of Spark's source `binaryFile`; it does not read content that is not selected."""
 _NO_AGE_LIMIT: Final = "36500d"
 _NAMES_SHOWN: Final = 3
-_PATTERN: Final = re.compile(r"[*?\[\]{}\\]")
+PATTERN: Final = re.compile(r"[*?\[\]{}\\]")
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """One micro-batch: its number, the paths of its files or its messages, the time of the oldest of them (UTC)."""
+    """One micro-batch: its number, its input, the time of the oldest of it (UTC).
+
+    The input is the paths of files, the objects of a store with their bytes, or messages.
+    """
 
     number: int
     oldest: datetime | None
     paths: tuple[bytes, ...] = ()
+    objects: Mapping[bytes, int] = field(default_factory=dict)
     messages: Messages | None = None
 
 
@@ -48,8 +53,8 @@ def landing_folder(source: str) -> bytes:
         # Not shown whole: it may hold credentials.
         raise UsageError(
             "SOURCE_NOT_LOCAL",
-            f"stream cannot follow a {source.partition('://')[0]}:// URI, only folders and topics",
-            "use `strandline ingest` on a schedule: records that are known cost little",
+            f"stream cannot follow a {source.partition('://')[0]}:// URI, only folders, topics and prefixes of S3",
+            "mount the store (a volume, a network folder) and give the mounted path",
         )
     folder = os.path.abspath(os.fsencode(source))
     if not os.path.lexists(folder):
@@ -64,7 +69,7 @@ def landing_folder(source: str) -> bytes:
             f"{source} is not a folder, and stream follows only folders and topics",
             f"use `strandline ingest {source}`",
         )
-    if _PATTERN.search(path_text(folder)):
+    if PATTERN.search(path_text(folder)):
         raise UsageError(
             "SOURCE_IS_PATTERN",
             f"Spark reads the name of the folder {source} as a glob",
@@ -104,12 +109,7 @@ def follow_folder(
     interval between two checks for files, in seconds; None: process what is there, then end.
     """
     files = (
-        spark.readStream.format("binaryFile")
-        .schema(_FILES)
-        .option("recursiveFileLookup", "true")
-        .option("maxFilesPerTrigger", most_files)
-        # By default Spark skips files much older than the newest one, but an old file can arrive today.
-        .option("maxFileAge", _NO_AGE_LIMIT)
+        listing(spark, most_files)
         # Hadoop's default file system looks for a checksum file of each file, and always fails at a colon in a name.
         .option("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
         .option("fs.file.impl.disable.cache", "true")
@@ -117,18 +117,40 @@ def follow_folder(
     )
 
     def batch(frame: DataFrame, number: int) -> None:
-        rows = frame.select("path", "modificationTime").collect()
-        paths = sorted(path for row in rows if not has_hidden_part(path := local_path(row["path"]), folder))
-        oldest = min((row["modificationTime"] for row in rows), default=None)
-        process(
-            MicroBatch(
-                number,
-                None if oldest is None else oldest.astimezone(UTC),
-                paths=tuple(path for path in paths if not path.endswith(MANIFEST_SUFFIX)),
-            )
-        )
+        sizes, oldest = listed(frame, folder, local_path)
+        process(MicroBatch(number, oldest, paths=tuple(sizes)))
 
-    return _start(files, batch, checkpoint, every)
+    return start(files, batch, checkpoint, every)
+
+
+def listing(spark: SparkSession, most_files: int) -> DataStreamReader:
+    """Return a reader of the files below a path, at most `most_files` in a micro-batch; it reads no content."""
+    return (
+        spark.readStream.format("binaryFile")
+        .schema(_FILES)
+        .option("recursiveFileLookup", "true")
+        .option("maxFilesPerTrigger", most_files)
+        # By default Spark skips files much older than the newest one, but an old file can arrive today.
+        .option("maxFileAge", _NO_AGE_LIMIT)
+    )
+
+
+def listed(
+    frame: DataFrame, root: bytes, as_path: Callable[[str], bytes]
+) -> tuple[dict[bytes, int], datetime | None]:
+    """Return the files of a micro-batch of `listing` with their bytes, in order, and the time of the oldest (UTC).
+
+    Files with a hidden part below `root`, and manifests, are left out. `as_path` turns Spark's path into ours.
+    """
+    rows = frame.select("path", "modificationTime", "length").collect()
+    sizes = sorted((as_path(row["path"]), row["length"]) for row in rows)
+    oldest = min((row["modificationTime"] for row in rows), default=None)
+    kept = {
+        path: size
+        for path, size in sizes
+        if not has_hidden_part(path, root) and not path.endswith(MANIFEST_SUFFIX)
+    }
+    return kept, None if oldest is None else oldest.astimezone(UTC)
 
 
 def follow_topic(
@@ -146,12 +168,13 @@ def follow_topic(
         messages, oldest = messages_in(frame, topic)
         process(MicroBatch(number, oldest, messages=messages))
 
-    return _start(topic_frame(spark, topic, most_records), batch, checkpoint, every)
+    return start(topic_frame(spark, topic, most_records), batch, checkpoint, every)
 
 
-def _start(
+def start(
     frame: DataFrame, batch: Callable[[DataFrame, int], None], checkpoint: str, every: float | None
 ) -> StreamingQuery:
+    """Start a stream whose micro-batches `batch` gets. `every` is that of `follow_folder`."""
     writer = frame.writeStream.foreachBatch(batch).option("checkpointLocation", checkpoint)
     if every is None:
         return writer.trigger(availableNow=True).start()

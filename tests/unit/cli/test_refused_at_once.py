@@ -55,6 +55,8 @@ def code_of(words, capsys) -> tuple[int, str]:
         (("ingest", "landing", *SDMP, "--lake", "holiday"), "LAKE_FOREIGN"),
         (("stream", "absent", *SDMP, NOW), "SOURCE_MISSING"),
         (("stream", "file", *SDMP, NOW), "SOURCE_NOT_A_FOLDER"),
+        (("stream", "ftp://host/in", *SDMP, NOW), "SOURCE_NOT_LOCAL"),
+        (("stream", "s3://name:secret@bucket/key", *SDMP, NOW), "SOURCE_URI"),
         (("stream", "kafka://x/y", *SDMP, NOW), "TOPIC_INVALID"),
         (("stream", "landing", *SDMP, NOW, "--schema", "a.b"), "CHECKPOINT_MISSING"),
         (("stream", "landing", *SDMP, NOW, "--lake", "file/lake"), "LAKE_NO_FOLDER"),

@@ -7,6 +7,8 @@ from pyspark.errors import StreamingQueryException
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.pipelines.stream import StreamRequest, _stream_error, topic_in
+from strandline.pipelines.stream_objects import ObjectSource
+from strandline.pipelines.stream_source import TopicSource
 
 TOPIC = "kafka://localhost:9092/journals"
 
@@ -45,6 +47,9 @@ class Source:
     def gone_error(self) -> FaultError:
         return FaultError("SOURCE_GONE", "The folder is gone", "make it again")
 
+    def error_of(self, text: str) -> FaultError | None:
+        return TopicSource.error_of(self, text)
+
 
 @dataclass
 class Batches:
@@ -76,6 +81,35 @@ def test_what_ended_a_stream_is_told_by_what_is_nearest_to_the_cause(text, faile
     ended = why(text, failed, there=there)
     assert isinstance(ended, FaultError)
     assert ended.code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (
+            'org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "s3a"',
+            "STORE_JAR_MISSING",
+        ),
+        (
+            "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
+            "STORE_JAR_MISSING",
+        ),
+        (
+            "java.nio.file.AccessDeniedException: s3a://bucket/in: getFileStatus: key AKIA",
+            "SOURCE_UNREADABLE",
+        ),
+        (
+            "org.apache.hadoop.fs.s3a.AWSClientIOException: listObjects() on s3a://bucket/in",
+            "SOURCE_UNREADABLE",
+        ),
+        ("java.io.FileNotFoundException: offsets/3", None),
+    ],
+)
+def test_a_store_that_hadoop_cannot_list_is_told_from_a_damaged_checkpoint(text, code):
+    source = ObjectSource(None, b"s3://bucket/in", every=None, most=1)
+    error = source.error_of(text)
+    assert (None if error is None else error.code) == code
+    assert error is None or ("AKIA" not in str(error) and "s3" in error.message)
 
 
 def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():

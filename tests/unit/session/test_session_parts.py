@@ -14,7 +14,7 @@ from strandline.session import open as open_module
 from strandline.session.conf import REGIONS, log_config, page_bytes, spark_conf
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
-from strandline.session.stores import check_store_jar
+from strandline.session.stores import check_log_store, check_store_jar, has_lock, store_jar_missing
 
 [_CLIENT] = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
 HADOOP = _CLIENT.stem.rpartition("-")[2]
@@ -156,10 +156,42 @@ def test_a_lake_in_a_store_needs_the_jar_of_the_store(tmp_path: Path) -> None:
             check_store_jar(scheme, tmp_path, {})
         assert caught.value.code == "STORE_JAR_MISSING"
         assert package in caught.value.next
+    # A stream's prefix needs it, whatever the lake is.
+    for scheme in (None, "hdfs"):
+        with pytest.raises(FaultError) as caught:
+            check_store_jar(scheme, tmp_path, {}, source_scheme="s3")
+        assert caught.value.code == "STORE_JAR_MISSING"
+        assert "hadoop-aws:3.5.0`, or run `strandline ingest`" in caught.value.next
+    assert "hadoop-aws:VERSION`" in store_jar_missing("s3").next
+    check_store_jar(None, tmp_path, {}, source_scheme="hdfs")
     # Settings of one's own may name the jar elsewhere.
     check_store_jar("s3a", tmp_path, {"SPARK_CONF_DIR": "/etc/spark"})
     (jars / "hadoop-aws-3.5.0.jar").touch()
-    check_store_jar("s3a", tmp_path, {})
+    check_store_jar("s3a", tmp_path, {}, source_scheme="s3")
+
+
+def test_several_drivers_need_a_log_store_with_a_lock_for_s3_alone() -> None:
+    dynamo = "io.delta.storage.S3DynamoDBLogStore"
+    for conf in (
+        {"spark.delta.logStore.s3a.impl": dynamo},
+        {"spark.delta.logStore.class": dynamo},
+        {"spark.databricks.clusterUsageTags.clusterId": "1"},
+    ):
+        assert has_lock("s3a", conf.get)
+        check_log_store("s3a", conf.get)
+    for scheme in (None, "gs", "abfss", "hdfs"):
+        assert has_lock(scheme, {}.get)
+    single = "io.delta.storage.S3SingleDriverLogStore"
+    for scheme, conf in (
+        ("s3a", {}),
+        ("s3", {"spark.delta.logStore.s3a.impl": dynamo}),
+        ("s3a", {"spark.delta.logStore.s3a.impl": single, "spark.delta.logStore.class": dynamo}),
+    ):
+        assert not has_lock(scheme, conf.get)
+        with pytest.raises(FaultError) as caught:
+            check_log_store(scheme, conf.get)
+        assert caught.value.code == "LOG_STORE_UNSAFE"
+        assert f"spark.delta.logStore.{scheme}.impl" in caught.value.next
 
 
 def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from strandline.kernels import objects
 from strandline.kernels.object_stores import AZURE, GCS, STORES, ObjectStore
 from strandline.tables.object_sources import object_path
 from strandline.tables.sources import select
-from strandline.tables.stream import landing_folder
 from support.gcs import GoogleStore, google_store
 from support.object_rules import ObjectRules, ObjectServer
 from support.s3 import KEY_ID, SECRET, store
@@ -257,11 +256,3 @@ def test_a_pyarrow_without_a_store_is_named(monkeypatch) -> None:
 def test_every_store_says_what_it_needs(store: ObjectStore) -> None:
     assert store.form.startswith(f"{store.scheme}://")
     assert store.variables.removesuffix("..") in f"{store.rights} {store.endpoint}"
-
-
-def test_a_stream_follows_no_store() -> None:
-    with pytest.raises(UsageError) as caught:
-        landing_folder(f"s3://{KEY_ID}:{SECRET}@bucket/in")
-    assert SECRET not in str(caught.value)
-    assert caught.value.code == "SOURCE_NOT_LOCAL"
-    assert "strandline ingest" in caught.value.next

@@ -29,5 +29,5 @@ def _check(call: Invocation) -> Result:
     from strandline.pipelines import check
 
     with call.progress() as progress:
-        report = check.run(call.store(), call.context(progress))
+        report = check.run(call.store(writes=False), call.context(progress))
     return Result(report, lambda console: show.check(console, report))

@@ -66,7 +66,7 @@ def _export(
 
     request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of, form)
     with call.progress() as progress:
-        store, context = call.store(makes=False), call.context(progress)
+        store, context = call.store(makes=False, writes=False), call.context(progress)
         from strandline.dialects import dialect, names
 
         report = export.run(store, {name: dialect(name) for name in names()}, request, context)

@@ -73,7 +73,7 @@ def _sql(
     from strandline.pipelines import sql
 
     with call.progress() as progress:
-        store = call.store(makes=False)
+        store = call.store(makes=False, writes=False)
         request = sql.SqlRequest(query=text, format=form.value, out=out)
         report = sql.run(store, request, call.context(progress))
     if out is not None and form is not Format.PARQUET:

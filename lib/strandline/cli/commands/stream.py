@@ -28,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
             "strandline stream landing/ --dialect sdmp --available-now",
             "strandline stream landing/ --dialect sdmp --every 30s --max-files 200 --lake /data/lake",
             "strandline stream outbox/ --dialect sdmp --every 30s --nodes nodes.json",
+            "strandline stream s3://bucket/landing --dialect sdmp --every 5m --lake s3a://bucket/lake",
             "strandline stream kafka://localhost:9092/journals --dialect sdmp --every 30s --max-records 50000",
             "strandline stream logs/ --dialect ipfslog --available-now --log-config logs.json",
             "strandline stream landing/ --dialect sdmp --every 5m --schema main.logs --checkpoint /data/seen",
@@ -41,7 +42,7 @@ def _stream(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="The folder to watch, or a Kafka topic: kafka://HOST:PORT/TOPIC.",
+            help="The folder to watch, a prefix of S3 (s3://BUCKET/KEY) or a topic of Kafka (kafka://HOST:PORT/TOPIC).",
             show_default=False,
         ),
     ],
@@ -71,7 +72,7 @@ def _stream(
         typer.Option("--checkpoint", metavar="PATH", help="Folder in which the stream stores its progress."),
     ] = None,
 ) -> Result:
-    """Follow a folder or a Kafka topic: ingest each new file or message, then reduce.
+    """Follow a folder, a prefix of S3 or a Kafka topic: ingest each new file or message, then reduce.
 
     Files must appear complete, by a rename; a message is one line of the dialect (sdmp: one frame). After a kill,
     start the same command again: it continues where it stopped, without loss or duplicates. With --every, Ctrl-C
@@ -94,11 +95,12 @@ def _stream(
     request = stream.StreamRequest(
         source, form, seconds, max_files, max_records, checkpoint, options.parsed.get(name), options.files
     )  # fmt: skip
-    topic = stream.check_source(request, call.location)
-    if topic is not None and not is_hosted(call.environ):
-        check_reachable(topic)
+    checked = stream.check_source(request, call.location)
+    if checked.topic is not None and not is_hosted(call.environ):
+        check_reachable(checked.topic)
     with call.progress() as progress:
-        settings, store = call.settings, call.store(with_kafka=topic is not None)
+        settings = call.settings
+        store = call.store(with_kafka=checked.topic is not None, source_scheme=checked.scheme)
         context = call.context(progress)
         runs = partial(call.context_of, like=context)
         report = stream.run(store, dialect_named(name), request, settings, context, runs)

@@ -13,6 +13,7 @@ from pyspark.sql.window import Window
 
 from bench.data import BUCKETS
 from bench.engine import Engine, compute
+from bench.measure import Run, timed
 from bench.rows import ID_CHARS, TABLE
 from strandline.contracts.load import contract
 from strandline.contracts.merge import DELETED, insert_only_merge_sql, replace_merge_sql
@@ -72,11 +73,6 @@ def merged_from(engine: Engine, here: Path, there: Path) -> int:
     return _merge(
         engine, insert_only_merge_sql(contract(TABLE), target=target, source=NEWS, buckets=EVERY_BUCKET)
     )
-
-
-def looked_at_feed(engine: Engine, lake: Path, table: str, since: int) -> None:
-    """Read the change feed of a table after a version, and count its news by namespace."""
-    compute(_feed(engine, lake / table, since).groupBy("namespace").count())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +137,19 @@ def write_again(engine: Engine, lake: Path, ready: Iterable[Ready]) -> None:
             )
         )
         _merge(engine, sql)
+
+
+def news_by_hand(engine: Engine, lake: Path, table: str, since: int, ready: Iterable[Ready]) -> Run:
+    """Count the news of a table by namespace, from its change feed, and write ready rows: to a copy of the lake."""
+    here = engine.copy(lake)
+
+    def work() -> None:
+        compute(_feed(engine, here / table, since).groupBy("namespace").count())
+        write_again(engine, here, ready)
+
+    done = timed(work)
+    engine.drop(here)
+    return done
 
 
 def versions(engine: Engine, lake: Path, tables: Iterable[str]) -> dict[str, int]:

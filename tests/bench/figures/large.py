@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.bench import Bench
-from bench.by_hand import RUN, looked_at_feed, ready_rows, versions, write_again
+from bench.by_hand import RUN, news_by_hand, ready_rows, versions, write_again
 from bench.figures.merges import naive_copy, tip_merges, union_merges
 from bench.measure import Run, alternate, median_run, seconds_case, seconds_side, timed
 from bench.results import Case, Side
@@ -129,17 +129,6 @@ def _reductions(bench: Bench, lake: Path, first: Run) -> None:
         reduced.append(engine.copy(grown))
         return engine.reduce(reduced[-1], new=sizes.news_lines).run
 
-    def by_hand() -> Run:
-        here = engine.copy(grown)
-
-        def work() -> None:
-            looked_at_feed(engine, here, TABLE, before[TABLE])
-            write_again(engine, here, ready)
-
-        done = timed(work)
-        engine.drop(here)
-        return done
-
     def full() -> Run:
         done = engine.reduce(reduced[-1], full=True, new=0).run
         engine.drop(reduced[-1])
@@ -151,7 +140,10 @@ def _reductions(bench: Bench, lake: Path, first: Run) -> None:
         engine.drop(here)
         return done
 
-    contenders = {NEWS: of_news, FULL: full, ONE_LINE: of_one_line, BY_HAND: by_hand}
+    contenders = {
+        NEWS: of_news, FULL: full, ONE_LINE: of_one_line,
+        BY_HAND: lambda: news_by_hand(engine, grown, TABLE, before[TABLE], ready),
+    }  # fmt: skip
     runs = alternate(contenders, bench.large_repetitions)
     engine.drop(grown, touched_once)
     name = f"{sizes.news_lines:,} lines in {sizes.touched:,} of {sizes.many(CHUNKS)}"

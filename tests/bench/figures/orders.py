@@ -8,7 +8,7 @@ from typing import Final
 from pyspark.sql import functions as F
 
 from bench.bench import Bench
-from bench.by_hand import looked_at_feed, ready_rows, versions, write_again
+from bench.by_hand import news_by_hand, ready_rows, versions
 from bench.data import BUCKETS
 from bench.engine import Engine, compute
 from bench.logs import TABLE, entry_rows
@@ -109,18 +109,10 @@ def _news(bench: Bench) -> None:
         engine.drop(reduced[-1])
         return done
 
-    def by_hand() -> Run:
-        here = engine.copy(lake)
-
-        def work() -> None:
-            looked_at_feed(engine, here, TABLE, before[TABLE])
-            write_again(engine, here, ready)
-
-        done = timed(work)
-        engine.drop(here)
-        return done
-
-    runs = alternate({NEWS: of_news, FULL: full, BY_HAND: by_hand}, bench.repetitions)
+    contenders = {
+        NEWS: of_news, FULL: full, BY_HAND: lambda: news_by_hand(engine, lake, TABLE, before[TABLE], ready)
+    }  # fmt: skip
+    runs = alternate(contenders, bench.repetitions)
     engine.drop(lake)
     commits = tuple(sum(took for stage, took in run.stages.items() if stage in WRITTEN) for run in runs[NEWS])
     name = f"{news:,} entries after {sizes.lines:,} of one log"

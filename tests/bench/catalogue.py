@@ -92,7 +92,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "ingest of known lines",
             "their first ingest",
             Bar(),
-            "The same files again, into the lake that has just taken them. Both are ours: see figure 29.",
+            "The same files again, into the lake that has taken and reduced them. Both are ours: see figure 29.",
         ),
         11: Described(
             "bytes",

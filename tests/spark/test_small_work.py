@@ -1,10 +1,14 @@
-"""A small command costs few Spark jobs and commits: upper bounds, since counts are stable where seconds are not."""
+"""A small command costs few Spark jobs and commits: upper bounds, since counts are stable where seconds are not.
+
+And input of any size that is known costs no MERGE.
+"""
 
 from pathlib import Path
 
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
-from strandline.tables import small_tables
+from strandline.pipelines.report import Report
+from strandline.tables import reading, small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.golden import Recorder
 from support.lakes import Lake, write_files
@@ -66,3 +70,32 @@ def test_a_small_command_in_a_large_lake(spark, new_lake, monkeypatch, tmp_path)
     found, _ = worked(spark, new_lake(), tmp_path / "in")
     news = {name: costs for name, costs in found.items() if name.endswith("news")}
     assert_within(news, ingest=20, known=12, reduce=40)
+
+
+def test_large_input_that_is_known_is_not_merged(spark, new_lake, monkeypatch, tmp_path):
+    # No input is small.
+    monkeypatch.setattr(reading, "SMALL_BYTES", -1)
+    lake, reference = new_lake(), ReferenceLake()
+
+    def ingest(name: str, lines: int) -> Report:
+        files = journals(lines) | {"long.journal": render(synthetic(JOURNALS, lines, "0.12"))}
+        reference.ingest(files)
+        report = lake.ingest(write_files(tmp_path / name, files))
+        assert_admitted_equal(lake, reference)
+        return report
+
+    ingest("first", LINES)
+    lake.reduce()
+    known = ingest("again", LINES)
+    assert (known.counts["new"], known.counts["known"]) == (0, (JOURNALS + 1) * LINES)
+    assert "node_journal_line" not in known.tables
+    assert ingest("news", LINES + NEWS).counts["new"] == (JOURNALS + 1) * NEWS
+    # What the reduced journals do not have yet is left to the MERGE.
+    assert ingest("news again", LINES + NEWS).counts["new"] == 0
+    lake.reduce()
+    assert_reduced_equal(lake, reference)
+    # A reduced journal that says more than its lines is not believed.
+    table = f"delta.`{lake.path / 'node_journal_line'}`"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.appendOnly' = 'false')")
+    spark.sql(f"DELETE FROM {table} WHERE n = {LINES + NEWS}").collect()
+    assert ingest("brought back", LINES + NEWS).counts["new"] == JOURNALS + 1

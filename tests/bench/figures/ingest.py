@@ -40,9 +40,10 @@ class _Turns:
         return done
 
     def again(self) -> Run:
-        """Ingest the same into the lake that has it."""
+        """Ingest the same into the lake that has it, reduced."""
         if self._last is None:
             raise RuntimeError("the first ingest comes first")
+        self._engine.reduce(self._last)
         return self._engine.ingest(self._last, self._sources, new=0).run
 
     def anti_join(self) -> Run:

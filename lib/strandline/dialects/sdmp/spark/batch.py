@@ -15,6 +15,7 @@ from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import borders, elements, few_segments, heads, resources
 from strandline.dialects.sdmp.spark.few_segments import FewSegments
+from strandline.dialects.sdmp.spark.known_segments import with_known
 from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_buckets, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES, resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
@@ -44,13 +45,8 @@ class Batch:
 
 def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
     """Read all delivered elements, add waiting ones of the same namespaces, and find the positions of the heads."""
-    kept = _kept(scan, jobs, request)
-    if (
-        scan.is_small
-        and not scan.has_text
-        and request.replay is None
-        and not local_nodes(request.options).nodes
-    ):
+    kept, is_small = _kept(scan, jobs, request), scan.is_small
+    if is_small and not scan.has_text and request.replay is None and not local_nodes(request.options).nodes:
         # In one part: no aggregate and no join of them needs a shuffle.
         in_one = kept.coalesce(1)
         few = few_segments.place(in_one, tables, jobs)
@@ -68,8 +64,12 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
         facts = facts.unionByName(recalled)
         segments = heads.segments(recalled, elements.tally(recalled), tables.buckets)
         every = delivered.unionByName(with_waiting_source(segments, waiting))
-    placed = resolved(every, facts, tables, jobs).withColumn("is_known", F.lit(False))
-    return Batch(facts, tallied, placed, measured, waiting, sources)
+    placed = resolved(every, facts, tables, jobs)
+    # A MERGE of little is cheaper than these looks.
+    marked = (
+        placed.withColumn("is_known", F.lit(False)) if is_small else with_known(placed, facts, tables, jobs)
+    )
+    return Batch(facts, tallied, marked, measured, waiting, sources)
 
 
 def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables) -> Batch:

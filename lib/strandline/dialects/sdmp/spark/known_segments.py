@@ -1,0 +1,50 @@
+"""Segments of large input that are stored already: no line of them has to be merged."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate
+from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+
+
+def with_known(placed: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
+    """Say of each segment whether all of its lines are stored.
+
+    Only a segment that ends where its reduced journal ends is looked at, and of it only the last line: the accepted
+    lines of a journal contain the predecessor of each. So news cost a look at the reduced journals, and a segment that
+    ends before the end of its journal is left to the MERGE.
+    Reads:  placed: `positions.resolved`; facts: the elements with their facts.
+    Gives:  the columns of `placed`, is_known.
+    Rows:   one per row.
+    """
+    leaves = tables.read(JOURNALS).select("bucket", "namespace", F.explode("leaves").alias("leaf"))
+    ends = placed.where("n IS NOT NULL").select(
+        "head_id", *SEGMENT, "bucket", "namespace", (F.col("n") + F.col("lines") - 1).alias("last_n"), "lines"
+    )
+    at_leaf = leaves.select("bucket", "namespace", F.col("leaf.n").alias("last_n")).distinct()
+    asked = jobs.checkpoint(
+        ends.join(at_leaf, ["bucket", "namespace", "last_n"], "left_semi"), "segments that may be known"
+    )
+    span = jobs.row(
+        asked.agg(
+            F.min("last_n").alias("low"), F.max("last_n").alias("high"),
+            F.collect_set("bucket").alias("buckets"),
+        )
+    )  # fmt: skip
+    if span["low"] is None:
+        return placed.withColumn("is_known", F.lit(False))
+    is_last = F.col("idx") == F.col("head") + F.col("lines") - 1
+    lasts = (
+        facts.where(is_candidate()).select(*SEGMENT, "idx", "hash").join(asked, list(SEGMENT)).where(is_last)
+    )
+    stored = (
+        tables.read(LINES)
+        .where(F.col("bucket").isin(*span["buckets"]) & F.col("n").between(span["low"], span["high"]))
+        .select("bucket", "namespace", F.col("n").alias("last_n"), F.col("line_hash").alias("hash"))
+    )
+    known = lasts.join(stored, ["bucket", "namespace", "last_n", "hash"], "left_semi").select("head_id")
+    marked = placed.join(known.withColumn("is_known", F.lit(True)), "head_id", "left")
+    return jobs.checkpoint(marked.fillna(False, ["is_known"]), "known segments")

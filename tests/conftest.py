@@ -16,11 +16,11 @@ from support.tiers import is_spark
 pytest_plugins = ("support.complete_runs",)
 LONGEST = (
     "conformance", "gc", "readme", "gc_authorities", "contexts", "ipfslog_reduction", "stream", "own_journals",
-    "aura_lake", "kills", "topics", "jobs", "forged_lakes", "notebooks", "reduction", "toy_dialect", "schema", "golden",
-    "ipfslog_pruned", "connect_sql", "wheel", "aura_scale", "faults", "lake_sync", "pruned_sync", "ipfslog_admission",
-    "devicelog_admission", "devicelog_reduction", "tampering", "damaged_streams", "export", "bad_input", "writers",
-    "union_merge", "flows", "ipfslog_scale", "query_check", "maintain", "aura_admission", "effects", "bundle", "run_id",
-    "object_store", "metastore",
+    "aura_lake", "metastore", "kills", "topics", "jobs", "forged_lakes", "notebooks", "reduction", "toy_dialect",
+    "schema", "golden", "ipfslog_pruned", "connect_sql", "wheel", "aura_scale", "faults", "lake_sync", "pruned_sync",
+    "ipfslog_admission", "devicelog_admission", "devicelog_reduction", "tampering", "damaged_streams", "export",
+    "bad_input", "writers", "union_merge", "flows", "ipfslog_scale", "query_check", "maintain", "aura_admission",
+    "effects", "bundle", "run_id", "object_store",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 

@@ -362,6 +362,7 @@ def test_a_changed_row_is_found_by_the_check(spark, change):
     changed.createOrReplaceTempView("changed_view")
     select = check.select.replace("device_log_view", "changed_view")
     found = [row["namespace"] for row in spark.sql(f"SELECT * FROM ({select})").collect()]
+    spark.catalog.dropTempView("changed_view")
     assert namespace in found
 
 

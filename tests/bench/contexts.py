@@ -107,12 +107,29 @@ def _uuid(number: Column) -> Column:
 
 def charges(count: int) -> Iterator[Fact]:
     """Yield two authorities, the genesis of a context of them, then `count` signed charges of the first one."""
-    first, second = (next(iter(chain(number, 0))) for number in (0, 1))
+    first, second = _authorities()
     yield from (first, second)
-    genesis = author.context_genesis([first.namespace.id, second.namespace.id], bytes(16))
+    yield from _context(first, second, 0, count)
+
+
+def small_contexts(contexts: range, facts: int) -> Iterator[Fact]:
+    """Yield two authorities, then contexts of them with so many facts each: the genesis and signed charges."""
+    first, second = _authorities()
+    yield from (first, second)
+    for number in contexts:
+        yield from _context(first, second, number, facts - 1)
+
+
+def _authorities() -> tuple[Fact, Fact]:
+    first, second = (next(iter(chain(number, 0))) for number in (0, 1))
+    return first, second
+
+
+def _context(first: Fact, second: Fact, number: int, charges: int) -> Iterator[Fact]:
+    genesis = author.context_genesis([first.namespace.id, second.namespace.id], number.to_bytes(16, "big"))
     yield genesis
     prev, state = ZERO, state_after(EMPTY, first)
-    for nonce in range(count):
+    for nonce in range(charges):
         members: dict[str, Any] = {
             "context": genesis.namespace.id, "src": first.namespace.id, "dst": second.namespace.id,
             "epoch": state.epoch, "cost": nonce % 100, "nonce": nonce, "prev": prev,

@@ -1,4 +1,4 @@
-"""The figures of Aura contexts: 58 to 61."""
+"""The figures of Aura contexts: 58 to 61, 67 and 68."""
 
 from __future__ import annotations
 
@@ -34,6 +34,20 @@ CONTEXTS: Final = {
         "bare Ed25519 checks of the same signatures",
         Bar(most=2),
         "One process, one context of two authorities. The bare loop has key, message and signature as bytes.",
+    ),
+    67: Described(
+        "context-lakes",
+        "ingest and reduce of many contexts of 5 facts, facts a second",
+        "the same of other contexts, facts a second",
+        Bar(),
+        "Signed facts as lines of JSON into an empty lake, to the reduced state, once each.",
+    ),
+    68: Described(
+        "context-lake-news",
+        "`reduce` of a charge in each of a few contexts of figure 67",
+        "its `reduce --full`",
+        Bar(),
+        "What reads and writes depends on the contexts with news, not on those of the lake.",
     ),
 }
 """What is measured of Aura contexts, by number."""

@@ -19,7 +19,9 @@ from strandline.pipelines.gc_deletes import carry_out, delete_reduced, still_sho
 from strandline.pipelines.prune_plans import PRUNED, PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.commits import session_settings
 from strandline.tables.prunings import append_pruned, appended, next_number
+from strandline.tables.reads import KEYS_HASHED
 from strandline.tables.store import TableStore, Written
 
 _COUNTS: Final = (
@@ -66,7 +68,8 @@ def collect(
     number = max(next_number(store, version), last + 1)
     pairs = [pair for pair in pairs if store.stored_bytes(pair[0].info.record_table)]
     work_bytes = sum(store.stored_bytes(dialect.info.record_table) for dialect, _ in pairs)
-    with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
+    hashed = session_settings(store.spark, KEYS_HASHED)
+    with store.sized(work_bytes), hashed, SparkJobs(context.progress) as jobs:
         chosen = prune_plans.named(store, every, request.namespaces, jobs)
         excluded = prune_plans.named(store, every, request.excluded, jobs)
         proved = []

@@ -12,6 +12,7 @@ from bench.figures import (
     authorities,
     authority_lakes,
     collections,
+    context_lakes,
     contexts,
     device_lakes,
     devices,
@@ -56,5 +57,6 @@ GROUPS: Final = (
     Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),
     Group(frozenset({54, 56, 57}), device_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset(range(58, 62)), contexts.measure, 0, False, WARM_LARGE),
+    Group(frozenset({67, 68}), context_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset(range(62, 67)), collections.measure, 0, False, WARM_LARGE),
 )

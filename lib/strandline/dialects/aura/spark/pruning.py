@@ -98,7 +98,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
         _stated(histories.where(scope.is_asked()), own_bases(histories))
     )
     return PrunePlan(
-        jobs.checkpoint(every_member, "what keeps facts"), jobs.checkpoint(states, "states of all"),
+        jobs.persist(every_member, "what keeps facts"), jobs.checkpoint(states, "states of all"),
         reduced if authorities is None else _together(reduced, authorities.reduced()), planned,
         _damaged(planned, carried, jobs),
     )  # fmt: skip

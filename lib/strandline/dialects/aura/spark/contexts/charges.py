@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.spark.contexts import flows
 from strandline.dialects.aura.spark.contexts.bodies import BODY, is_attested_by, parsed
-from strandline.dialects.aura.spark.contexts.encoding import cbor_number, id_bytes
+from strandline.dialects.aura.spark.contexts.encoding import cbor_number, id_hex
 from strandline.frames.pruning import GENERATION, boundary
 
 _ID: Final = ("namespace", "body_id")
@@ -73,5 +73,5 @@ def sums(chosen: DataFrame) -> DataFrame:
 def skeleton() -> Column:
     """Return the skeleton of a charge: `reduce.contexts.skeletons.charge_skeleton`; null for others.  Reads: detail."""
     src, dst, *numbers = (F.col(f"detail.{name}") for name in _CONTENT)
-    ids = (part for uuid in (src, dst) for part in (F.lit(_BYTES_16), F.hex(id_bytes(uuid))))
+    ids = (part for uuid in (src, dst) for part in (F.lit(_BYTES_16), id_hex(uuid)))
     return F.unhex(F.concat(F.lit(_LIST_OF_5), *ids, *map(cbor_number, numbers)))

@@ -47,7 +47,12 @@ def cbor_number(number: Column) -> Column:
 
 def id_bytes(uuid: Column) -> Column:
     """Return the 16 bytes of a uuid."""
-    return F.unhex(F.replace(uuid, F.lit("-"), F.lit("")))
+    return F.unhex(id_hex(uuid))
+
+
+def id_hex(uuid: Column) -> Column:
+    """Return the 32 hexadecimal digits of a uuid."""
+    return F.replace(uuid, F.lit("-"), F.lit(""))
 
 
 def context_id(namespace: Column) -> Column:

@@ -207,8 +207,13 @@ class TableStore(TableReads):
         named = sorted({each for each in writers if each is not None} - {self.run_id})
         if not named:
             return False
-        recorded = self.read("run").where(F.col("run_id").isin(named)).select("run_id").distinct().count()
-        if recorded == len(named):
+        few = self.few_rows(RUN)
+        if few is not None:
+            recorded = set(few.column("run_id").to_pylist())
+        else:
+            rows = self.read(RUN).where(F.col("run_id").isin(named)).select("run_id").distinct().collect()
+            recorded = {row["run_id"] for row in rows}
+        if recorded.issuperset(named):
             return False
         self._left_behind.update(tables)
         return True

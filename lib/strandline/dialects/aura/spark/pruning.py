@@ -188,9 +188,7 @@ def _reduced(
     rows = views.reduced_rows(seen, facts, met, carried, planned.members, jobs)
     stored = others.stored.select(*_PLACE).unionByName(charged.stored.select(*_PLACE))
     counted = RetainedFacts(stored, others.pruned).counted()
-    states = state_hashes(counted, fold(DataFrame.unionByName, views.row_hashes(rows))).withColumn(
-        "reducer_version", F.lit(REDUCER)
-    )
+    states = state_hashes(counted, views.hashes(rows)).withColumn("reducer_version", F.lit(REDUCER))
     return {**rows, STATES: jobs.checkpoint(states.select(*_STATE), "states")}
 
 

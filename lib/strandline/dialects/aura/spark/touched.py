@@ -31,17 +31,20 @@ class Touched:
     """The namespaces that a run reduces.
 
     `named`: HOME, and for each of GROUPS whether the namespace has such facts among those that were looked at; one row
-    each. `buckets`: theirs, by kind, ascending. `groups`: those that a namespace has. `changes`: the new facts; None if
-    all namespaces of the lake are reduced. `is_few`: the names of all may be sent to every task. `has_snapshots`:
-    whether a Snapshot is among the facts that were looked at, or was judged before.
+    each. `buckets`: theirs, by kind, ascending. `contexts`: the number of contexts; `groups`: of those with facts of a
+    group, for each that one has. `changes`: the new facts; None if all namespaces of the lake are reduced. `is_few`:
+    the names of all may be sent to every task. `has_snapshots`: whether a Snapshot is among the facts that were looked
+    at, or was judged before. `facts`: the number of these.
     """
 
     named: DataFrame
     buckets: Mapping[Kind, tuple[int, ...]]
-    groups: frozenset[Group]
+    contexts: int
+    groups: Mapping[Group, int]
     changes: DataFrame | None
     is_few: bool
     has_snapshots: bool
+    facts: int
 
     @property
     def is_full(self) -> bool:
@@ -62,20 +65,23 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     facts = tables.read_version(FACTS, scope.version) if news is None else news
     has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
     has_snapshots = F.max(F.col("kind") == "Snapshot").alias("has_snapshots")
-    named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has, has_snapshots), "namespaces")
+    number = F.count(F.lit(1)).alias("facts")
+    named = jobs.checkpoint(facts.groupBy(*HOME).agg(*has, has_snapshots, number), "namespaces")
     buckets = (
         F.sort_array(F.collect_set(F.when(is_of(kind), F.col("bucket")))).alias(kind) for kind in KINDS
     )
     count = F.count(F.lit(1)).alias("namespaces")
-    found = jobs.row(
-        named.agg(count, *buckets, *(F.max(name).alias(name) for name in (*GROUPS, "has_snapshots")))
-    )
-    groups = frozenset(group for group in GROUPS if found[group])
+    each = (F.count_if(name).alias(name) for name in (*GROUPS, "has_snapshots"))
+    contexts = F.count_if(is_of("context")).alias("contexts")
+    together = F.coalesce(F.sum("facts"), F.lit(0)).alias("facts")
+    found = jobs.row(named.agg(count, *buckets, *each, contexts, together))
+    groups = {group: found[group] for group in GROUPS if found[group]}
     all_buckets = {kind: tuple(found[kind]) for kind in KINDS}
     return Touched(
-        named.drop("has_snapshots"), all_buckets, groups, news,
+        named.drop("has_snapshots", "facts"), all_buckets, found["contexts"], groups, news,
         is_few=found["namespaces"] <= FEW_NAMESPACES,
         has_snapshots=bool(found["has_snapshots"]) or snapshots.are_stored(tables, jobs),
+        facts=found["facts"],
     )  # fmt: skip
 
 

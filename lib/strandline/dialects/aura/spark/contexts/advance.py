@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import reduce as fold
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -19,6 +18,7 @@ from strandline.dialects.aura.spark.contexts.groups import Contexts
 from strandline.dialects.aura.spark.contexts.retained import RetainedFacts
 from strandline.dialects.aura.spark.long import may_have_long
 from strandline.dialects.aura.spark.tables import FLOWS, HOME, STATES
+from strandline.dialects.aura.spark.touched import Touched
 from strandline.frames.known import KEY
 
 MANY_FACTS: Final = 20_000
@@ -28,24 +28,30 @@ FEW_NEWS: Final = 100_000
 """New facts up to which their ids are sent to every task; with more, all charges are added up anew."""
 
 _BODY_KEY: Final = ("namespace", "body_id")
+_HAS_NEWS: Final = "has_news"
 
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """The budgets of some contexts, all of theirs.  `contexts`: HOME; `budgets`: the columns of `flow_budget`."""
+    """The budgets of some contexts, all of theirs.
+
+    `contexts`: HOME, `number` rows; `budgets`: the columns of `flow_budget`; `counts`: HOME and record_count of all
+    contexts that the run reduces.
+    """
 
     contexts: DataFrame
+    number: int
     budgets: DataFrame
+    counts: DataFrame
 
 
-def advanced(contexts: Contexts, changes: DataFrame, tables: Tables, jobs: Jobs) -> Advanced | None:
-    """Advance the budgets of contexts with many facts by their news; None if there are no such contexts.
+def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -> Advanced | None:
+    """Advance the budgets of contexts with many facts by their news; None if the lake has no such context.
 
     A context is left out if its stored rows do not have the stored hash, or if its stored facts and the news are not
     exactly its facts now: then another reduction is at work, or something was damaged or restored.
-    Reads:  changes: the new rows of `aura_fact`.
     """
-    if not may_have_long(tables, REDUCER, MANY_FACTS):
+    if touched.changes is None or not may_have_long(tables, REDUCER, MANY_FACTS):
         return None
     is_long = (F.col("reducer_version") == REDUCER) & (F.col("record_count") >= MANY_FACTS)
     stored = tables.read(STATES).where(is_long).select(*HOME, "record_count", "state_hash")
@@ -53,55 +59,79 @@ def advanced(contexts: Contexts, changes: DataFrame, tables: Tables, jobs: Jobs)
     long = F.broadcast(
         jobs.checkpoint(stored.join(contexts.of("flows"), list(HOME), "left_semi"), "long contexts")
     )
-    # Each is of one version: the rows that are compared with the hash are those that news are added to.
-    theirs = {table: tables.read(table).join(long, list(HOME), "left_semi") for table in views.HASHED}
-    news = changes.join(long, list(HOME), "left_semi")
-    retained = contexts.retained.of(long.select(*HOME))
-    whole = jobs.checkpoint(_whole(long, theirs, retained, news), "whole contexts")
-    size = jobs.row(whole.agg(F.coalesce(F.sum("added"), F.lit(0)).alias("news")))
-    if not 0 < size["news"] <= FEW_NEWS:
+    theirs = touched.changes.join(long, list(HOME), "left_semi").select(*BODY, "record_id", *flows.READ)
+    news = jobs.checkpoint(theirs, "news of long contexts")
+    if touched.facts > FEW_NEWS and jobs.row(news.agg(F.count(F.lit(1)).alias("news")))["news"] > FEW_NEWS:
         return None
-    named = F.broadcast(whole.select(*HOME))
-    counted = RetainedFacts(news.join(named, list(HOME), "left_semi"), retained.pruned).facts
-    rows = counted.select(*BODY, "record_id", *flows.READ)
-    charges = _new_charges(rows, retained.stored.join(named, list(HOME), "left_semi"), jobs)
-    before = theirs[FLOWS].join(named, list(HOME), "left_semi")
-    parts = flows.sums(charges).unionByName(flows.as_sums(before))
-    limits = flows.limits(rows).unionByName(before.where("`limit` IS NOT NULL").select(*flows.LIMIT))
-    return Advanced(whole.select(*HOME), jobs.checkpoint(flows.budgets(parts, limits), FLOWS))
+    counted = RetainedFacts(news, contexts.retained.pruned).facts
+    charges = jobs.checkpoint(flows.sums(flows.charges(counted)), "new charges")
+    marked = replace(contexts.retained, stored=_marked(contexts.retained.stored, charges))
+    counts = jobs.checkpoint(marked.counted(_HAS_NEWS), "facts of contexts")
+    # Each is of one version: the rows that are compared with the hash are those that news are added to.
+    rows = {
+        table: each.join(long, list(HOME), "left_semi") for table, each in views.stored_rows(tables).items()
+    }
+    added = _marked(news, charges).groupBy(*HOME).agg(
+        F.count(F.lit(1)).alias("added"), F.count_if(_HAS_NEWS).alias("added_bodies")
+    )  # fmt: skip
+    judged = jobs.checkpoint(_judged(long, rows, counts, added), "whole contexts")
+    size = jobs.row(
+        judged.agg(
+            F.count(F.lit(1)).alias("long"), F.count_if("is_whole").alias("whole"),
+            F.sum(F.when(F.col("is_whole"), F.col("copies"))).alias("copies"),
+        )
+    )  # fmt: skip
+    whole = F.broadcast(judged.where("is_whole").select(*HOME))
 
+    def of_whole(theirs: DataFrame) -> DataFrame:
+        is_all = size["long"] == size["whole"]
+        return theirs if is_all else theirs.join(whole, list(HOME), "left_semi")
 
-def _whole(
-    long: DataFrame, theirs: Mapping[str, DataFrame], retained: RetainedFacts, news: DataFrame
-) -> DataFrame:  # fmt: skip
-    """Keep the contexts whose rows have their hash, and whose facts are those of their state and the news.
-
-    Reads:  long: HOME, record_count, state_hash, as stored; theirs: stored rows by table; news: HOME of new facts.
-    Gives:  HOME, added (the number of news).
-    """
-    hashes = fold(DataFrame.unionByName, views.row_hashes(theirs))
-    made = state_hashes(long.select(*HOME), hashes).withColumnRenamed("state_hash", "made")
-    added = news.groupBy(*HOME).agg(F.count(F.lit(1)).alias("added"))
-    now = retained.counted().withColumnRenamed("record_count", "now")
-    found = long.join(made, list(HOME)).join(added, list(HOME)).join(now, list(HOME))
-    return found.where("made = state_hash AND record_count + added = now").select(*HOME, "added")
-
-
-def _new_charges(news: DataFrame, stored: DataFrame, jobs: Jobs) -> DataFrame:
-    """Return the new charges that count, without those of which another copy counted before.
-
-    Reads:  news: BODY, record_id, flows.READ; stored: all facts of these contexts, rows of `aura_fact`.
-    Gives:  what `flows.sums` reads.
-    """
-    found = jobs.checkpoint(flows.charges(news), "new charges")
-    bodies = F.broadcast(found.select(*_BODY_KEY).distinct())
-    ids = F.broadcast(news.select(*KEY))
-    copies = stored.where(F.col("variant") == flows.CHARGE).select(*BODY, "record_id")
-    copies = copies.join(bodies, list(_BODY_KEY), "left_semi").join(ids, list(KEY), "left_anti")
-    copies = jobs.checkpoint(copies, "copies of charges")
     # The contents of all charges are read for a copy alone.
-    if not jobs.has_rows(copies):
-        return found
-    contents = stored.join(F.broadcast(copies.select(*KEY)), list(KEY), "left_semi")
-    counted = flows.charges(contents.select(*BODY, *flows.READ)).select(*_BODY_KEY)
-    return found.join(counted, list(_BODY_KEY), "left_anti")
+    if size["copies"]:
+        stored = marked.stored.join(whole, list(HOME), "left_semi")
+        older = stored.join(F.broadcast(news.select(*KEY)), list(KEY), "left_anti")
+        charges = _without_copies(charges, older)
+    before, new, limits = map(of_whole, (rows[FLOWS], charges, flows.limits(counted)))
+    parts = new.unionByName(flows.as_sums(before))
+    limits = limits.unionByName(before.where("`limit` IS NOT NULL").select(*flows.LIMIT))
+    budgets = jobs.checkpoint(flows.budgets(parts, limits), FLOWS)
+    return Advanced(whole, size["whole"], budgets, counts.drop(_HAS_NEWS))
+
+
+def _marked(facts: DataFrame, charges: DataFrame) -> DataFrame:
+    """Mark charges of a body of the new charges.
+
+    Reads:  facts: BODY, variant; charges: namespace, body_id, one row per body.
+    Gives:  the columns of `facts`, has_news.  Rows: one per row of `facts`.
+    """
+    bodies = charges.select(*_BODY_KEY, F.lit(True).alias("came"))
+    is_charge = F.col("variant").eqNullSafe(flows.CHARGE)
+    marked = facts.join(F.broadcast(bodies), list(_BODY_KEY), "left")
+    return marked.withColumn(_HAS_NEWS, F.col("came").isNotNull() & is_charge).drop("came")
+
+
+def _judged(long: DataFrame, rows: Mapping[str, DataFrame], counts: DataFrame, added: DataFrame) -> DataFrame:
+    """Say which contexts have rows that have their hash, and facts that are those of their state and the news.
+
+    Reads:  long: HOME, record_count, state_hash, as stored; rows: stored rows by table; counts: HOME, record_count and
+            has_news of the facts now; added: HOME, added and added_bodies, the same of the news.
+    Gives:  HOME, is_whole, copies (the number of older facts with a body of a new charge).  Rows: one per context.
+    """
+    made = state_hashes(long.select(*HOME), views.hashes(rows)).withColumnRenamed("state_hash", "made")
+    before = long.withColumnRenamed("record_count", "before")
+    found = before.join(made, list(HOME)).join(added, list(HOME)).join(counts, list(HOME))
+    return found.select(
+        *HOME, F.expr("made = state_hash AND before + added = record_count").alias("is_whole"),
+        (F.col(_HAS_NEWS) - F.col("added_bodies")).alias("copies"),
+    )  # fmt: skip
+
+
+def _without_copies(charges: DataFrame, stored: DataFrame) -> DataFrame:
+    """Leave out the new charges of which another copy counted before.
+
+    Reads:  charges: `flows.sums`; stored: `_marked` older facts of these contexts.
+    """
+    copies = stored.where(_HAS_NEWS).select(*BODY, *flows.READ)
+    counted = flows.charges(copies).select(*_BODY_KEY)
+    return charges.join(counted, list(_BODY_KEY), "left_anti")

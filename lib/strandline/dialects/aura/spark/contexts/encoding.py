@@ -14,6 +14,14 @@ _CONTEXT: Final = b"\x01"
 _SMALL_CBOR: Final = 24
 """Numbers below it are one byte of CBOR."""
 
+# Texts of SQL: each function of a Column costs the driver several calls of the JVM.
+_ORDERED: Final = "unhex(array_join(sort_array(collect_list(hex(row_hash))), ''))"
+_FOUND: Final = "map_from_entries(collect_list(struct(first, digest)))"
+_PLACED: Final = (
+    "unhex(array_join(transform(sequence(0, 255), "
+    f"at -> coalesce(element_at(found, lpad(hex(at), 2, '0')), '{_EMPTY_BUCKET}')), ''))"
+)
+
 _ID_AT: Final = len("context:") + 1
 
 
@@ -104,21 +112,12 @@ def state_hashes(contexts: DataFrame, hashes: DataFrame) -> DataFrame:
     Gives:  the columns of `contexts`, state_hash.
     Rows:   one per context. A task sorts the hashes of one namespace with one first byte.
     """
-    ordered = F.array_join(F.sort_array(F.collect_list(F.hex("row_hash"))), "")
     buckets = hashes.groupBy("namespace", F.substring(F.hex("row_hash"), 1, 2).alias("first")).agg(
         F.count(F.lit(1)).alias("size"),
-        F.hex(tagged("strandline/set-bucket/1", F.unhex(ordered))).alias("digest"),
+        F.hex(tagged("strandline/set-bucket/1", F.expr(_ORDERED))).alias("digest"),
     )
-    sets = buckets.groupBy("namespace").agg(
-        F.sum("size").alias("size"),
-        F.map_from_entries(F.collect_list(F.struct("first", "digest"))).alias("found"),
-    )
-    placed = F.transform(
-        F.sequence(F.lit(0), F.lit(255)),
-        lambda at: F.coalesce(F.element_at("found", F.lpad(F.hex(at), 2, "0")), F.lit(_EMPTY_BUCKET)),
-    )
+    sets = buckets.groupBy("namespace").agg(F.sum("size").alias("size"), F.expr(_FOUND).alias("found"))
     joined = contexts.join(sets, "namespace", "left")
-    size = F.coalesce("size", F.lit(0).cast("bigint"))
-    digest = tagged("strandline/set/1", u64(size), F.unhex(F.array_join(placed, "")))
+    digest = tagged("strandline/set/1", u64(F.expr("coalesce(size, 0L)")), F.expr(_PLACED))
     state = tagged("strandline/aura/context-state/1", F.lit(_CONTEXT), context_id(F.col("namespace")), digest)
     return joined.select(*contexts.columns, state.alias("state_hash"))

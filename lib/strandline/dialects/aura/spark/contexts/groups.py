@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -18,12 +18,13 @@ class Contexts:
     """The contexts that a run reduces.
 
     `named`: HOME, and for each of GROUPS whether its rows are computed again; one row each. `groups`: those with such a
-    context. `retained`: what counts of all of their facts, and what pruned ones add up to. `is_full`: all rows of all
-    contexts of the lake are computed again.
+    context; `everywhere`: those of which all are such contexts. `retained`: what counts of all of their facts, and what
+    pruned ones add up to. `is_full`: all rows of all contexts of the lake are computed again.
     """
 
     named: DataFrame
     groups: frozenset[Group]
+    everywhere: frozenset[Group]
     retained: RetainedFacts
     is_full: bool
 
@@ -38,12 +39,6 @@ class Contexts:
     def facts_of(self, group: Group) -> DataFrame:
         """Return the facts of a group in the contexts whose rows of it are computed again."""
         return self._of(self.retained.facts.where(F.col("variant").isin(*GROUPS[group])), group)
-
-    def without_news(self, group: Group, contexts: DataFrame) -> Contexts:
-        """Return the same with some contexts whose rows of a group are not computed from all facts.  Reads: HOME."""
-        marked = self.named.join(contexts.select(*HOME, F.lit(True).alias("is_out")), list(HOME), "left")
-        is_again = F.col(group) & F.col("is_out").isNull()
-        return replace(self, named=marked.withColumn(group, is_again).drop("is_out"))
 
     def carried(self, jobs: Jobs) -> DataFrame | None:
         """Return what pruned charges add up to, in the contexts whose budgets are computed again, as `flows.sums`."""

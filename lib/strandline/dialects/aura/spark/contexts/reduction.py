@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from functools import reduce as fold
 from typing import Final
@@ -63,14 +64,15 @@ def reduce(
     """
     members = Members(authorities, tables, jobs, is_full=touched.is_full, pruned=pruned)
     parts = [] if authorities is None else [authorities.rows]
-    named, buckets, groups = touched.of("context"), touched.buckets["context"], touched.groups
+    named, buckets, groups = touched.of("context"), touched.buckets["context"], frozenset(touched.groups)
+    everywhere = frozenset(group for group, count in touched.groups.items() if count == touched.contexts)
     is_few = touched.is_few
     dependents = None if touched.is_full else members.dependents()
     if dependents is not None:
         if dependents.bereft_buckets:
             named = jobs.checkpoint(with_bereft(named, dependents.bereft()), "contexts")
             buckets, groups = tuple(sorted({*buckets, *dependents.bereft_buckets})), groups | {"grants"}
-            is_few = False
+            everywhere, is_few = frozenset(), False
         parts.append(Reduction({}, _as_states(members.refreshed(dependents, named), scope)))
     if buckets:
         facts = facts_of(None, buckets, "context", tables, scope.version)
@@ -82,7 +84,7 @@ def reduce(
         elif not touched.is_full:
             homes = named.select(*HOME)
             retained = retained.of(F.broadcast(homes) if is_few else homes)
-        contexts = Contexts(named, groups, retained.looked_through(jobs), touched.is_full)
+        contexts = Contexts(named, groups, everywhere, retained.looked_through(jobs), touched.is_full)
         parts.append(_reduced(contexts, members, touched, tables, jobs, scope))
     return _together(parts) if parts else Reduction({}, tables.read(STATES).limit(0))
 
@@ -105,20 +107,23 @@ def _reduced(
     deletes: dict[str, DataFrame] = {}
     if "grants" in contexts.groups:
         rows, deletes = _granted(contexts, of_contexts, members, tables, jobs, scope)
+    counted = contexts.retained.counted()
     if "flows" in contexts.groups:
-        rows[FLOWS] = _budgets(contexts, touched.changes, tables, jobs)
+        rows[FLOWS], counted = _budgets(contexts, touched, tables, jobs)
     if "refinements" in contexts.groups:
         rows[CAPABILITIES] = views.capability_rows(contexts.facts_of("refinements"), of_contexts, jobs)
     unchanged: dict[str, DataFrame] = {}
-    for table, group in _GROUP_OF.items():
-        stored = tables.read(table)
-        if not contexts.is_full:
-            unchanged[table] = stored.join(contexts.without(group), list(HOME), "left_semi")
-        elif table not in deletes:
+    if contexts.is_full:
+        for table in (each for each in _GROUP_OF if each not in deletes):
+            stored = tables.read(table)
             rows.setdefault(table, stored.limit(0))
             deletes[table] = _without(table, stored, rows[table], contexts.named)
-    hashes = [*views.row_hashes(rows), *views.row_hashes(unchanged)]
-    found = state_hashes(contexts.retained.counted(), fold(DataFrame.unionByName, hashes))
+    else:
+        for table, stored in views.stored_rows(tables).items():
+            if _GROUP_OF[table] not in contexts.everywhere:
+                theirs = contexts.without(_GROUP_OF[table])
+                unchanged[table] = stored.join(theirs, list(HOME), "left_semi")
+    found = state_hashes(counted, views.hashes(rows, unchanged))
     states = found.withColumn("reducer_version", F.lit(REDUCER))
     states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
     damaged = contexts.retained.damaged()
@@ -130,15 +135,21 @@ def _reduced(
     )
 
 
-def _budgets(contexts: Contexts, changes: DataFrame | None, tables: Tables, jobs: Jobs) -> DataFrame:
-    """Return the budgets: of long contexts the stored ones advanced, of the others added up from all charges."""
-    found = None if changes is None else advanced(contexts, changes, tables, jobs)
-    if found is not None:
-        contexts = contexts.without_news("flows", found.contexts)
-        if not jobs.has_rows(contexts.of("flows")):
-            return found.budgets
-    whole = views.flow_rows(contexts.facts_of("flows"), contexts.carried(jobs), jobs)
-    return whole if found is None else whole.unionByName(found.budgets)
+def _budgets(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -> tuple[DataFrame, DataFrame]:
+    """Return the budgets: of long contexts the stored ones advanced, of the others added up from all charges.
+
+    And HOME and record_count of all contexts, which advancing counts on its way.
+    """
+    found = advanced(contexts, touched, tables, jobs)
+    if found is None:
+        whole = views.flow_rows(contexts.facts_of("flows"), contexts.carried(jobs), jobs)
+        return whole, contexts.retained.counted()
+    if found.number == touched.groups["flows"]:
+        return found.budgets, found.counts
+    others = contexts.named.join(found.contexts, list(HOME), "left_anti")
+    rest = replace(contexts, named=jobs.checkpoint(others, "other contexts"))
+    whole = views.flow_rows(rest.facts_of("flows"), rest.carried(jobs), jobs)
+    return whole.unionByName(found.budgets), found.counts
 
 
 def _judged_snapshots(

@@ -8,7 +8,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.ports import Jobs, Tables, is_known_empty
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, PRUNED, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
@@ -103,12 +103,16 @@ class RetainedFacts:
         carries = self.pruned.carries.join(contexts, list(HOME), "left_semi")
         return RetainedFacts(stored, PrunedFacts(rows, carries))
 
-    def counted(self) -> DataFrame:
-        """Count the records of each context, with pruned ones.  Gives: namespace, bucket, record_count."""
-        ids = self.records.select(*HOME)
+    def counted(self, *flags: str) -> DataFrame:
+        """Count the records of each context, with pruned ones, and the stored ones for which a flag is true.
+
+        Gives:  namespace, bucket, record_count, `flags` (numbers).
+        """
+        ids = self.records.select(*HOME, *flags)
         if self.pruned is not None:
-            ids = ids.unionByName(self.pruned.rows.select(*HOME))
-        return ids.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"))
+            ids = ids.unionByName(self.pruned.rows.select(*HOME), allowMissingColumns=True)
+        each = (F.count_if(F.col(flag)).alias(flag) for flag in flags)
+        return ids.groupBy(*HOME).agg(F.count(F.lit(1)).alias("record_count"), *each)
 
     def carried(self, jobs: Jobs) -> DataFrame | None:
         """Return the sums of pruned charges in the form of `flows.sums`, or None without pruned facts.
@@ -153,8 +157,7 @@ def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFact
     Pruned records and snapshots are read afterwards, in their newest version.
     Reads:  facts: rows of `aura_fact` of contexts.
     """
-    few = tables.few_rows(PRUNED)
-    if few is not None and few.num_rows == 0:
+    if is_known_empty(tables, PRUNED):
         return RetainedFacts(facts, None)
     rows = pruned_records(tables.read(PRUNED), _KINDS)
     if not jobs.has_rows(rows):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce as fold
 from typing import Final
 
 from pyspark.sql import DataFrame
 
-from strandline.dialect_api.ports import Jobs
+from strandline.dialect_api.ports import Jobs, Tables, is_known_empty
 from strandline.dialects.aura.spark.contexts import (
     bindings,
     bodies,
@@ -98,6 +99,13 @@ HASHED: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
 """The hashes of the canonical rows of each table.  Gives: namespace, row_hash.  Rows: one per row."""
 
 
-def row_hashes(rows: Mapping[str, DataFrame]) -> list[DataFrame]:
-    """Return the hashes of canonical rows of these tables, each as HASHED."""
-    return [hashed(rows[table]) for table, hashed in HASHED.items() if table in rows]
+def stored_rows(tables: Tables) -> dict[str, DataFrame]:
+    """Return the stored rows of the tables of HASHED; of these only FLOWS if the others are known to be empty."""
+    names = (table for table in HASHED if table == FLOWS or not is_known_empty(tables, table))
+    return {table: tables.read(table) for table in names}
+
+
+def hashes(*rows: Mapping[str, DataFrame]) -> DataFrame:
+    """Return the hashes of canonical rows of these tables, as HASHED."""
+    each = (hashed(part[table]) for part in rows for table, hashed in HASHED.items() if table in part)
+    return fold(DataFrame.unionByName, each)

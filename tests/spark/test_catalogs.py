@@ -67,7 +67,9 @@ class Refusing:
 
 def kept_in(spark, schema):
     """The names in the schema. Spark also lists the temporary views of the session."""
-    return [row["tableName"] for row in spark.sql(f"SHOW TABLES IN {schema}").collect() if not row["isTemporary"]]
+    return [
+        row["tableName"] for row in spark.sql(f"SHOW TABLES IN {schema}").collect() if not row["isTemporary"]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ def test_a_small_command_in_a_large_lake(spark, new_lake, monkeypatch, tmp_path)
 
 
 def test_large_input_that_is_known_is_not_merged(spark, new_lake, monkeypatch, tmp_path):
-    # No input is small.
+    # No input is small, and files are read in splits of a few lines.
     monkeypatch.setattr(reading, "SMALL_BYTES", -1)
-    lake, reference = new_lake(), ReferenceLake()
+    lake, reference = new_lake(read={"lines_min_bytes": 1, "split_bytes": 512}), ReferenceLake()
 
     def ingest(name: str, lines: int) -> Report:
         files = journals(lines) | {"long.journal": render(synthetic(JOURNALS, lines, "0.12"))}

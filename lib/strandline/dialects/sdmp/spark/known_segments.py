@@ -13,9 +13,9 @@ from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
 def with_known(placed: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
     """Say of each segment whether all of its lines are stored.
 
-    Only a segment that ends where its reduced journal ends is looked at, and of it only the last line: the accepted
-    lines of a journal contain the predecessor of each. So news cost a look at the reduced journals, and a segment that
-    ends before the end of its journal is left to the MERGE.
+    Only the last line of a segment is looked for: the accepted lines of a journal contain the predecessor of each. And
+    only segments of a namespace of which one ends where its reduced journal ends. So news cost a look at the reduced
+    journals, and segments of a journal that goes beyond its end, or does not come to it, are left to the MERGE.
     Reads:  placed: `positions.resolved`; facts: the elements with their facts.
     Gives:  the columns of `placed`, is_known.
     Rows:   one per row.
@@ -24,9 +24,11 @@ def with_known(placed: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) 
     ends = placed.where("n IS NOT NULL").select(
         "head_id", *SEGMENT, "bucket", "namespace", (F.col("n") + F.col("lines") - 1).alias("last_n"), "lines"
     )
-    at_leaf = leaves.select("bucket", "namespace", F.col("leaf.n").alias("last_n")).distinct()
+    at_leaf = leaves.select("bucket", "namespace", F.col("leaf.n").alias("last_n"))
+    whole = ends.join(at_leaf, ["bucket", "namespace", "last_n"], "left_semi")
     asked = jobs.checkpoint(
-        ends.join(at_leaf, ["bucket", "namespace", "last_n"], "left_semi"), "segments that may be known"
+        ends.join(whole.select("bucket", "namespace"), ["bucket", "namespace"], "left_semi"),
+        "segments that may be known",
     )
     span = jobs.row(
         asked.agg(

@@ -19,7 +19,7 @@ from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts import bodies, forks, views
-from strandline.dialects.aura.spark.contexts.advance import advanced
+from strandline.dialects.aura.spark.contexts.advance import Advanced, advanced
 from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
@@ -107,9 +107,9 @@ def _reduced(
     deletes: dict[str, DataFrame] = {}
     if "grants" in contexts.groups:
         rows, deletes = _granted(contexts, of_contexts, members, tables, jobs, scope)
-    counted = contexts.retained.counted()
+    found = advanced(contexts, touched, tables, jobs) if "flows" in contexts.groups else None
     if "flows" in contexts.groups:
-        rows[FLOWS], counted = _budgets(contexts, touched, tables, jobs)
+        rows[FLOWS] = _budgets(contexts, found, touched, jobs)
     if "refinements" in contexts.groups:
         rows[CAPABILITIES] = views.capability_rows(contexts.facts_of("refinements"), of_contexts, jobs)
     unchanged: dict[str, DataFrame] = {}
@@ -123,8 +123,9 @@ def _reduced(
             if _GROUP_OF[table] not in contexts.everywhere:
                 theirs = contexts.without(_GROUP_OF[table])
                 unchanged[table] = stored.join(theirs, list(HOME), "left_semi")
-    found = state_hashes(counted, views.hashes(rows, unchanged))
-    states = found.withColumn("reducer_version", F.lit(REDUCER))
+    counts = contexts.retained.counted() if found is None else found.counts
+    hashed = state_hashes(counts, views.hashes(rows, unchanged))
+    states = hashed.withColumn("reducer_version", F.lit(REDUCER))
     states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
     damaged = contexts.retained.damaged()
     if touched.has_snapshots:
@@ -135,21 +136,15 @@ def _reduced(
     )
 
 
-def _budgets(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -> tuple[DataFrame, DataFrame]:
-    """Return the budgets: of long contexts the stored ones advanced, of the others added up from all charges.
-
-    And HOME and record_count of all contexts, which advancing counts on its way.
-    """
-    found = advanced(contexts, touched, tables, jobs)
+def _budgets(contexts: Contexts, found: Advanced | None, touched: Touched, jobs: Jobs) -> DataFrame:
+    """Return the budgets: the advanced ones, and those of the other contexts, added up from all of their charges."""
     if found is None:
-        whole = views.flow_rows(contexts.facts_of("flows"), contexts.carried(jobs), jobs)
-        return whole, contexts.retained.counted()
+        return views.flow_rows(contexts.facts_of("flows"), contexts.carried(jobs), jobs)
     if found.number == touched.groups["flows"]:
-        return found.budgets, found.counts
+        return found.budgets
     others = contexts.named.join(found.contexts, list(HOME), "left_anti")
     rest = replace(contexts, named=jobs.checkpoint(others, "other contexts"))
-    whole = views.flow_rows(rest.facts_of("flows"), rest.carried(jobs), jobs)
-    return whole.unionByName(found.budgets), found.counts
+    return found.budgets.unionByName(views.flow_rows(rest.facts_of("flows"), rest.carried(jobs), jobs))
 
 
 def _judged_snapshots(

@@ -47,7 +47,7 @@ CONTEXTS: Final = {
         "`reduce` of a charge in each of a few contexts of figure 67",
         "its `reduce --full`",
         Bar(),
-        "What reads and writes depends on the contexts with news, not on those of the lake.",
+        "A reduction reads and writes the contexts with news alone; the other side, all of them.",
     ),
 }
 """What is measured of Aura contexts, by number."""

@@ -37,15 +37,15 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "hash and claims with the pandas UDF",
             "the same with `sha2` and a window",
             Bar(most=3),
-            "Both read the same lines through Spark's text reader and compute form, hash and claim of each; the "
-            "columns are computed whole and thrown away.",
+            "Form, hash and claim of each line are computed and thrown away with its bytes: by the UDF over chunks of "
+            "1,024 lines, as `ingest` reads them, and by Spark's functions over the lines of its text reader.",
         ),
         4: Described(
             "shape",
             "admission of one long journal",
             "admission of many journals with as many lines",
             Bar(most=3, least=1 / 3),
-            "Large files are split by Spark's text reader; the many small ones are read whole by the tasks.",
+            "A large file is read in splits, the many small ones whole.",
         ),
         5: Described(
             "tip",

@@ -233,8 +233,7 @@ class Engine:
         limit = self.settings.limits.deferred_per_namespace
         began = time.perf_counter()
         scan = self.scan(sources)
-        split_bytes = self.settings.read.split_bytes
-        with store.sized(text_bytes(sources), split_bytes), SparkJobs(stages) as jobs:
+        with store.sized(text_bytes(sources)), SparkJobs(stages) as jobs:
             request = AdmitRequest(deferred_per_namespace=limit)
             admission = SDMP.admit(scan, store, jobs, request)
             stages.stage("rows")
@@ -254,8 +253,8 @@ class Engine:
         )
         return timed(lambda: subprocess.run([sys.executable, "-c", text], check=True, capture_output=True))
 
-    def scan(self, sources: Iterable[str | Path], *, lines_min_bytes: int | None = None) -> FileScan:
-        """Return the input as `ingest` reads it; `lines_min_bytes` moves the border between its two readers."""
+    def scan(self, sources: Iterable[str | Path]) -> FileScan:
+        """Return the input as `ingest` reads it."""
         limits, read = self.settings.limits, self.settings.read
         options = ReadOptions(
             lake_options={"strict": "weak"},
@@ -263,8 +262,8 @@ class Engine:
             keep=RawLimits(limits.quarantine_raw_bytes, limits.quarantine_raw_head),
         )
         files = select(tuple(map(str, sources)), most=limits.files).files
-        least = read.lines_min_bytes if lines_min_bytes is None else lines_min_bytes
-        return FileScan(self.spark, files, options, ReadPlan(least, read.split_bytes), SDMP.split_format)
+        plan = ReadPlan(read.lines_min_bytes, read.split_bytes)
+        return FileScan(self.spark, files, options, plan, SDMP.split_format)
 
 
 def compute(frame: DataFrame) -> None:

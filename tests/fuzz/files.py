@@ -29,15 +29,11 @@ from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import RawLimits, stream_lines
 from strandline.kernels.manifests import Invalid, NotAManifest, Statement, parse_manifest
-from strandline.kernels.reading import ReadOptions, read_files
+from strandline.kernels.reading import LISTED, ReadOptions, read_files
 
 LIMITS = StreamLimits(1 << 22, 100)
 RAW = RawLimits(4 << 10, 64)
 FORMATS = ("lines", "json", "car")
-READ = pa.schema(
-    [("file_no", pa.int64()), ("format", pa.string()), ("path", pa.binary()), ("content", pa.binary()),
-     ("part", pa.int64()), ("until", pa.int64())]
-)  # fmt: skip
 AGAIN = pa.schema(
     [("file_no", pa.int64()), ("namespace", pa.string()), ("node", pa.string()), ("raw", pa.binary()),
      ("record_id", pa.binary()), ("reasons", pa.string()), ("evidence", pa.string())]
@@ -65,9 +61,9 @@ def cars_are_read_alike_in_a_window(raw: bytes) -> None:
 
 
 def _pieces(raw: bytes, form: str | None, read_content, fields, choices=()) -> list[dict]:
-    row = {"file_no": 0, "format": form, "path": b"", "content": raw, "part": 0, "until": None}
+    row = {"file_no": 0, "format": form, "path": b"", "content": raw, "part": 0, "until": None, "label": None}
     options = ReadOptions(dict(choices), LIMITS, RAW)
-    batches = [pa.RecordBatch.from_pylist([row], READ)]
+    batches = [pa.RecordBatch.from_pylist([row], LISTED)]
     found = read_files(batches, options, read_content, fields)
     return [row for batch in found for row in batch.to_pylist()]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from strandline.dialects.sdmp.spark import chunks
 from strandline.tables import reading
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import counted, write_files
@@ -14,20 +15,22 @@ from support.reference import Counts, ReferenceLake
 NAMES = [field.name for field in fields(Counts)]
 
 
-SPLITS = {"read": {"lines_min_bytes": 1, "split_bytes": 512}}
 CASES = [
-    pytest.param(11, 6, 1, SPLITS, id="6 journals, splits of 512 bytes"),
-    pytest.param(14, 12, 2, SPLITS, id="12 journals over runs, splits of 512 bytes", marks=pytest.mark.slow),
+    pytest.param(11, 40, 1, 900, 2, id="40 journals, splits of 900 bytes, chunks of 2 lines"),
+    pytest.param(14, 12, 2, 512, 1, id="12 journals over runs, splits of 512 bytes", marks=pytest.mark.slow),
+    pytest.param(19, 300, 2, 5000, 3, id="300 journals over runs, chunks of 3 lines", marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("seed", "journals", "runs", "changed"), CASES)
+@pytest.mark.parametrize(("seed", "journals", "runs", "split_bytes", "lines"), CASES)
 def test_spark_and_reference_agree_on_random_journals_over_runs(
-    new_lake, tmp_path, monkeypatch, seed, journals, runs, changed
+    new_lake, tmp_path, monkeypatch, seed, journals, runs, split_bytes, lines
 ):
     # No input is small: what is known is looked for first.
     monkeypatch.setattr(reading, "SMALL_BYTES", -1)
-    lake, reference, every = new_lake(**changed), ReferenceLake(), {}
+    monkeypatch.setattr(chunks, "CHUNK_LINES", lines)
+    lake = new_lake(read={"lines_min_bytes": 1, "split_bytes": split_bytes})
+    reference, every = ReferenceLake(), {}
     for number, files in enumerate(corpus(seed, journals, runs)):
         counts = reference.ingest(files)
         report = lake.ingest(write_files(tmp_path / f"in{number}", files))
@@ -36,15 +39,15 @@ def test_spark_and_reference_agree_on_random_journals_over_runs(
         lake.reduce()
         assert_reduced_equal(lake, reference)
         every |= {f"in{number}/{name}": content for name, content in files.items()}
-    assert_named_by_their_places(lake, every)
+    assert_named_by_their_places(lake, every, lines * 195)
 
 
-def assert_named_by_their_places(lake, files):
+def assert_named_by_their_places(lake, files, chunk_bytes):
     """The bytes of every row of a text file stand where the row says, in whichever split they were read."""
     rows = lake.rows("quarantine", "source", "source_offset", "raw")
     of_text = [row for row in rows if row[0].endswith(".journal")]
-    # Some are not in the first split of their file.
-    assert max(offset for _, offset, _ in of_text) > SPLITS["read"]["split_bytes"]
+    # Some are behind the first chunk of their file.
+    assert max(offset for _, offset, _ in of_text) > chunk_bytes
     for source, offset, raw in of_text:
         path = Path(source)
         content = files[f"{path.parent.name}/{path.name}"]

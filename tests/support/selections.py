@@ -9,19 +9,17 @@ import pyarrow as pa
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import CappedBytes, RawLimits
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source, read_files
+from strandline.kernels.reading import LISTED, Content, ReadOptions, Source, read_files
 from strandline.tables.sources import Selection
 
 
 def read(selection: Selection) -> dict[str, tuple[bytes, str | None, str | None]]:
     """What a task reads of each file: bytes, damage and its cause."""
-    names = ("file_no", "format", "path", "content", "part", "until")
     rows = [
-        dict(zip(names, (each.file_no, None, each.guarded, None, 0, None), strict=True))
+        dict(zip(LISTED.names, (each.file_no, None, each.guarded, None, 0, None, None), strict=True))
         for each in selection.files
     ]
-    types = (pa.int64(), pa.string(), pa.binary(), pa.binary(), pa.int64(), pa.int64())
-    batch = pa.RecordBatch.from_pylist(rows, pa.schema(list(zip(names, types, strict=True))))
+    batch = pa.RecordBatch.from_pylist(rows, LISTED)
     options = ReadOptions({}, StreamLimits(2**30, 100), RawLimits(1 << 20, 1 << 10))
 
     def whole(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:

@@ -18,7 +18,7 @@ from strandline.frames.states import as_namespace_state
 from strandline.kernels.blocks import BLOCK_FIELDS
 from toy_dialect import kernels
 from toy_dialect.info import INFO
-from toy_dialect.notes import MAX_LINE_BYTES, write_note
+from toy_dialect.notes import write_note
 
 NOTES: Final = INFO.record_table
 [TIPS] = INFO.reduced_tables
@@ -36,7 +36,7 @@ class Toy(ParentedDialect):
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
         """Files of lines may be split anywhere."""
-        return SplitFormat("lines", None, MAX_LINE_BYTES)
+        return SplitFormat("lines", None)
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002
         """Each line is a record."""

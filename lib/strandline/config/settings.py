@@ -32,7 +32,7 @@ class Limits(Section):
 
 
 class Read(Section):
-    """How Spark reads input files."""
+    """How input files are read."""
 
     lines_min_bytes: Bytes
     split_bytes: Bytes

@@ -26,13 +26,11 @@ class PlainFile:
 class SplitFormat:
     """How a plain file can be split.
 
-    `form` names the reader of its lines, `label` is what the head of the file states for all lines, or None,
-    `line_bytes` is the maximum length of a line.
+    `form` names what its lines are, `label` is what the head of the file states for all lines, or None.
     """
 
     form: str
     label: str | None
-    line_bytes: int
 
 
 class InputScan(Protocol):
@@ -43,27 +41,14 @@ class InputScan(Protocol):
         """The lake's options and the limits."""
 
     @property
-    def has_text(self) -> bool:
-        """True if Spark's splitting reader reads one of the files."""
-
-    @property
     def is_small(self) -> bool:
-        """True if the files have few bytes as they lie there: work for one task."""
-
-    def lines(self) -> DataFrame:
-        """Lines of large plain text: file_no, part, label, mark, size, raw, in the order of each part."""
+        """True if the files have few bytes as they lie there, and none is read in splits: work for one task."""
 
     def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
-        """Pieces of all other files (`kernels.pieces`), or None without such files."""
+        """Pieces of all files (`kernels.pieces`), or None without files."""
 
     def sources(self) -> DataFrame:
         """file_no, source (the path as text)."""
-
-    def without_truncated(self, read_bytes: DataFrame) -> InputScan | None:
-        """Return a scan that reads truncated files in another way, or None if Spark's reader read all files whole.
-
-        Reads:  file_no, bytes (size of all lines of a file).
-        """
 
 
 class LakeSnapshot(Protocol):

@@ -76,7 +76,7 @@ class CappedReader:
 def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the blocks without a byte order mark at the start of the stream.
 
-    Removes one mark, only at the start, like Spark's text reader.
+    Removes one mark, only at the start.
     """
     head = b""
     rest = iter(blocks)

@@ -1,4 +1,4 @@
-"""Reads files to pieces, except those that Spark's reader splits."""
+"""Reads files, or splits of them, to pieces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import IO
+from typing import IO, Final
 
 import pyarrow as pa
 
@@ -49,13 +49,15 @@ class Source:
     """One file: its number, and a function that opens it from the start, any number of times.
 
     `format` is that of its name or of the command; None if the dialect checks the content. `path` is empty if the
-    content is not a file. `damage` is the damage that a reader of the whole content found.
+    content is not a file. `label` is what the head of a file that is read in splits states for all of its lines.
+    `damage` is the damage that a reader of the whole content found.
     """
 
     file_no: int
     open: Callable[[], IO[bytes]]
     format: str | None = None
     path: bytes = b""
+    label: str | None = None
     damage: StreamDamage | None = None
 
     def kept(self, limits: RawLimits) -> CappedBytes:
@@ -160,6 +162,19 @@ class Content:
         yield from self._stream if self._keeps_peeked else without_mark(self._until_damage(self._begin()))
 
 
+LISTED: Final = pa.schema(
+    [
+        pa.field("file_no", pa.int64(), nullable=False),
+        pa.field("format", pa.string()),
+        pa.field("path", pa.binary(), nullable=False),
+        pa.field("content", pa.binary()),
+        pa.field("part", pa.int64(), nullable=False),
+        pa.field("until", pa.int64()),
+        pa.field("label", pa.string()),
+    ]
+)
+"""What `read_files` reads."""
+
 ReadContent = Callable[[Source, Content, Pieces, ReadOptions], Iterator[None]]
 """The framing of a dialect: adds the pieces of one file; yields often, so that full batches are passed on."""
 
@@ -173,7 +188,8 @@ def read_files(
     """Yield the pieces of files, in the order of each file.
 
     Reads: file_no, format, path (BINARY, for `inputs.open_input`), content (BINARY; null: the task opens the path),
-    part and until (the split of a plain file of lines, bytes; 0 and null for a whole file).
+    part and until (the split of a plain file of lines, bytes; 0 and null for a whole file), label (of a split, or
+    null).
     Gives: PIECE_FIELDS and `extra`. A damage is one piece with `damage` whose raw bytes are those of the stored file;
     the pieces before it are valid.
     """
@@ -187,10 +203,9 @@ def _read_files(
     batches: Iterable[pa.RecordBatch], options: ReadOptions, read_content: ReadContent, pieces: Pieces
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        names = ("file_no", "format", "path", "content", "part", "until")
-        columns = (batch.column(name).to_pylist() for name in names)
-        for file_no, form, path, content, part, until in zip(*columns, strict=True):
-            source = Source(file_no, _opener(path, content), form, shown_path(path))
+        columns = (batch.column(name).to_pylist() for name in LISTED.names)
+        for file_no, form, path, content, part, until, label in zip(*columns, strict=True):
+            source = Source(file_no, _opener(path, content), form, shown_path(path), label)
             for _ in _read_file(source, part, until, pieces, options, read_content):
                 yield from pieces.full()
     yield from pieces.rest()

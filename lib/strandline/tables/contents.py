@@ -27,18 +27,9 @@ class ContentScan:
         return self._options
 
     @property
-    def has_text(self) -> bool:
-        """False: Spark's splitting reader needs paths."""
-        return False
-
-    @property
     def is_small(self) -> bool:
         """False: the size of the contents is not known."""
         return False
-
-    def lines(self) -> DataFrame:
-        """Raise ValueError: there are no files of large plain text."""
-        raise ValueError("contents are read as pieces")
 
     def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
         """Return the pieces of all files."""
@@ -49,6 +40,7 @@ class ContentScan:
             "content",
             F.lit(0).cast("bigint").alias("part"),
             F.lit(None).cast("bigint").alias("until"),
+            F.lit(None).cast("string").alias("label"),
         )
         return map_batches(
             listed,
@@ -62,7 +54,3 @@ class ContentScan:
     def sources(self) -> DataFrame:
         """Return file_no and source."""
         return self._files.select("file_no", "source")
-
-    def without_truncated(self, read_bytes: DataFrame) -> ContentScan | None:  # noqa: ARG002 - the interface has it
-        """Return None: no line is truncated here."""
-        return None

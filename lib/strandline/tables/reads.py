@@ -187,14 +187,12 @@ class TableReads:
         return row[column]
 
     @contextmanager
-    def sized(self, work_bytes: int, split_bytes: int | None = None) -> Iterator[None]:
-        """Set Spark's settings for the work of the block: its bytes, and the bytes of a split of a file.
+    def sized(self, work_bytes: int) -> Iterator[None]:
+        """Set Spark's settings for the work of the block, by its bytes.
 
         On a fresh JVM, compiling a plan takes most of a second: longer than interpreting it over a few megabytes.
         """
         settings = NAMES_PUSHED | (INTERPRETED if work_bytes <= SMALL_WORK_BYTES else {})
-        if split_bytes is not None:
-            settings["spark.sql.files.maxPartitionBytes"] = str(split_bytes)
         with session_settings(self.spark, settings):
             yield
 

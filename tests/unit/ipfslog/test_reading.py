@@ -24,27 +24,29 @@ from strandline.dialects.ipfslog.types import (
 from strandline.dialects.ipfslog.verify import Refused, as_block, read_element
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
-from strandline.kernels.reading import ReadOptions, read_files
+from strandline.kernels.reading import LISTED, ReadOptions, read_files
 from support.ipfslog_cases import dag, who
 from support.ipfslog_reference import FORMATS
 from support.random_deliveries import corpus
 
-READ = pa.schema(
-    [
-        ("file_no", pa.int64()), ("format", pa.string()), ("path", pa.binary()), ("content", pa.binary()),
-        ("part", pa.int64()), ("until", pa.int64()),
-    ]
-)  # fmt: skip
 OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(4 << 20, 64 << 10))
 V2 = list(dag("v2").values())
 
 
 def pieces(data, form, splits=((0, None),)):
     rows = [
-        {"file_no": 0, "format": form, "path": b"", "content": data, "part": start, "until": end}
+        {
+            "file_no": 0,
+            "format": form,
+            "path": b"",
+            "content": data,
+            "part": start,
+            "until": end,
+            "label": None,
+        }
         for start, end in splits
     ]
-    batches = [pa.RecordBatch.from_pylist([row], READ) for row in rows]
+    batches = [pa.RecordBatch.from_pylist([row], LISTED) for row in rows]
     found = read_files(batches, OPTIONS, read_content, DOCUMENT_FIELDS)
     return [row for batch in found for row in batch.to_pylist()]
 
@@ -205,7 +207,17 @@ def test_a_car_is_read_in_the_memory_of_a_few_blocks(name, monkeypatch):
 def test_the_elements_of_one_line_leave_in_batches_as_they_are_read():
     line = b'{"id":"x","values":[' + b",".join([b"0"] * 50_000) + b"]}\n"
     options = ReadOptions({}, StreamLimits(2**40, 10**6), RawLimits(4 << 20, 65_536))
-    rows = [{"file_no": 0, "format": "lines", "path": b"", "content": line, "part": 0, "until": None}]
+    rows = [
+        {
+            "file_no": 0,
+            "format": "lines",
+            "path": b"",
+            "content": line,
+            "part": 0,
+            "until": None,
+            "label": None,
+        }
+    ]
     batches = read_files([pa.RecordBatch.from_pylist(rows)], options, read_content, DOCUMENT_FIELDS)
     assert [batch.num_rows for batch in batches] == [20_000, 20_000, 10_000]
 

@@ -24,7 +24,7 @@ from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.pieces import DAMAGE_FRAME
-from strandline.kernels.reading import Content, ReadOptions, read_files
+from strandline.kernels.reading import LISTED, Content, ReadOptions, read_files
 from support import random_journals
 
 MARK = b"\xef\xbb\xbf"
@@ -32,17 +32,6 @@ NODE = synthetic_id("node", 0)
 J = list(synthetic(0, 5))
 TEXT = codec.render(J)
 FRAME = codec.batch(NODE, NODE, J)
-READ = pa.schema(
-    [
-        ("file_no", pa.int64()),
-        ("format", pa.string()),
-        ("path", pa.binary()),
-        ("content", pa.binary()),
-        ("part", pa.int64()),
-        ("until", pa.int64()),
-    ]
-)
-
 
 WIDE = StreamLimits(2**36, 100)
 
@@ -54,10 +43,12 @@ def options(strict: bool = False, stream: StreamLimits = WIDE, **keep: int) -> R
 
 def pieces(*files: bytes, splits=None, strict: bool = False, stream=WIDE, **keep: int) -> list[dict]:
     """The pieces of files, or of splits (start, end) of the first of them."""
-    rows = [(number, None, b"", content, 0, None) for number, content in enumerate(files)]
+    rows = [(number, None, b"", content, 0, None, None) for number, content in enumerate(files)]
     if splits:
-        rows = [(0, None, b"", files[0], start, end) for start, end in splits]
-    batches = [pa.RecordBatch.from_pylist([dict(zip(READ.names, row, strict=True))], READ) for row in rows]
+        rows = [(0, None, b"", files[0], start, end, None) for start, end in splits]
+    batches = [
+        pa.RecordBatch.from_pylist([dict(zip(LISTED.names, row, strict=True))], LISTED) for row in rows
+    ]
     found = read_files(batches, options(strict, stream, **keep), read_content, ELEMENT_FIELDS)
     return [row for batch in found for row in batch.to_pylist()]
 
@@ -383,8 +374,8 @@ def test_an_error_of_ours_is_a_row_that_waits_for_the_next_rules(monkeypatch) ->
 def test_what_is_read_is_counted_batch_by_batch():
     counted = []
     tallied = replace(options(), tally=counted.append)
-    row = dict(zip(READ.names, (0, None, b"", TEXT, 0, None), strict=True))
-    batches = [pa.RecordBatch.from_pylist([row], READ)]
+    row = dict(zip(LISTED.names, (0, None, b"", TEXT, 0, None, None), strict=True))
+    batches = [pa.RecordBatch.from_pylist([row], LISTED)]
     found = list(read_files(batches, tallied, read_content, ELEMENT_FIELDS))
     assert counted == [batch.num_rows for batch in found]
     assert sum(counted) == len(J)

@@ -13,7 +13,7 @@ from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFor
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import demo as demo_files
-from strandline.dialects.aura.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
+from strandline.dialects.aura.codec import DOCUMENT_FORMATS, read_documents
 from strandline.dialects.aura.info import PINS
 from strandline.dialects.aura.spark import export as export_files
 from strandline.dialects.aura.spark import pruning, reduction, stored_rows
@@ -37,7 +37,7 @@ class Aura(FactAdmission, Prunes):
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
         """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
-        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+        return SplitFormat("lines", None) if file.format == "lines" else None
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
         """Return the number of records in a file of that format, with bad ones, as counted in `read`."""

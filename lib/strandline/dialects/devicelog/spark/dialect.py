@@ -19,7 +19,6 @@ from strandline.dialects.devicelog.spark import export as export_files
 from strandline.dialects.devicelog.spark import forks, pruning, reduction
 from strandline.dialects.devicelog.spark.admission import EntryAdmission
 from strandline.dialects.devicelog.spark.tables import ENTRIES, EQUIVOCATIONS
-from strandline.dialects.devicelog.types import MAX_LINE_BYTES
 
 
 class DeviceLogs(EntryAdmission, Prunes):
@@ -27,7 +26,7 @@ class DeviceLogs(EntryAdmission, Prunes):
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
         """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
-        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+        return SplitFormat("lines", None) if file.format == "lines" else None
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
         """Return the number of records in a file of that format, with bad ones, as counted in `read`."""

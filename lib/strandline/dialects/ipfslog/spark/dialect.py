@@ -15,7 +15,7 @@ from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, Reduce
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog import demo as demo_files
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.codec import DOCUMENT_FORMATS, MAX_LINE_BYTES, read_documents
+from strandline.dialects.ipfslog.codec import DOCUMENT_FORMATS, read_documents
 from strandline.dialects.ipfslog.info import INFO, LOG_CONFIG
 from strandline.dialects.ipfslog.reduce import LogConfiguration, parse_log_config
 from strandline.dialects.ipfslog.spark import export as export_files
@@ -44,7 +44,7 @@ class Logs(LogAdmission, Prunes):
 
     def split_format(self, file: PlainFile) -> SplitFormat | None:
         """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
-        return SplitFormat("lines", None, MAX_LINE_BYTES) if file.format == "lines" else None
+        return SplitFormat("lines", None) if file.format == "lines" else None
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
         """Return the number of records in a file of that format, with bad ones, as counted in `read`."""

@@ -2,14 +2,15 @@
 
 from strandline.dialects.sdmp.kernels.branches import BRANCH_SCHEMA, branches
 from strandline.dialects.sdmp.kernels.chaining import CHAIN_SCHEMA, chains
+from strandline.dialects.sdmp.kernels.chunk_rows import ACCEPTED_SCHEMA, accepted_lines
+from strandline.dialects.sdmp.kernels.chunks import CHUNK_FRAME, CHUNK_LINE_BYTES, chunk_lines
 from strandline.dialects.sdmp.kernels.elements import (
     ANNOUNCED,
     ELEMENT_FIELDS,
-    TEXT_FRAME,
-    is_strict,
     read_content,
 )
 from strandline.dialects.sdmp.kernels.facts import (
+    IRREGULAR,
     LINE_FACTS,
     MALFORMED,
     MISMATCH,
@@ -31,16 +32,21 @@ from strandline.dialects.sdmp.kernels.findings import REJECTION_SCHEMA, rejectio
 from strandline.dialects.sdmp.kernels.heads import POSITION_SCHEMA, RESOLVE_COLUMNS, resolve_heads
 from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
+from strandline.dialects.sdmp.kernels.texts import NO_CHUNKS, TEXT_FRAME, ChunkRules, is_strict
 from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_SCHEMA, off_trunk
 from strandline.dialects.sdmp.kernels.whole_journals import JOURNAL_SCHEMA, whole_journals
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_SCHEMA, write_lines
 
 __all__ = [
+    "ACCEPTED_SCHEMA",
     "ANNOUNCED",
     "BRANCH_SCHEMA",
     "CHAIN_SCHEMA",
+    "CHUNK_FRAME",
+    "CHUNK_LINE_BYTES",
     "ELEMENT_FIELDS",
     "HEAD_SCHEMA",
+    "IRREGULAR",
     "JOURNAL_SCHEMA",
     "LINE_FACTS",
     "MALFORMED",
@@ -48,6 +54,7 @@ __all__ = [
     "MISPLACED",
     "NON_CANONICAL",
     "NOT_STORED",
+    "NO_CHUNKS",
     "OFF_TRUNK_SCHEMA",
     "POSITION_SCHEMA",
     "REJECTION_SCHEMA",
@@ -55,13 +62,16 @@ __all__ = [
     "RESOLVE_COLUMNS",
     "TEXT_FRAME",
     "WRITTEN_SCHEMA",
+    "ChunkRules",
     "Columns",
     "Place",
     "PlacedHead",
     "Segment",
+    "accepted_lines",
     "attached_heads",
     "branches",
     "chains",
+    "chunk_lines",
     "is_strict",
     "line_facts",
     "off_trunk",

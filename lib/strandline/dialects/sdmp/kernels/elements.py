@@ -12,16 +12,13 @@ import pyarrow as pa
 
 from strandline.core.verdict import encode_evidence
 from strandline.dialects.sdmp import codec, verify
-from strandline.dialects.sdmp.info import STRICT
+from strandline.dialects.sdmp.kernels.texts import NO_CHUNKS, ChunkRules, is_strict, read_text
 from strandline.dialects.sdmp.types import Announcement, Frame, Pair, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.guard import INTERNAL_ERROR, guarded
-from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine, stream_lines
+from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source, split_lines
-
-TEXT_FRAME: Final = -1
-"""Value of `frame` for lines of a text journal; for a JSON frame it is the number of its line in its part, from 0."""
 
 ELEMENT_FIELDS = (
     pa.field("node", pa.string()),
@@ -31,11 +28,6 @@ ELEMENT_FIELDS = (
 """What an element of a journal adds to a piece: its node, its frame's `since`, and the claim of a frame's first
 element, if it makes one.
 """
-
-
-def is_strict(options: ReadOptions) -> bool:
-    """Return whether the lake refuses ids that are not in canonical form."""
-    return options.lake_options[STRICT] == "strict"
 
 
 ANNOUNCED: Final = "announced"
@@ -54,45 +46,19 @@ class FrameRules:
 
 
 def read_content(
-    source: Source, content: Content, pieces: Pieces, options: ReadOptions, local_nodes: Collection[str] = ()
-) -> Iterator[None]:
+    source: Source, content: Content, pieces: Pieces, options: ReadOptions, local_nodes: Collection[str] = (),
+    chunks: ChunkRules = NO_CHUNKS,
+) -> Iterator[None]:  # fmt: skip
     """Add the elements of one file: frames if its first byte that is not white space is `{`, else a text journal.
 
-    A split of a file is always one of a file of frames: Spark's own reader splits text journals. An empty file adds
-    nothing.
+    A split is one of a text journal if its file has a label, the node. An empty file adds nothing.
     """
     rules = FrameRules(options.keep, is_strict(options), local_nodes)
-    if content.until is not None:
+    has_frames = source.label is None if content.until is not None else content.first_mark() == b"{"
+    if has_frames:
         yield from _read_frames(source, content, pieces, rules)
-        return
-    mark = content.first_mark()
-    if mark == b"{":
-        yield from _read_frames(source, content, pieces, rules)
-    elif not content.empty:
-        yield from _read_text(source, content, pieces, options)
-
-
-def _read_text(source: Source, content: Content, pieces: Pieces, options: ReadOptions) -> Iterator[None]:
-    node: str | None = None
-    for line in stream_lines(content, limit=options.keep.whole_bytes, keep=options.keep):
-        kept = line.kept if is_strict(options) else _without_cr(line.kept)
-        if node is None:
-            node = codec.node_of_line(kept.raw) if kept.whole else None
-            if node is None:
-                whole = source.kept_content(options)
-                damage = codec.first_line_malformed(whole.raw)
-                _add_damage(pieces, source.file_no, 0, TEXT_FRAME, content.offset, whole, damage)
-                yield
-                return
-        size = line.kept.length + (1 if line.ended else 0)
-        pieces.add(source.file_no, 0, TEXT_FRAME, content.offset, size, kept, node=node)
-        yield
-
-
-def _without_cr(kept: CappedBytes) -> CappedBytes:
-    if kept.whole and kept.raw.endswith(b"\r"):
-        return CappedBytes(kept.raw[:-1], kept.length - 1)
-    return kept
+    elif content.until is not None or not content.empty:
+        yield from read_text(source, content, pieces, options, chunks)
 
 
 def _read_frames(source: Source, content: Content, pieces: Pieces, rules: FrameRules) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -10,10 +10,13 @@ import pandas as pd
 import pyarrow as pa
 
 from strandline.dialects.sdmp import codec
-from strandline.dialects.sdmp.kernels.elements import TEXT_FRAME
+from strandline.dialects.sdmp.kernels.chunks import CHUNK_FRAME, judge_chunk
+from strandline.dialects.sdmp.kernels.texts import TEXT_FRAME
 
-MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH, NOT_STORED = 1, 2, 4, 8, 16
-"""Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance. NOT_STORED needs tables."""
+MALFORMED, MISPLACED, NON_CANONICAL, MISMATCH, NOT_STORED, IRREGULAR = 1, 2, 4, 8, 16, 32
+"""Bits of `code`, the failed checks of one element; 0 is a candidate for acceptance. NOT_STORED needs tables; IRREGULAR
+is a chunk whose lines must be judged one by one.
+"""
 
 LINE_FACTS: Final = pa.schema(
     {
@@ -27,21 +30,20 @@ LINE_FACTS: Final = pa.schema(
 - `idx`: its index in its frame (text journal: in its part). `head`: the index of the head of its segment.
 - `expected`, `before`: on a mismatch, the claimed number and the line before.
 - `border`: the element before it is in the part before. `bytes_before`: bytes of the part before it.
+
+A chunk without IRREGULAR has the `hash` and the `idx` of its last line, and `expected` is the number of its first line
+(null: line 1). It is a segment of its own, with `head` 0.
 """
 
 Columns = tuple[pd.Series, ...]
 
 
-def line_facts(
-    batches: Iterable[Columns], *, strict: bool, tally: Callable[[int], object] | None = None
-) -> Iterator[pd.DataFrame]:
+def line_facts(batches: Iterable[Columns], *, strict: bool) -> Iterator[pd.DataFrame]:
     """Yield the facts of LINE_FACTS for (file_no, part, frame, node, raw, damage, claim, size), in order.
 
     A *segment* is a sequence of consecutive elements of one frame that passed every check, each the successor of the
     one before; its first element is its *head*. The hash of the last row is carried from batch to batch, so rows must
     come in stream order.
-
-    `tally` is called with the number of rows of each batch.
 
     An element with code 0 passes these checks (node journal rules, checks 5 to 8):
     - it has one of the two line forms (MALFORMED_LINE);
@@ -52,8 +54,6 @@ def line_facts(
     walk = _Walk(strict)
     for file_no, part, frame, node, raw, damage, claim, size in batches:
         starts = walk.starts(file_no.to_numpy(), part.to_numpy(), frame.to_numpy())
-        if tally is not None:
-            tally(len(file_no))
         yield walk.facts(starts, part, frame, node, raw, damage, claim, size)
 
 
@@ -96,7 +96,8 @@ class _Walk:
         expected: list[str | None] = [None] * count
         before: list[bytes | None] = [None] * count
         indexes = _sums_before(np.ones(count, dtype=np.int64), starts, self._index)
-        borders = starts & (frame.to_numpy() == TEXT_FRAME) & (part.to_numpy() > 0)
+        kinds = frame.to_numpy()
+        borders = starts & np.isin(kinds, (TEXT_FRAME, CHUNK_FRAME)) & (part.to_numpy() > 0)
         lines, nodes, claims = raw.to_numpy(), node.to_numpy(), claim.to_numpy()
         rules = codec.rules_of(nodes[0]) if count else codec.NO_RULES
         chars = rules.id_chars
@@ -110,6 +111,15 @@ class _Walk:
             if is_damage:
                 carried, in_segment = None, False
                 heads.append(head)
+                continue
+            if kinds[row] == CHUNK_FRAME:
+                judged = judge_chunk(line)
+                if judged is None:
+                    codes[row] = IRREGULAR
+                else:
+                    hashes[row], expected[row] = judged.last_hash, judged.number
+                    indexes[row] = judged.lines - 1
+                heads.append(0)
                 continue
             code = 0
             if rules.link(line):

@@ -78,7 +78,8 @@ class PlacedHead:
         return {
             "file_no": each.file_no, "part": each.part, "frame": each.frame, "head": each.head,
             "head_id": each.head_id, "namespace": each.namespace, "node": each.node, "number": each.number,
-            "since": each.since, "lines": each.lines, "bucket": bucket_of(each.namespace, buckets), "source": source,
+            "since": each.since, "lines": each.lines, "bucket": bucket_of(each.namespace, buckets), "is_chunk": False,
+            "source": source,
             "attached_n": self.attached_n, "has_stored": self.has_stored, "n": self.n, "overlaps": self.overlaps,
             "is_known": self.is_known,
         }  # fmt: skip
@@ -88,7 +89,8 @@ HEAD_SCHEMA: Final = pa.schema(
     {
         "file_no": pa.int64(), "part": pa.int64(), "frame": pa.int64(), "head": pa.int64(), "head_id": pa.string(),
         "namespace": pa.string(), "node": pa.string(), "number": pa.string(), "since": pa.string(),
-        "lines": pa.int64(), "bucket": pa.int32(), "source": pa.string(), "attached_n": pa.int64(),
+        "lines": pa.int64(), "bucket": pa.int32(), "is_chunk": pa.bool_(), "source": pa.string(),
+        "attached_n": pa.int64(),
         "has_stored": pa.bool_(), "n": pa.int64(), "overlaps": pa.bool_(), "is_known": pa.bool_(),
     }
 )  # fmt: skip

@@ -14,10 +14,10 @@ from strandline.dialects.sdmp.kernels.elements import (
     FrameRules,
     add_announced,
     add_frame,
-    is_strict,
     read_content,
     replay_announced,
 )
+from strandline.dialects.sdmp.kernels.texts import is_strict
 from strandline.kernels.lines import CappedBytes, StreamLine
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, read_one

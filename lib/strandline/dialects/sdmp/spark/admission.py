@@ -16,6 +16,7 @@ from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import elements, few_totals, findings, heads
 from strandline.dialects.sdmp.spark.batch import Batch, read_batch
+from strandline.dialects.sdmp.spark.chunks import is_whole_chunk, last_lines
 from strandline.dialects.sdmp.spark.counters import shorter_journals, since_mismatches
 from strandline.dialects.sdmp.spark.inserts import buckets_of, inserts
 from strandline.dialects.sdmp.spark.replay import is_delivered, with_waiting_key
@@ -30,7 +31,7 @@ def admit(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) ->
 
 
 def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
-    totals = _element_totals(batch, jobs) if batch.few is None else few_totals.totals(batch.few)
+    totals = batch.totals
     found = (
         _head_totals(batch, jobs) if batch.few is None else few_totals.head_totals(batch.few, tables.buckets)
     )
@@ -59,25 +60,13 @@ def _admission(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest) 
         if totals["refused"]
         else None,
         per_file=batch.tallied.groupBy("file_no").agg(F.sum("lines").alias("records")),
-        claims=lambda: _claims(batch.facts.where(is_delivered())),
+        claims=lambda: _claims(batch.lines().where(is_delivered())),
     )
-
-
-def _element_totals(batch: Batch, jobs: Jobs) -> dict[str, int]:
-    """Return the counts of elements: all, refused ones with faults, announced ones, faults."""
-    return jobs.row(
-        batch.tallied.agg(
-            _lines(F.lit(True)).alias("read"),
-            _lines(F.col("verdict").isin(elements.REFUSED, elements.FAULT)).alias("refused"),
-            _lines(F.col("verdict") == elements.ANNOUNCED).alias("announced"),
-            _lines(F.col("verdict") == elements.FAULT).alias("faults"),
-        )
-    ).asDict()
 
 
 def _since_mismatches(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]) -> int:
     wrong = None if batch.few is None else few_totals.since_mismatches(batch.few)
-    return since_mismatches(batch.facts, batch.heads, tables, jobs, buckets) if wrong is None else wrong
+    return since_mismatches(batch.lines(), batch.heads, tables, jobs, buckets) if wrong is None else wrong
 
 
 def _shorter_journals(
@@ -86,7 +75,12 @@ def _shorter_journals(
     shorter = None if batch.few is None else few_totals.shorter_journals(batch.few)
     if shorter is not None:
         return shorter
-    return shorter_journals(batch.facts, batch.heads, tables, jobs, buckets, low_end)
+    passed = F.when(elements.is_candidate(), F.col("hash")).alias("hash")
+    of_text = batch.facts.where(F.col("frame") == kernels.TEXT_FRAME)
+    ends = of_text.select("file_no", "part", "idx", passed)
+    if batch.chunks is not None:
+        ends = ends.unionByName(last_lines(batch.chunks.judged).select(*ends.columns))
+    return shorter_journals(ends, batch.heads, tables, jobs, buckets, low_end)
 
 
 def _lines(which: Column) -> Column:
@@ -110,6 +104,7 @@ def _head_totals(batch: Batch, jobs: Jobs) -> dict[str, Any]:
             F.collect_set(F.when(is_accepted, F.col("bucket"))).alias("buckets"),
             F.collect_set(F.when(is_new, F.col("bucket"))).alias("new_buckets"),
             _lines(is_new).alias("new_lines"),
+            _lines(is_new & is_whole_chunk()).alias("chunk_lines"),
             F.count(F.when(is_new & F.col("overlaps"), 1)).alias("overlapping"),
             F.count_distinct(F.when(is_new, F.struct("file_no", "part", "bucket"))).alias("part_buckets"),
             F.count_distinct("namespace").alias("namespaces"),
@@ -144,19 +139,19 @@ def _over_limit(batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest)
     if not jobs.has_rows(full):
         return None
     return jobs.checkpoint(
-        findings.beyond(batch.facts, delivered_open, full, waiting), "records over the limit"
+        findings.beyond(batch.lines(delivered_open), delivered_open, full, waiting), "records over the limit"
     )
 
 
 def _findings(
     batch: Batch, limited: DataFrame | None, has_refused: bool, has_deferred: bool
 ) -> DataFrame | None:
-    delivered = batch.facts.where(is_delivered())
     found: list[DataFrame] = []
     if has_refused:
-        found.append(findings.rejected(delivered, batch.measured, batch.sources))
+        found.append(findings.rejected(batch.facts.where(is_delivered()), batch.measured, batch.sources))
     if has_deferred:
-        found.append(findings.deferred(delivered, batch.heads, batch.measured, batch.sources, limited))
+        waiting = batch.lines(batch.heads.where("n IS NULL AND is_chunk")).where(is_delivered())
+        found.append(findings.deferred(waiting, batch.heads, batch.measured, batch.sources, limited))
     if not found:
         return None
     return found[0] if len(found) == 1 else found[0].unionByName(found[1])

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import borders, elements, few_segments, heads, resources
+from strandline.dialects.sdmp.spark import (
+    borders,
+    chunks,
+    elements,
+    few_segments,
+    few_totals,
+    heads,
+    resources,
+)
+from strandline.dialects.sdmp.spark.chunks import Chunks
 from strandline.dialects.sdmp.spark.few_segments import FewSegments
 from strandline.dialects.sdmp.spark.known_segments import with_known
 from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_buckets, node_rows
@@ -28,33 +38,45 @@ from strandline.frames.quarantine import deferred
 class Batch:
     """The elements of a run with their facts, waiting ones too, and their heads with n (null: no known predecessor).
 
-    `tallied` counts the delivered elements (`elements.tally`). `measured` are the parts of split text journals, or
-    None; `waiting` are the rows of `quarantine` that are judged again, or None. `sources` is the result of
+    `facts` are those of elements that were judged one by one; `chunks` has the other lines. `tallied` counts the
+    delivered elements (`elements.tally`), `totals` are its sums. `measured` are the parts of text journals, or None;
+    `waiting` are the rows of `quarantine` that are judged again, or None. `sources` is the result of
     `provenance.batch_sources`. `heads` say with is_known that all lines of a segment are stored. `few` has the same
     elements, counted and placed in the driver, if they are few.
     """
 
     facts: DataFrame
+    chunks: Chunks | None
     tallied: DataFrame
+    totals: Mapping[str, int]
     heads: DataFrame
     measured: DataFrame | None
     waiting: DataFrame | None
     sources: DataFrame
     few: FewSegments | None = None
 
+    def lines(self, segments: DataFrame | None = None) -> DataFrame:
+        """Return the facts of all elements; of those in chunks, only of these segments if some are given."""
+        return self.facts if self.chunks is None else self.facts.unionByName(self.chunks.lines(segments))
+
 
 def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
     """Read all delivered elements, add waiting ones of the same namespaces, and find the positions of the heads."""
-    kept, is_small = _kept(scan, jobs, request), scan.is_small
-    if is_small and not scan.has_text and request.replay is None and not local_nodes(request.options).nodes:
+    is_small = scan.is_small
+    facts = elements.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options))
+    kept = jobs.persist(facts, "lines")
+    if is_small and request.replay is None and not local_nodes(request.options).nodes:
         # In one part: no aggregate and no join of them needs a shuffle.
         in_one = kept.coalesce(1)
         few = few_segments.place(in_one, tables, jobs)
         if few is not None:
             return _few_batch(in_one, few, scan, tables)
-    facts, tallied, measured, scan = _facts(kept, scan, tables, jobs, request)
+    judged = _judged(kept, scan, tables, jobs, request)
+    facts, in_chunks = judged.facts, judged.chunks
     sources = batch_sources(scan.sources(), request.replay)
-    segments = heads.segments(facts, tallied, tables.buckets)
+    segments = heads.segments(facts, judged.tallied, tables.buckets)
+    if in_chunks is not None:
+        segments = segments.unionByName(chunks.heads(in_chunks.judged, tables.buckets))
     delivered = jobs.checkpoint(with_record_source(segments, sources), "segments")
     waiting = _waiting(delivered, tables, jobs, request)
     every = delivered
@@ -64,12 +86,15 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
         facts = facts.unionByName(recalled)
         segments = heads.segments(recalled, elements.tally(recalled), tables.buckets)
         every = delivered.unionByName(with_waiting_source(segments, waiting))
-    placed = resolved(every, facts, tables, jobs)
+    lines = heads.candidates(facts)
+    if in_chunks is not None:
+        lines = lines.unionByName(chunks.last_lines(in_chunks.judged).drop("raw"))
+    placed = resolved(every, lines, in_chunks, tables, jobs)
     # A MERGE of little is cheaper than these looks.
     marked = (
-        placed.withColumn("is_known", F.lit(False)) if is_small else with_known(placed, facts, tables, jobs)
+        placed.withColumn("is_known", F.lit(False)) if is_small else with_known(placed, lines, tables, jobs)
     )
-    return Batch(facts, tallied, marked, measured, waiting, sources)
+    return Batch(facts, in_chunks, judged.tallied, judged.totals, marked, judged.measured, waiting, sources)
 
 
 def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables) -> Batch:
@@ -80,7 +105,9 @@ def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tabl
     spans = [{name: row[name] for name in _SPAN_SCHEMA.names} for row in few.spans]
     return Batch(
         facts,
+        None,
         as_rows(tables, pa.Table.from_pylist(spans, schema=_SPAN_SCHEMA)),
+        few_totals.totals(few),
         as_rows(tables, pa.Table.from_pylist(rows, schema=kernels.HEAD_SCHEMA)),
         None,
         None,
@@ -92,51 +119,79 @@ def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tabl
 _SPAN_SCHEMA: Final = pa.schema(
     {
         "file_no": pa.int64(), "part": pa.int64(), "frame": pa.int64(), "head": pa.int64(), "border": pa.bool_(),
-        "verdict": pa.int8(), "lines": pa.int64(), "bytes": pa.int64(), "last_idx": pa.int64(),
+        "verdict": pa.int8(), "lines": pa.int64(), "last_idx": pa.int64(),
     }
 )  # fmt: skip
 """The columns of `elements.tally`."""
 
 
-def _kept(scan: InputScan, jobs: Jobs, request: AdmitRequest) -> DataFrame:
-    """Return the persisted facts of all elements read."""
-    # Lines that Spark's reader splits are counted only here; pieces were counted when they were read.
-    tally = scan.options.tally if scan.has_text else None
-    facts = elements.with_line_facts(
-        _elements(scan, request), strict=kernels.is_strict(scan.options), tally=tally
-    )
-    return jobs.persist(facts, "lines")
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The elements of the input before they are placed: see `Batch`."""
+
+    facts: DataFrame
+    chunks: Chunks | None
+    tallied: DataFrame
+    totals: Mapping[str, int]
+    measured: DataFrame | None = None
 
 
-def _facts(
-    kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
-) -> tuple[DataFrame, DataFrame, DataFrame | None, InputScan]:
-    """Return the facts of all elements read, their tally, the parts of split text, and the final scan.
+def _judged(kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> _Judged:
+    """Count the elements; judge chunks that are not regular line by line, and first lines by the part before."""
+    facts = _with_stored_check(kept.where(~chunks.is_chunk()), tables, jobs, request)
+    of_chunks = jobs.checkpoint(chunks.judged(kept), "lines")
+    regular = Chunks(kept, of_chunks.where("is_regular"), kernels.is_strict(scan.options))
+    tallied = jobs.checkpoint(elements.tally(facts).unionByName(chunks.tally(of_chunks)), "lines")
+    totals = _totals(tallied, jobs)
+    if totals["irregular"]:
+        found = regular.one_by_one(of_chunks.where("NOT is_regular"))
+        facts = facts.unionByName(jobs.persist(found, "lines"))
+        tallied = _tallied(facts, regular, jobs)
+        totals = _totals(tallied, jobs)
+    if not totals["last_part"]:
+        return _Judged(facts, regular, tallied, totals)
+    measured = jobs.checkpoint(borders.parts(tallied), "parts")
+    ends = heads.text_lines(facts).unionByName(chunks.last_lines(regular.judged).select(*heads.TEXT_LINE))
+    claimed = jobs.checkpoint(borders.claims(ends, measured), "borders")
+    broken = regular.judged.join(claimed, list(chunks.KEY)).where("claimed <> number").select(*chunks.KEY)
+    broken = jobs.checkpoint(broken, "borders")
+    is_broken = jobs.has_rows(broken)
+    if is_broken:
+        facts = facts.unionByName(jobs.persist(regular.one_by_one(broken), "lines"))
+        regular = regular.without(broken)
+    if is_broken or totals["borders"]:
+        first_lines = jobs.checkpoint(borders.checked(facts, claimed), "borders")
+        facts = facts.where("NOT border").unionByName(first_lines)
+        tallied = _tallied(facts, regular, jobs)
+        totals = _totals(tallied, jobs)
+    return _Judged(facts, regular, tallied, totals, measured)
 
-    The final scan reads files in one piece in which Spark's reader lost lines.
+
+def _tallied(facts: DataFrame, regular: Chunks, jobs: Jobs) -> DataFrame:
+    return jobs.checkpoint(elements.tally(facts).unionByName(chunks.tally(regular.judged)), "lines")
+
+
+def _totals(tallied: DataFrame, jobs: Jobs) -> dict[str, int]:
+    """Return the counts of elements: all, refused ones with faults, announced ones, faults.
+
+    And of what decides how they are judged: irregular chunks, first lines of later parts, the last part of text.
     """
-    while True:
-        facts = _with_stored_check(kept, tables, jobs, request)
-        tallied = jobs.checkpoint(elements.tally(facts), "lines")
-        if not scan.has_text:
-            return facts, tallied, None, scan
-        measured = jobs.checkpoint(borders.parts(tallied), "parts")
-        whole = scan.without_truncated(measured.groupBy("file_no").agg(F.sum("bytes").alias("bytes")))
-        if whole is None:
-            break
-        jobs.unpersist(kept)
-        scan = whole
-        kept = _kept(scan, jobs, request)
-    if not jobs.has_rows(measured.where("part > 0")):
-        return facts, tallied, None, scan
-    first_lines = jobs.checkpoint(borders.checked(facts, measured), "borders")
-    inside = F.expr("NOT border")
-    return (
-        facts.where(inside).unionByName(first_lines),
-        tallied.where(inside).unionByName(elements.tally(first_lines)),
-        measured,
-        scan,
-    )
+
+    def lines(*verdicts: int) -> Column:
+        return F.coalesce(F.sum(F.when(F.col("verdict").isin(*verdicts), F.col("lines"))), F.lit(0))
+
+    is_text = F.col("frame") == kernels.TEXT_FRAME
+    return jobs.row(
+        tallied.agg(
+            F.coalesce(F.sum("lines"), F.lit(0)).alias("read"),
+            lines(elements.REFUSED, elements.FAULT).alias("refused"),
+            lines(elements.ANNOUNCED).alias("announced"),
+            lines(elements.FAULT).alias("faults"),
+            lines(elements.IRREGULAR).alias("irregular"),
+            F.count(F.when(F.col("border"), 1)).alias("borders"),
+            F.coalesce(F.max(F.when(is_text, F.col("part"))), F.lit(0)).alias("last_part"),
+        )
+    ).asDict()
 
 
 def _with_stored_check(facts: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame:
@@ -157,10 +212,11 @@ def _with_stored_check(facts: DataFrame, tables: Tables, jobs: Jobs, request: Ad
 
 def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
     found: list[DataFrame] = []
-    if scan.has_text:
-        found.append(elements.text_elements(scan.lines(), strict=kernels.is_strict(scan.options)))
-    announcing = frozenset(() if request.only_records else local_nodes(request.options).nodes)
-    pieces = scan.pieces(partial(kernels.read_content, local_nodes=announcing), kernels.ELEMENT_FIELDS)
+    names = frozenset(local_nodes(request.options).nodes)
+    announcing = frozenset(()) if request.only_records else names
+    in_chunks = kernels.NO_CHUNKS if scan.is_small else kernels.ChunkRules(chunks.CHUNK_LINES, names)
+    read = partial(kernels.read_content, local_nodes=announcing, chunks=in_chunks)
+    pieces = scan.pieces(read, kernels.ELEMENT_FIELDS)
     if pieces is not None:
         found.append(pieces.select(*elements.ELEMENT_COLUMNS))
     if request.replay is not None:

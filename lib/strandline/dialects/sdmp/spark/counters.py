@@ -13,11 +13,11 @@ from strandline.dialects.sdmp.spark.replay import is_delivered
 
 
 def since_mismatches(
-    facts: DataFrame, heads: DataFrame, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]
+    lines: DataFrame, heads: DataFrame, tables: Tables, jobs: Jobs, buckets: tuple[int, ...]
 ) -> int:
     """Count the frames whose first line is accepted and whose `since` is not the number of the line before it.
 
-    Stored tips decide most frames; only for the rest are lines looked up.
+    Stored tips decide most frames; only for the rest are `lines` (the elements with their facts) looked up.
     """
     stored = tables.read("node_journal_line").where(F.col("bucket").isin(*buckets))
     journals = tables.read("node_journal").where(F.col("bucket").isin(*buckets))
@@ -44,7 +44,7 @@ def since_mismatches(
     if not counted["undecided"]:
         return int(counted["wrong"])
     undecided = placed_starts.where("expected IS NULL").drop("expected")
-    in_run = facts.where(is_candidate()).select(
+    in_run = lines.where(is_candidate()).select(
         F.concat(F.lit("node:"), "node").alias("namespace"),
         F.col("hash").alias("number"),
         number_of(F.col("raw"), F.col("node")).alias("found"),
@@ -58,7 +58,7 @@ def since_mismatches(
 
 
 def shorter_journals(
-    facts: DataFrame,
+    text_lines: DataFrame,
     heads: DataFrame,
     tables: Tables,
     jobs: Jobs,
@@ -67,7 +67,8 @@ def shorter_journals(
 ) -> int:
     """Count the text journals whose last line was stored before this run and has a stored successor.
 
-    `low_end` is the least n at which an accepted segment of a text journal ends: only lines above it are read.
+    `text_lines` has file_no, part, idx, hash of the last element of each part at least. `low_end` is the least n at
+    which an accepted segment of a text journal ends: only lines above it are read.
     """
     if low_end is None or not buckets:
         return 0
@@ -85,12 +86,7 @@ def shorter_journals(
     )
     if not jobs.has_rows(followed):
         return 0
-    of_text = facts.where(F.col("frame") == kernels.TEXT_FRAME)
-    last_rows = of_text.groupBy("file_no").agg(F.max(F.struct("part", "idx")).alias("last"))
-    last_lines = (
-        of_text.where(is_candidate())
-        .join(last_rows.select("file_no", "last.*"), ["file_no", "part", "idx"])
-        .select("file_no", "hash")
-    )
+    last = F.max(F.struct("part", "idx", "hash")).alias("last")
+    last_lines = text_lines.groupBy("file_no").agg(last).select("file_no", F.col("last.hash").alias("hash"))
     shorter = followed.join(last_lines, "file_no").where("line_number = hash").select("file_no").distinct()
     return int(jobs.row(shorter.agg(F.count(F.lit(1)).alias("rows")))["rows"])

@@ -43,19 +43,19 @@ class NodeJournals(Dialect, WritesJournals, Archives):
     def split_format(self, file: PlainFile) -> SplitFormat | None:
         """Return how a plain file may be split, or None if one task must read it whole.
 
-        Spark's reader splits a text journal whose line 1 names its node. The tasks split a file of frames, unless its
-        last frame is cut: a split cannot see the missing LF that makes it `TRUNCATED`.
+        A text journal is split if its line 1 names its node; a file of frames, unless its last frame is cut: a split
+        cannot see the missing LF that makes it `TRUNCATED`.
         """
         head = file.head
         form = codec.form_of(head)
         if form == "frames":
             last = file.tail().rpartition(b"\n")[2]
             cut = bool(last.strip(codec.ASCII_SPACE)) and isinstance(codec.parse_frame(last), Unreadable)
-            return None if cut else SplitFormat("frames", None, codec.MAX_FRAME_BYTES)
+            return None if cut else SplitFormat("frames", None)
         if form == "text" and b"\n" in head:
             first = head.partition(b"\n")[0]
             node = codec.node_of_line(first if is_strict(file.options) else first.removesuffix(b"\r"))
-            return None if node is None else SplitFormat("text", node, codec.MAX_LINE_BYTES)
+            return None if node is None else SplitFormat("text", node)
         return None
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002, ARG002 - from the content

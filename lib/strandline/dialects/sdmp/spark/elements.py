@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -16,47 +14,14 @@ ELEMENT_COLUMNS = (
 )  # fmt: skip
 
 
-def text_elements(lines: DataFrame, *, strict: bool) -> DataFrame:
-    """Shape lines of text journals to elements.
-
-    Reads:  file_no, part, label (the node), mark (bytes of the byte order mark), size, raw.
-    Gives:  ELEMENT_COLUMNS. Unless `strict`, one CR at the end of a line is removed: no newline is hashed.
-    Rows:   one per row, in the same order.
-    """
-    raw = F.col("raw")
-    if not strict:
-        ends_with_cr = F.substring(raw, -1, 1) == F.lit(b"\r")
-        raw = F.when(ends_with_cr, F.substring(raw, F.lit(1), F.length(raw) - 1)).otherwise(raw)
-    text = F.lit(None).cast("string")
-    return lines.select(
-        "file_no",
-        "part",
-        F.lit(kernels.TEXT_FRAME).cast("bigint").alias("frame"),
-        F.col("mark").cast("bigint").alias("offset"),
-        "size",
-        raw.alias("raw"),
-        F.length(raw).cast("bigint").alias("raw_bytes"),
-        F.lit(None).cast("binary").alias("raw_sha256"),
-        text.alias("damage"),
-        text.alias("evidence"),
-        F.col("label").alias("node"),
-        text.alias("since"),
-        text.alias("claim"),
-    )
-
-
-def with_line_facts(
-    elements: DataFrame, *, strict: bool, tally: Callable[[int], object] | None = None
-) -> DataFrame:
+def with_line_facts(elements: DataFrame, *, strict: bool) -> DataFrame:
     """Add the facts that a line and its neighbours determine: see `kernels.LINE_FACTS`.
 
     Reads:  ELEMENT_COLUMNS, in the order of each frame.
     Gives:  ELEMENT_COLUMNS and the facts.
     Rows:   one per row. Neighbours are consecutive rows, so no shuffle may come before.
-
-    `tally` is called with the number of rows of each batch.
     """
-    facts = struct_udf(kernels.line_facts, kernels.LINE_FACTS, strict=strict, tally=tally)(
+    facts = struct_udf(kernels.line_facts, kernels.LINE_FACTS, strict=strict)(
         "file_no", "part", "frame", "node", "raw", "damage", "claim", "size"
     )
     return elements.select(*ELEMENT_COLUMNS, facts.alias("facts")).select(*ELEMENT_COLUMNS, "facts.*")
@@ -65,9 +30,9 @@ def with_line_facts(
 SEGMENT = ("file_no", "part", "frame", "head")
 """The key of a segment in a run."""
 
-CANDIDATE, REFUSED, FAULT, ANNOUNCED = 0, 1, 2, 3
+CANDIDATE, REFUSED, FAULT, ANNOUNCED, IRREGULAR = 0, 1, 2, 3, 4
 """`verdict` of an element: it passed every check of its file or frame; it failed one; an internal fault occurred; it is
-an announced resource of a local node, not a line."""
+an announced resource of a local node, not a line; it is a chunk whose lines must be judged one by one."""
 
 
 def is_candidate() -> Column:
@@ -89,7 +54,7 @@ def tally(facts: DataFrame, *more: Column) -> DataFrame:
     """Count the elements of each segment by verdict: all counts of a run in one pass.
 
     Reads:  the elements with their facts.
-    Gives:  SEGMENT, border, verdict (TINYINT), lines, bytes (with LFs), last_idx (BIGINT). Refused elements count
+    Gives:  SEGMENT, border, verdict (TINYINT), lines, last_idx (BIGINT). Refused elements count
             under the head before them. `more` are further aggregates.
     Rows:   one per segment and verdict.
     """
@@ -100,5 +65,5 @@ def tally(facts: DataFrame, *more: Column) -> DataFrame:
         .otherwise(F.lit(REFUSED))
     )
     return facts.groupBy(*SEGMENT, "border", verdict.cast("tinyint").alias("verdict")).agg(
-        F.count(F.lit(1)).alias("lines"), F.sum("size").alias("bytes"), F.max("idx").alias("last_idx"), *more
+        F.count(F.lit(1)).alias("lines"), F.max("idx").alias("last_idx"), *more
     )

@@ -13,7 +13,7 @@ from strandline.dialects.sdmp.spark.few_segments import FewSegments
 
 
 def totals(few: FewSegments) -> dict[str, int]:
-    """Return the counts of elements by verdict, as `admission.element_totals`."""
+    """Return the counts of elements by verdict, as `batch.totals`."""
     lines: Counter[int] = Counter()
     for row in few.spans:
         lines[row["verdict"]] += row["lines"]
@@ -44,6 +44,7 @@ def head_totals(few: FewSegments, buckets: int) -> dict[str, Any]:
         "buckets": {in_bucket[head.segment.namespace] for head, *_ in accepted},
         "new_buckets": {in_bucket[head.segment.namespace] for head, *_ in news},
         "new_lines": sum(head.segment.lines for head, *_ in news),
+        "chunk_lines": 0,
         "overlapping": sum(head.overlaps for head, *_ in news),
         "part_buckets": len(
             {

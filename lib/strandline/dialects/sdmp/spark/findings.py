@@ -183,10 +183,10 @@ def first_breaks(
 def _with_offset(elements: DataFrame, measured: DataFrame | None) -> DataFrame:
     """Add base_lines (lines of the file before the part) and source_offset (bytes, in the decompressed file)."""
     if measured is None:
-        placed = elements.withColumn("base_lines", F.lit(0).cast("bigint")).withColumn("base_bytes", F.lit(0))
+        placed = elements.withColumn("base_lines", F.lit(0).cast("bigint"))
     else:
-        bases = F.broadcast(measured.select("file_no", "part", "base_lines", "base_bytes"))
-        placed = elements.join(bases, ["file_no", "part"], "left").fillna(0, ["base_lines", "base_bytes"])
+        bases = measured.select("file_no", "part", "base_lines")
+        placed = elements.join(bases, ["file_no", "part"], "left").fillna(0, ["base_lines"])
     is_text = (F.col("frame") == kernels.TEXT_FRAME) & F.col("damage").isNull()
-    inside = F.when(is_text, F.col("base_bytes") + F.col("bytes_before")).otherwise(F.lit(0))
+    inside = F.when(is_text, F.col("bytes_before")).otherwise(F.lit(0))
     return placed.withColumn("source_offset", (F.col("offset") + inside).cast("bigint"))

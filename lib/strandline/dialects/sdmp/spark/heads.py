@@ -44,8 +44,8 @@ def segments(facts: DataFrame, tallied: DataFrame, buckets: int) -> DataFrame:
     """Keep the head of each segment, with the length of the segment.
 
     Reads:  the elements with their facts; `elements.tally` of them.
-    Gives:  SEGMENT, head_id (STRING, the segment's id), namespace, bucket, node, number (null: line 1), hash, since,
-            lines (BIGINT).
+    Gives:  SEGMENT, head_id (STRING, the segment's id), namespace, bucket, node, number (null: line 1), since, lines
+            (BIGINT), is_chunk (BOOLEAN).
     Rows:   one per segment.
     """
     lengths = tallied.where(F.col("verdict") == CANDIDATE).select(*SEGMENT, "lines")
@@ -55,10 +55,26 @@ def segments(facts: DataFrame, tallied: DataFrame, buckets: int) -> DataFrame:
         namespace().alias("namespace"),
         "node",
         number_or_null().alias("number"),
-        "hash",
         "since",
     )
-    return heads.join(lengths, list(SEGMENT)).withColumn("bucket", bucket_of(F.col("namespace"), buckets))
+    return (
+        heads.join(lengths, list(SEGMENT))
+        .withColumn("bucket", bucket_of(F.col("namespace"), buckets))
+        .withColumn("is_chunk", F.lit(False))
+    )
+
+
+TEXT_LINE = ("file_no", "part", "idx", "hash", "raw")
+
+
+def text_lines(facts: DataFrame) -> DataFrame:
+    """Return the elements of text journals: TEXT_LINE."""
+    return facts.where(F.col("frame") == kernels.TEXT_FRAME).select(*TEXT_LINE)
+
+
+def candidates(facts: DataFrame) -> DataFrame:
+    """Return the elements that passed every check of their file or frame: SEGMENT, node, idx, hash."""
+    return facts.where(is_candidate()).select(*SEGMENT, "node", "idx", "hash")
 
 
 def attached_to_first_lines(heads: DataFrame) -> DataFrame:
@@ -104,17 +120,15 @@ def attached_to_leaves(heads: DataFrame, journals: DataFrame) -> DataFrame:
     )
 
 
-def parents_in_run(heads: DataFrame, facts: DataFrame) -> DataFrame:
+def parents_in_run(heads: DataFrame, candidates: DataFrame) -> DataFrame:
     """Find, for heads without a known predecessor, the element of this run that they follow.
 
-    Reads:  heads with attached_n; the elements with their facts.
+    Reads:  heads with attached_n; candidates: SEGMENT, node, idx, hash.
     Gives:  head_id, parent_id (head_id of the segment of that element), parent_offset (its distance from the head).
     Rows:   at most one per head: the first of several deliveries of the predecessor.
     """
     open_heads = heads.where("attached_n IS NULL").select("head_id", "node", F.col("number").alias("hash"))
-    found = (
-        facts.where(is_candidate()).select("node", "hash", "idx", *SEGMENT).join(open_heads, ["node", "hash"])
-    )
+    found = candidates.select("node", "hash", "idx", *SEGMENT).join(open_heads, ["node", "hash"])
     parent = F.min(F.struct("file_no", "part", "frame", "idx", "head")).alias("parent")
     return (
         found.groupBy("head_id")

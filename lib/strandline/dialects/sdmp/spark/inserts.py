@@ -13,8 +13,10 @@ from strandline.dialect_api.admission import AdmitRequest, TableInsert
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark import elements, records, resources
 from strandline.dialects.sdmp.spark.batch import Batch
+from strandline.dialects.sdmp.spark.chunks import LINE_ORDER, is_whole_chunk
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.frames.layout import in_order
 from strandline.frames.provenance import with_record_source
 
 Totals: TypeAlias = Mapping[str, Any]
@@ -29,33 +31,59 @@ def inserts(
 ) -> tuple[TableInsert, ...]:
     """Return the inserts of accepted lines and of resources of local nodes; `found` has the totals of the heads."""
 
-    def received(heads: DataFrame) -> DataFrame:
-        accepted = records.accepted(batch.facts, heads, overlapping=bool(found["overlapping"]))
-        return records.as_node_journal_line(accepted, origin="received")
-
-    news = received(batch.heads.where(~F.col("is_known")))
-    lines = _line_insert(batch, news, tables, jobs, found) if found["new_buckets"] else None
-    held = received(batch.heads)
+    lines = _line_insert(batch, tables, jobs, found) if found["new_buckets"] else None
+    held = _received(batch.facts, batch.heads, found)
     resources_held = _resource_insert(
         batch, held, has_announced, bool(found["buckets"]), tables, jobs, request
     )
     return tuple(insert for insert in (lines, resources_held) if insert is not None)
 
 
-def _line_insert(batch: Batch, lines: DataFrame, tables: Tables, jobs: Jobs, found: Totals) -> TableInsert:
+def _received(facts: DataFrame, heads: DataFrame, found: Totals) -> DataFrame:
+    accepted = records.accepted(facts, heads, overlapping=bool(found["overlapping"]))
+    return records.as_node_journal_line(accepted, origin="received")
+
+
+def _new_lines(batch: Batch, found: Totals) -> list[DataFrame]:
+    """Return the accepted lines of segments that are not known: of whole chunks in table order, and all others."""
+    news = batch.heads.where(~F.col("is_known"))
+    found_lines: list[DataFrame] = []
+    if batch.chunks is not None and found["chunk_lines"]:
+        placed = news.where(F.col("n").isNotNull() & is_whole_chunk())
+        found_lines.append(batch.chunks.accepted(placed))
+    if found["chunk_lines"] < found["new_lines"]:
+        others = news.where(~is_whole_chunk())
+        facts = batch.facts
+        if found["overlapping"]:
+            facts = batch.lines(others.where("n IS NOT NULL AND is_chunk"))
+        found_lines.append(_received(facts, others, found))
+    return found_lines
+
+
+def _line_insert(batch: Batch, tables: Tables, jobs: Jobs, found: Totals) -> TableInsert:
     """Return the accepted lines, and line 1 of each journal of which only later lines were delivered."""
     buckets = tuple(sorted(found["new_buckets"]))
     bounds = {"n": (found["low"], found["high"])}
     implied = (
         _implied(batch, tables, jobs, buckets) if found["accepted_namespaces"] > found["rooted"] else None
     )
-    if implied is None:
-        return TableInsert(LINES, lines, buckets, bounds, presorted=_presorted(found))
-    first_lines = records.as_node_journal_line(records.implied(implied), origin="implied")
+    rows = _new_lines(batch, found)
+    presorted = implied is None and not found["chunk_lines"] and _presorted(found)
+    derived = None
+    if implied is not None:
+        first_lines = records.as_node_journal_line(records.implied(implied), origin="implied")
+        bounds, derived = {"n": (1, found["high"])}, first_lines.select("namespace", "record_id")
+        rows.append(first_lines)
+    if found["chunk_lines"]:
+        # The chunks are in the order of the table, so only the other rows are sorted.
+        chunk_rows, *others = rows
+        rows = [chunk_rows]
+        if others:
+            rows.append(in_order(reduce(DataFrame.unionByName, others), (*LINE_ORDER, "record_id")))
+        presorted = True
     return TableInsert(
-        LINES, lines.unionByName(first_lines), buckets, {"n": (1, found["high"])},
-        derived_keys=first_lines.select("namespace", "record_id"),
-    )  # fmt: skip
+        LINES, reduce(DataFrame.unionByName, rows), buckets, bounds, presorted=presorted, derived_keys=derived
+    )
 
 
 def _resource_insert(

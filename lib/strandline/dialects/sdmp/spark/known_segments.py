@@ -6,17 +6,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.spark.elements import SEGMENT, is_candidate
+from strandline.dialects.sdmp.spark.elements import SEGMENT
 from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
 
 
-def with_known(placed: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
+def with_known(placed: DataFrame, lines: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
     """Say of each segment whether all of its lines are stored.
 
     Only the last line of a segment is looked for: the accepted lines of a journal contain the predecessor of each. And
     only segments of a namespace of which one ends where its reduced journal ends. So news cost a look at the reduced
     journals, and segments of a journal that goes beyond its end, or does not come to it, are left to the MERGE.
-    Reads:  placed: `positions.resolved`; facts: the elements with their facts.
+    Reads:  placed: `positions.resolved`; lines: SEGMENT, idx, hash, of the last line of each segment at least.
     Gives:  the columns of `placed`, is_known.
     Rows:   one per row.
     """
@@ -39,9 +39,7 @@ def with_known(placed: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) 
     if span["low"] is None:
         return placed.withColumn("is_known", F.lit(False))
     is_last = F.col("idx") == F.col("head") + F.col("lines") - 1
-    lasts = (
-        facts.where(is_candidate()).select(*SEGMENT, "idx", "hash").join(asked, list(SEGMENT)).where(is_last)
-    )
+    lasts = lines.select(*SEGMENT, "idx", "hash").join(asked, list(SEGMENT)).where(is_last)
     stored = (
         tables.read(LINES)
         .where(F.col("bucket").isin(*span["buckets"]) & F.col("n").between(span["low"], span["high"]))

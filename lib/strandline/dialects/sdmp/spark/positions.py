@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark import heads
+from strandline.dialects.sdmp.spark.chunks import Chunks
 
 LINES = "node_journal_line"
 JOURNALS = "node_journal"
 
 
-def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
+def resolved(
+    every: DataFrame, lines: DataFrame, chunks: Chunks | None, tables: Tables, jobs: Jobs
+) -> DataFrame:
     """Return the heads with attached_n, has_stored, n (null: no known predecessor) and overlaps, as a checkpoint.
 
-    Cheaper ways to find a predecessor come first; later ones are used only for the remaining heads.
+    Cheaper ways to find a predecessor come first; later ones are used only for the remaining heads. `lines` are the
+    `heads.candidates` that were judged one by one, and the last line of each chunk.
     """
     place = ["bucket", "namespace"]
     journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
@@ -31,15 +35,13 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> 
             heads.with_overlaps(attached.withColumn("n", F.col("attached_n") + 1)), "positions"
         )
     parented = jobs.checkpoint(
-        attached.join(heads.parents_in_run(attached, facts), "head_id", "left"), "parents"
+        attached.join(heads.parents_in_run(attached, lines), "head_id", "left"), "parents"
     )
     is_root = is_open & F.col("parent_id").isNull()
-    counted = jobs.row(
-        parented.agg(
-            F.count(F.when(is_root, 1)).alias("roots"),
-            F.count(F.when(is_open & ~is_root, 1)).alias("children"),
-        )
-    )
+    counted = _counted(parented, is_open, is_root, jobs)
+    if counted["roots"] and chunks is not None:
+        parented = jobs.checkpoint(_inside_chunks(parented, is_root, chunks), "parents")
+        counted = _counted(parented, is_open, is_root, jobs)
     if counted["roots"]:
         stored = (
             tables.read(LINES)
@@ -61,3 +63,26 @@ def resolved(every: DataFrame, facts: DataFrame, tables: Tables, jobs: Jobs) -> 
     else:
         placed = parented.withColumn("n", F.col("attached_n") + 1)
     return jobs.checkpoint(heads.with_overlaps(placed.drop("parent_id", "parent_offset")), "positions")
+
+
+def _counted(parented: DataFrame, is_open: Column, is_root: Column, jobs: Jobs) -> Row:
+    return jobs.row(
+        parented.agg(
+            F.count(F.when(is_root, 1)).alias("roots"),
+            F.count(F.when(is_open & ~is_root, 1)).alias("children"),
+        )
+    )
+
+
+def _inside_chunks(parented: DataFrame, is_root: Column, chunks: Chunks) -> DataFrame:
+    """Find heads that follow a line inside a chunk: their nodes' chunks are read line by line."""
+    roots = parented.where(is_root)
+    of_nodes = chunks.judged.join(roots.select("node").distinct(), "node", "left_semi")
+    found = heads.parents_in_run(roots, heads.candidates(chunks.lines(of_nodes)))
+    inside = found.withColumnsRenamed({"parent_id": "inside_id", "parent_offset": "inside_offset"})
+    return (
+        parented.join(inside, "head_id", "left")
+        .withColumn("parent_id", F.coalesce("parent_id", "inside_id"))
+        .withColumn("parent_offset", F.coalesce("parent_offset", "inside_offset"))
+        .drop("inside_id", "inside_offset")
+    )

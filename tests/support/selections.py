@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import CappedBytes, RawLimits
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import LISTED, Content, ReadOptions, Source, read_files
+from strandline.kernels.reading import LISTED, ReadOptions, Source, read_files
 from strandline.tables.sources import Selection
 
 

@@ -8,8 +8,9 @@ import pyarrow as pa
 from strandline.kernels.blocks import JUDGED_FIELDS, BlockPieces
 from strandline.kernels.documents import read_lines
 from strandline.kernels.lines import StreamLine
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 from toy_dialect.notes import MAX_LINE_BYTES, Note, Refused, read_note
 
 JUDGED: Final = pa.schema(

@@ -18,8 +18,9 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.frames import known
 from strandline.frames.buckets import bucket_of
 from strandline.frames.verdicts import is_fault
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 
 PRUNED = "pruned_record"
 RECORD = "record"

@@ -8,7 +8,8 @@ from strandline.core.verdict import Evidence
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps, with_format
 from strandline.kernels.lines import StreamLine
-from strandline.kernels.reading import Content, Source, split_lines
+from strandline.kernels.opened import Content, split_lines
+from strandline.kernels.reading import Source
 
 
 def guarded_file(

@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import IO, Final
 
 import pyarrow as pa
@@ -16,18 +15,9 @@ from strandline.core.verdict import encode_evidence
 from strandline.kernels.codecs import BLOCK_BYTES, FILE_UNREADABLE, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.inputs import open_input, shown_path
-from strandline.kernels.lines import (
-    BYTE_ORDER_MARK,
-    CappedBytes,
-    CappedReader,
-    RawLimits,
-    StreamLine,
-    stream_lines,
-    without_mark,
-)
+from strandline.kernels.lines import CappedBytes, CappedReader, RawLimits
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import DAMAGE_FRAME, Pieces
-
-WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,86 +70,6 @@ class Source:
             except StreamDamage as damage:
                 self.damage = damage
         return reader.kept()
-
-
-class Content:
-    """The decompressed blocks of a file without its byte order mark, and a look at its first byte.
-
-    `begin` returns the blocks from the start, on each call. `offset` is their start in the decompressed stream, bytes:
-    3 after a byte order mark, the start of a split, else 0. `part` is the start of the split; lines that begin at
-    `until` or later belong to the next split.
-
-    A damaged stream ends before its `damage`, so that its last line is judged as it is. If a limit stops the reading
-    inside a line, the damage is raised, and that line is not judged.
-    """
-
-    def __init__(
-        self, begin: Callable[[], Iterator[bytes]], *, part: int = 0, until: int | None = None
-    ) -> None:
-        self._begin = begin
-        self._stream = self._until_damage(begin())
-        self._peeked: list[bytes] = []
-        self._keeps_peeked = True
-        self.damage: StreamDamage | None = None
-        self.part = part
-        self.until = until
-        self.offset = part
-        if not part:
-            self._drop_mark()
-        if until is not None:
-            # A split that ends inside the mark still includes the first line.
-            self.until = max(until, self.offset)
-
-    def _until_damage(self, stream: Iterator[bytes]) -> Iterator[bytes]:
-        try:
-            yield from stream
-        except StreamDamage as met:
-            if met.reason == "BOMB":
-                raise
-            self.damage = met
-
-    def _drop_mark(self) -> None:
-        head = b""
-        for block in self._stream:
-            head += block
-            if len(head) >= len(BYTE_ORDER_MARK):
-                break
-        self.offset = mark_bytes(head)
-        head = head[self.offset :]
-        if head:
-            self._peeked.append(head)
-
-    def first_mark(self) -> bytes:
-        """Return the first byte that is not ASCII white space, or b"", without consuming anything.
-
-        Skips any amount of white space; after more than 1 MiB, the blocks are dropped and the stream is read again.
-        """
-        skipped = 0
-        for block in chain(tuple(self._peeked), self._peek()):
-            stripped = block.lstrip(WHITE_SPACE)
-            if stripped:
-                return stripped[:1]
-            skipped += len(block)
-            if skipped > BLOCK_BYTES:
-                self._keeps_peeked = False
-                self._peeked.clear()
-        return b""
-
-    def _peek(self) -> Iterator[bytes]:
-        for block in self._stream:
-            if self._keeps_peeked:
-                self._peeked.append(block)
-            yield block
-
-    @property
-    def empty(self) -> bool:
-        """True if the stream has no byte; valid after `first_mark`."""
-        return self._keeps_peeked and not self._peeked
-
-    def __iter__(self) -> Iterator[bytes]:
-        while self._peeked:
-            yield self._peeked.pop(0)
-        yield from self._stream if self._keeps_peeked else without_mark(self._until_damage(self._begin()))
 
 
 LISTED: Final = pa.schema(
@@ -217,16 +127,6 @@ def read_one(
 ) -> Iterator[None]:  # fmt: skip
     """Add the pieces of one file given by its bytes; yields often, so that full batches are passed on."""
     return _read_file(Source(file_no, _opener(b"", content), format), 0, None, pieces, options, read_content)
-
-
-def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tuple[int, StreamLine]]:
-    """Yield the lines of a file, or those that begin in its split, each with its number from that start."""
-    for number, line in enumerate(stream_lines(content, limit=limit, keep=keep, offset=content.offset)):
-        if number == 0 and content.part:
-            continue  # the split before reads this line to its end
-        if content.until is not None and line.offset > content.until:
-            return
-        yield number, line
 
 
 def _opener(path: bytes, content: bytes | None) -> Callable[[], IO[bytes]]:
@@ -301,8 +201,3 @@ def _while_readable(stream: IO[bytes], start: int, begin: Callable[[], Iterator[
             given += len(block)
     except OSError as error:
         raise _unreadable(error, given) from None
-
-
-def mark_bytes(head: bytes) -> int:
-    """Return the length of the byte order mark at the start of `head`: 3 or 0."""
-    return len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0

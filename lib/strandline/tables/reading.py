@@ -13,8 +13,9 @@ from strandline.dialect_api.ports import PlainFile, SplitFormat
 from strandline.frames.lift import map_batches
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.inputs import open_input
+from strandline.kernels.opened import mark_bytes
 from strandline.kernels.pieces import PIECE_FIELDS
-from strandline.kernels.reading import LISTED, ReadContent, ReadOptions, mark_bytes, read_files
+from strandline.kernels.reading import LISTED, ReadContent, ReadOptions, read_files
 from strandline.tables.sources import InputFile, tasks_for
 
 SMALL_BYTES: Final = 1024 * 1024

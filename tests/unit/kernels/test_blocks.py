@@ -14,8 +14,9 @@ from strandline.kernels.blocks import (
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.documents import read_lines
 from strandline.kernels.lines import RawLimits
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions
+from strandline.kernels.reading import ReadOptions
 
 OPTIONS = ReadOptions({}, StreamLimits(10**9, 100), RawLimits(10, 4))
 FACTS = pa.schema([*JUDGED_FIELDS, pa.field("length", pa.int64())])

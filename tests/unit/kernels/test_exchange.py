@@ -12,8 +12,9 @@ from strandline.dialects.sdmp.codec import announce, line_hash, parse_requests, 
 from strandline.dialects.sdmp.kernels import ANNOUNCED, ELEMENT_FIELDS, off_trunk, read_content, requests
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 
 OPTIONS = ReadOptions(
     lake_options={"strict": "weak"}, stream=StreamLimits(2**30, 100), keep=RawLimits(2**22, 2**16)

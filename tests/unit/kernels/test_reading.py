@@ -23,8 +23,9 @@ from strandline.dialects.sdmp.types import Announcement, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
 from strandline.kernels.containers import StreamLimits, blocks
 from strandline.kernels.lines import RawLimits
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import DAMAGE_FRAME
-from strandline.kernels.reading import LISTED, Content, ReadOptions, read_files
+from strandline.kernels.reading import LISTED, ReadOptions, read_files
 from support import random_journals
 
 MARK = b"\xef\xbb\xbf"

@@ -19,8 +19,9 @@ from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
 from strandline.kernels.lines import BYTE_ORDER_MARK, StreamLine
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 
 _FIRST_ITEM_BYTES = 1024 * 1024
 

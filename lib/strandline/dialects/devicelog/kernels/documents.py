@@ -19,8 +19,9 @@ from strandline.dialects.devicelog.types import MAX_LINE_BYTES, Refused
 from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
 from strandline.kernels.lines import StreamLine
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 
 DOCUMENT_FIELDS: Final = (*BLOCK_FIELDS, pa.field("sig", pa.binary()))
 """What a document adds to a piece. `judge_id` is the SHA-256 of the block, which is an entry in its one spelling."""

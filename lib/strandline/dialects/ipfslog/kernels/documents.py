@@ -37,8 +37,9 @@ from strandline.dialects.ipfslog.verify import Refused, as_block, claimed_digest
 from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
 from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, StreamLine
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 
 DOCUMENT_FIELDS = (*BLOCK_FIELDS, pa.field("claimed", pa.string()), pa.field("snapshot_id", pa.string()))
 """What a document of a log adds to a piece.

@@ -17,8 +17,9 @@ from strandline.dialects.sdmp.types import Announcement, Frame, Pair, Unreadable
 from strandline.kernels.codecs import BLOCK_BYTES
 from strandline.kernels.guard import INTERNAL_ERROR, guarded
 from strandline.kernels.lines import CappedBytes, RawLimits, StreamLine
+from strandline.kernels.opened import WHITE_SPACE, Content, split_lines
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import WHITE_SPACE, Content, ReadOptions, Source, split_lines
+from strandline.kernels.reading import ReadOptions, Source
 
 ELEMENT_FIELDS = (
     pa.field("node", pa.string()),

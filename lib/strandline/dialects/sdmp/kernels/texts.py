@@ -19,8 +19,9 @@ from strandline.dialects.sdmp.kernels.chunks import (
 )
 from strandline.kernels.codecs import StreamDamage
 from strandline.kernels.lines import CappedBytes, stream_lines
+from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import Content, ReadOptions, Source
+from strandline.kernels.reading import ReadOptions, Source
 
 TEXT_FRAME: Final = -1
 """Value of `frame` for lines of a text journal; for a JSON frame it is the number of its line in its part, from 0."""

@@ -1,0 +1,106 @@
+"""The content of one open file: its decompressed blocks, and the lines of a split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
+from strandline.kernels.lines import BYTE_ORDER_MARK, RawLimits, StreamLine, stream_lines, without_mark
+
+WHITE_SPACE = b" \t\n\r\x0b\x0c"
+
+
+class Content:
+    """The decompressed blocks of a file without its byte order mark, and a look at its first byte.
+
+    `begin` returns the blocks from the start, on each call. `offset` is their start in the decompressed stream, bytes:
+    3 after a byte order mark, the start of a split, else 0. `part` is the start of the split; lines that begin at
+    `until` or later belong to the next split.
+
+    A damaged stream ends before its `damage`, so that its last line is judged as it is. If a limit stops the reading
+    inside a line, the damage is raised, and that line is not judged.
+    """
+
+    def __init__(
+        self, begin: Callable[[], Iterator[bytes]], *, part: int = 0, until: int | None = None
+    ) -> None:
+        self._begin = begin
+        self._stream = self._until_damage(begin())
+        self._peeked: list[bytes] = []
+        self._keeps_peeked = True
+        self.damage: StreamDamage | None = None
+        self.part = part
+        self.until = until
+        self.offset = part
+        if not part:
+            self._drop_mark()
+        if until is not None:
+            # A split that ends inside the mark still includes the first line.
+            self.until = max(until, self.offset)
+
+    def _until_damage(self, stream: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from stream
+        except StreamDamage as met:
+            if met.reason == "BOMB":
+                raise
+            self.damage = met
+
+    def _drop_mark(self) -> None:
+        head = b""
+        for block in self._stream:
+            head += block
+            if len(head) >= len(BYTE_ORDER_MARK):
+                break
+        self.offset = mark_bytes(head)
+        head = head[self.offset :]
+        if head:
+            self._peeked.append(head)
+
+    def first_mark(self) -> bytes:
+        """Return the first byte that is not ASCII white space, or b"", without consuming anything.
+
+        Skips any amount of white space; after more than 1 MiB, the blocks are dropped and the stream is read again.
+        """
+        skipped = 0
+        for block in chain(tuple(self._peeked), self._peek()):
+            stripped = block.lstrip(WHITE_SPACE)
+            if stripped:
+                return stripped[:1]
+            skipped += len(block)
+            if skipped > BLOCK_BYTES:
+                self._keeps_peeked = False
+                self._peeked.clear()
+        return b""
+
+    def _peek(self) -> Iterator[bytes]:
+        for block in self._stream:
+            if self._keeps_peeked:
+                self._peeked.append(block)
+            yield block
+
+    @property
+    def empty(self) -> bool:
+        """True if the stream has no byte; valid after `first_mark`."""
+        return self._keeps_peeked and not self._peeked
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._peeked:
+            yield self._peeked.pop(0)
+        yield from self._stream if self._keeps_peeked else without_mark(self._until_damage(self._begin()))
+
+
+def split_lines(content: Content, *, limit: int, keep: RawLimits) -> Iterator[tuple[int, StreamLine]]:
+    """Yield the lines of a file, or those that begin in its split, each with its number from that start."""
+    for number, line in enumerate(stream_lines(content, limit=limit, keep=keep, offset=content.offset)):
+        if number == 0 and content.part:
+            continue  # the split before reads this line to its end
+        if content.until is not None and line.offset > content.until:
+            return
+        yield number, line
+
+
+def mark_bytes(head: bytes) -> int:
+    """Return the length of the byte order mark at the start of `head`: 3 or 0."""
+    return len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0

@@ -95,7 +95,7 @@ def agree(name: str, found: Found) -> None:
         for cost in FLICKERING
         if each[cost] > stored["commands"][command][cost] * 1.05 + 2
     }
-    assert dear == {}
+    assert dear == {}, dear
     assert _without_costs(found) == _without_costs(stored)
 
 

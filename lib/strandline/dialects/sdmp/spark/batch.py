@@ -138,6 +138,10 @@ class _Judged:
 
 def _judged(kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> _Judged:
     """Count the elements; judge chunks that are not regular line by line, and first lines by the part before."""
+    if scan.is_small:
+        facts = _with_stored_check(kept, tables, jobs, request)
+        tallied = jobs.checkpoint(elements.tally(facts), "lines")
+        return _Judged(facts, None, tallied, _totals(tallied, jobs))
     facts = _with_stored_check(kept.where(~chunks.is_chunk()), tables, jobs, request)
     of_chunks = jobs.checkpoint(chunks.judged(kept), "lines")
     regular = Chunks(kept, of_chunks.where("is_regular"), kernels.is_strict(scan.options))

@@ -11,7 +11,9 @@ from strandline.core.errors import UsageError
 from strandline.core.hashing import set_hash
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import record_id, render
+from strandline.dialects.sdmp.spark import chunks
 from strandline.dialects.sdmp.spark.dialect import SDMP
+from strandline.tables import reading
 from strandline.tables.manifests import write_manifest
 from support.lakes import write_files
 
@@ -111,9 +113,13 @@ def told(evidence: dict) -> set[tuple]:
     }
 
 
+@pytest.mark.parametrize("is_large", [False, True])
 def test_each_file_is_complete_damaged_or_open_ended_and_every_disagreement_told(
-    new_lake, folder: Path
+    new_lake, folder: Path, monkeypatch, is_large: bool
 ) -> None:
+    if is_large:
+        monkeypatch.setattr(reading, "SMALL_BYTES", -1)
+        monkeypatch.setattr(chunks, "CHUNK_LINES", 2)
     lake = new_lake()
     report = lake.ingest(folder)
     assert (report.exit, report.outcome) == (1, "found")

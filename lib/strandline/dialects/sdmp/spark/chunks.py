@@ -106,9 +106,12 @@ class Chunks:
     def lines(self, keys: DataFrame | None = None) -> DataFrame:
         """Return the lines of regular chunks, or of those with one of the keys, with their facts.
 
+        Keys of other parts are left out: the lines of a chunk that was opened have the key of the chunk.
+
         The lines of a chunk are one segment, the first one, too: that it follows the part before was checked.
         """
-        facts = self.one_by_one(self.judged if keys is None else keys)
+        chosen = self.judged if keys is None else self.judged.join(keys.select(*KEY), list(KEY), "left_semi")
+        facts = self.one_by_one(chosen)
         return facts.withColumns(
             {"head": F.lit(0).cast("bigint"), "border": F.lit(False), "code": F.lit(0).cast("tinyint")}
         )

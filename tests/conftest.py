@@ -20,7 +20,7 @@ LONGEST = (
     "schema", "golden", "ipfslog_pruned", "connect_sql", "wheel", "aura_scale", "faults", "lake_sync", "pruned_sync",
     "ipfslog_admission", "devicelog_admission", "devicelog_reduction", "tampering", "damaged_streams", "export",
     "bad_input", "writers", "union_merge", "flows", "ipfslog_scale", "query_check", "maintain", "aura_admission",
-    "effects", "bundle", "run_id", "object_store",
+    "effects", "bundle", "run_id", "object_store", "chunks",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 

@@ -58,9 +58,8 @@ def read_text(
     if rules.lines:
         for offset, chunk, size, named in _chunks(ahead, content, node, rules):
             node = named
-            part = offset if offset > content.offset or content.part else 0
             kept = CappedBytes(chunk, len(chunk))
-            pieces.add(source.file_no, part, CHUNK_FRAME, offset, size, kept, node=node)
+            pieces.add(source.file_no, _part(content, offset), CHUNK_FRAME, offset, size, kept, node=node)
             if options.tally is not None:
                 options.tally(chunk.count(b"\n") - 1)
             yield
@@ -100,7 +99,7 @@ def _read_lines(
     source: Source, content: Content, pieces: Pieces, options: ReadOptions, ahead: _Ahead, node: str | None
 ) -> Iterator[None]:
     offset = ahead.offset
-    part = offset if offset > content.offset or content.part else 0
+    part = _part(content, offset)
     keeps_cr = is_strict(options)
     for line in stream_lines(ahead.rest(), limit=options.keep.whole_bytes, keep=options.keep, offset=offset):
         if content.until is not None and line.offset > content.until:
@@ -120,6 +119,11 @@ def _read_lines(
         size = line.kept.length + (1 if line.ended else 0)
         pieces.add(source.file_no, part, TEXT_FRAME, offset, size, kept, node=node)
         yield
+
+
+def _part(content: Content, offset: int) -> int:
+    """Return the number of the part whose first line starts here."""
+    return offset if content.part or offset > content.offset else 0
 
 
 def _without_cr(kept: CappedBytes) -> CappedBytes:

@@ -106,9 +106,8 @@ class Chunks:
     def lines(self, keys: DataFrame | None = None) -> DataFrame:
         """Return the lines of regular chunks, or of those with one of the keys, with their facts.
 
-        Keys of other parts are left out: the lines of a chunk that was opened have the key of the chunk.
-
-        The lines of a chunk are one segment, the first one, too: that it follows the part before was checked.
+        Keys of other parts are left out: a chunk that was opened has lines under its key. The first line belongs to
+        the segment of the chunk, since it was checked that it follows the part before.
         """
         chosen = self.judged if keys is None else self.judged.join(keys.select(*KEY), list(KEY), "left_semi")
         facts = self.one_by_one(chosen)
@@ -119,7 +118,7 @@ class Chunks:
     def accepted(self, heads: DataFrame) -> DataFrame:
         """Return the lines of placed chunks as rows of `node_journal_line`, in its order in each task.
 
-        Reads:  SEGMENT, n, namespace, bucket, source of segments.
+        Reads:  KEY, n, namespace, bucket, source of segments.
         Gives:  the columns of `node_journal_line` without those that the writing run adds.
         Rows:   one per line.
         """

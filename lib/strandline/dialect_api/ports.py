@@ -106,6 +106,3 @@ class Jobs(Protocol):
 
     def few(self, frame: DataFrame, most: int) -> list[Row] | None:
         """Return the rows if there are at most `most`, else None. The caller bounds their size."""
-
-    def unpersist(self, frame: DataFrame) -> None:
-        """Release what `persist` or `checkpoint` computed."""

@@ -65,11 +65,6 @@ class SparkJobs:
         rows = frame.limit(most + 1).collect()
         return rows if len(rows) <= most else None
 
-    def unpersist(self, frame: DataFrame) -> None:
-        """Release a frame of `persist` or `checkpoint`."""
-        frame.unpersist()
-        self._persisted = [each for each in self._persisted if each is not frame]
-
     def __enter__(self) -> Self:
         return self
 

@@ -145,12 +145,12 @@ def _judged(kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, reques
     facts = _with_stored_check(kept.where(~chunks.is_chunk()), tables, jobs, request)
     of_chunks = jobs.checkpoint(chunks.judged(kept), "lines")
     regular = Chunks(kept, of_chunks.where("is_regular"), kernels.is_strict(scan.options))
-    tallied = jobs.checkpoint(elements.tally(facts).unionByName(chunks.tally(of_chunks)), "lines")
+    tallied = _tallied(facts, of_chunks, jobs)
     totals = _totals(tallied, jobs)
     if totals["irregular"]:
         found = regular.one_by_one(of_chunks.where("NOT is_regular"))
         facts = facts.unionByName(jobs.persist(found, "lines"))
-        tallied = _tallied(facts, regular, jobs)
+        tallied = _tallied(facts, regular.judged, jobs)
         totals = _totals(tallied, jobs)
     if not totals["last_part"]:
         return _Judged(facts, regular, tallied, totals)
@@ -166,13 +166,13 @@ def _judged(kept: DataFrame, scan: InputScan, tables: Tables, jobs: Jobs, reques
     if is_broken or totals["borders"]:
         first_lines = jobs.checkpoint(borders.checked(facts, claimed), "borders")
         facts = facts.where("NOT border").unionByName(first_lines)
-        tallied = _tallied(facts, regular, jobs)
+        tallied = _tallied(facts, regular.judged, jobs)
         totals = _totals(tallied, jobs)
     return _Judged(facts, regular, tallied, totals, measured)
 
 
-def _tallied(facts: DataFrame, regular: Chunks, jobs: Jobs) -> DataFrame:
-    return jobs.checkpoint(elements.tally(facts).unionByName(chunks.tally(regular.judged)), "lines")
+def _tallied(facts: DataFrame, of_chunks: DataFrame, jobs: Jobs) -> DataFrame:
+    return jobs.checkpoint(elements.tally(facts).unionByName(chunks.tally(of_chunks)), "lines")
 
 
 def _totals(tallied: DataFrame, jobs: Jobs) -> dict[str, int]:

@@ -16,6 +16,7 @@ from strandline.dialects.sdmp.spark.elements import (
     IRREGULAR,
     with_line_facts,
 )
+from strandline.dialects.sdmp.spark.heads import namespace
 from strandline.frames.buckets import bucket_of
 from strandline.frames.layout import in_order
 from strandline.frames.lift import map_batches
@@ -24,7 +25,7 @@ from strandline.kernels.pieces import PIECE_FIELDS
 CHUNK_LINES: Final = 1024
 """Lines of a chunk, 200 KB: few enough for the rows of one batch, and so many that joins have little to do."""
 LINE_ORDER: Final = ("bucket", "namespace", "n")
-"""The write order of `node_journal_line`."""
+"""The write order of `node_journal_line`, as far as a chunk has it."""
 KEY: Final = ("file_no", "part")
 """The key of a chunk in a run: each chunk is a part of its file."""
 
@@ -43,14 +44,13 @@ def judged(kept: DataFrame) -> DataFrame:
     """Keep what is known of chunks, without their bytes.
 
     Reads:  the elements with their facts.
-    Gives:  file_no, part, node, size, is_regular, is_later (a part is before it), number (of its first line; null: line
-            1), last_hash, last_line (BINARY), lines.
+    Gives:  KEY, node, is_regular, number (of its first line; null: line 1), last_hash, last_line (BINARY), lines.
     Rows:   one per chunk.
     """
     last_line = F.substring("raw", -kernels.CHUNK_LINE_BYTES, kernels.CHUNK_LINE_BYTES - 1)
     return kept.where(is_chunk()).select(
-        *KEY, "node", "size", (F.col("code") == 0).alias("is_regular"), F.col("border").alias("is_later"),
-        F.col("expected").alias("number"), F.col("hash").alias("last_hash"), last_line.alias("last_line"),
+        *KEY, "node", (F.col("code") == 0).alias("is_regular"), F.col("expected").alias("number"),
+        F.col("hash").alias("last_hash"), last_line.alias("last_line"),
         (F.col("idx") + 1).alias("lines"),
     )  # fmt: skip
 
@@ -66,10 +66,9 @@ def tally(chunks: DataFrame) -> DataFrame:
 
 def heads(chunks: DataFrame, buckets: int) -> DataFrame:
     """Shape regular chunks to `heads.segments`: each is a segment of its own."""
-    namespace = F.concat(F.lit("node:"), F.col("node"))
     return chunks.select(
-        *_segment(), F.concat_ws(":", *_segment()).alias("head_id"), namespace.alias("namespace"), "node", "number",
-        F.lit(None).cast("string").alias("since"), "lines", bucket_of(namespace, buckets).alias("bucket"),
+        *_segment(), F.concat_ws(":", *_segment()).alias("head_id"), namespace().alias("namespace"), "node", "number",
+        F.lit(None).cast("string").alias("since"), "lines", bucket_of(namespace(), buckets).alias("bucket"),
         F.lit(True).alias("is_chunk"),
     )  # fmt: skip
 

@@ -9,14 +9,15 @@ from typing import Any, TypeAlias
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
+from strandline.contracts.load import contract
 from strandline.dialect_api.admission import AdmitRequest, TableInsert
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark import elements, records, resources
 from strandline.dialects.sdmp.spark.batch import Batch
-from strandline.dialects.sdmp.spark.chunks import LINE_ORDER, is_whole_chunk
+from strandline.dialects.sdmp.spark.chunks import is_whole_chunk
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES
-from strandline.frames.layout import in_order
+from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_record_source
 
 Totals: TypeAlias = Mapping[str, Any]
@@ -79,7 +80,7 @@ def _line_insert(batch: Batch, tables: Tables, jobs: Jobs, found: Totals) -> Tab
         chunk_rows, *others = rows
         rows = [chunk_rows]
         if others:
-            rows.append(in_order(reduce(DataFrame.unionByName, others), (*LINE_ORDER, "record_id")))
+            rows.append(laid_out(reduce(DataFrame.unionByName, others), contract(LINES)))
         presorted = True
     return TableInsert(
         LINES, reduce(DataFrame.unionByName, rows), buckets, bounds, presorted=presorted, derived_keys=derived

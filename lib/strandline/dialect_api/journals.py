@@ -29,6 +29,7 @@ class NextCommit:
 
     `rows` have the columns of the record table, without those that the writing run adds, and `next_n`: the position
     after that tip, the same for all rows of a journal. A row is inserted only if its journal has nothing at `next_n`.
+    The rows of a bucket are in one partition, in the write order of the table.
     `bounds` are its least and greatest value, `buckets` those of the rows, `count` the number of rows, `authored` that
     number without first records of journals. `whole` says that nothing is left to write after this commit.
     """

@@ -149,7 +149,7 @@ class _Ingest:
         self._context.faults.reach("ingest.quarantine")
         if writer is not None:
             self._authored = write_local_journals(
-                self._store, self._dialect.info.record_table, writer, self._request.options, self._context
+                self._store, self._dialect.info, writer, self._request.options, self._context
             )
         counts = {
             **counts_of(admission, merged, len(selection.refused)),

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
+from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.journals import AuthorScope, WritesJournals
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -28,7 +29,7 @@ class WrittenJournals:
 
 
 def write_local_journals(
-    store: TableStore, table: str, writer: WritesJournals, options: object, context: RunContext, *,
+    store: TableStore, info: DialectInfo, writer: WritesJournals, options: object, context: RunContext, *,
     with_peers: bool = False,
 ) -> WrittenJournals:  # fmt: skip
     """Write what local nodes announce, and `with_peers` what their peers name, until nothing is left.
@@ -38,6 +39,14 @@ def write_local_journals(
 
     Raises: FaultError WRITE_CONFLICT after the last attempt.
     """
+    # A run without input can have much to write.
+    with store.sized(sum(map(store.stored_bytes, info.ingest_tables))):
+        return _write(store, info.record_table, writer, options, context, with_peers=with_peers)
+
+
+def _write(
+    store: TableStore, table: str, writer: WritesJournals, options: object, context: RunContext, *, with_peers: bool
+) -> WrittenJournals:  # fmt: skip
     version = store.version(table)
     start = version if with_peers else None
     stopped = _stopped(store, writer, options, context, version)

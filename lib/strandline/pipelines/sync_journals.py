@@ -39,14 +39,13 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
     Raises: UsageError (the lake is foreign), FaultError WRITE_CONFLICT, OUT_NOT_WRITABLE.
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
-    writer, options, table = writer_of(dialect, request.options), request.options, dialect.info.record_table
-    with store.sized(store.stored_bytes(table)):
-        journals = write_local_journals(store, table, writer, options, context, with_peers=True)
+    writer, options = writer_of(dialect, request.options), request.options
+    journals = write_local_journals(store, dialect.info, writer, options, context, with_peers=True)
     asking = ReduceRequest(options={dialect.info.name: options})
     done = reduce.reduce_tables(store, (dialect,), asking, context)
     written: dict[str, Written] = dict(done.written)
     if journals.written is not None:
-        written = {table: journals.written, **written}
+        written = {dialect.info.record_table: journals.written, **written}
     counts = {"authored": journals.authored, "reduced": done.counts["reduced"]}
     members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in journals.stopped.items()}}
     if request.requests is not None:

@@ -105,10 +105,10 @@ def run(
         )  # fmt: skip
     for dialect in dialects:
         options = request.options.get(dialect.info.name)
-        writer, table = journal_writer(dialect, options), dialect.info.record_table
+        writer = journal_writer(dialect, options)
         if writer is not None:
-            journals = write_local_journals(store, table, writer, options, context, with_peers=True)
-            totals.add_journals(table, journals)
+            journals = write_local_journals(store, dialect.info, writer, options, context, with_peers=True)
+            totals.add_journals(dialect.info.record_table, journals)
     reducing = ReduceRequest(files=request.files, options=request.options, walk_entries=request.walk_entries)
     done = reduce.reduce_tables(store, dialects, reducing, context)
     totals.add(done.written)

@@ -120,16 +120,16 @@ class TableStore(TableReads):
     ) -> Written:
         """Append to journals: all rows of a namespace, or none if it has grown since its tip was read.
 
-        Reads: the columns of the table and `next_<layout column>`, see `contracts.merge.continue_merge_sql`.
+        Reads: the columns of the table and `next_<layout column>`, see `contracts.merge.continue_merge_sql`. The rows
+        of a bucket are in one task, in the write order of the table.
         """
         described = contract(table)
         sql = continue_merge_sql(
             described, target=self.target(table), source=self._view(table), buckets=buckets, bounds=bounds
         )
-        sorted_rows = laid_out(with_run(rows, described, self.run_id), described)
-        return self._merge(
-            described, sql, sorted_rows, buckets, {REPARTITION: "false"}, lay_out=False, once=True
-        )
+        rows = with_run(rows, described, self.run_id)
+        settings = {REPARTITION: "false", OPEN_FILES: str(BUCKETS_PER_TASK)}
+        return self._merge(described, sql, rows, buckets, settings, lay_out=False, once=True)
 
     def insert_at_slot(self, table: str, rows: DataFrame, buckets: tuple[int, ...], column: str) -> Written:
         """Insert all rows of a namespace, or none if a stored one has the value of `slot` in `column`.

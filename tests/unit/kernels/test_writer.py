@@ -7,17 +7,15 @@ from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import parse_line
 from strandline.dialects.sdmp.kernels import WRITTEN_SCHEMA, write_lines
 
-KNOWN = 2
-
 
 def rows_of(lines, known, namespace=None):
     """The rows that make the kernel write all lines after the first `known`."""
     node = lines[0].decode()
-    tip = [lines[known - 1].decode(), *[None] * len(lines)]
+    tip = [lines[known - 1].decode() if known else None, *[None] * len(lines)]
     return [
         {
             "namespace": namespace or f"node:{node}", "bucket": 3, "n": n, "author_fp": line.author,
-            "resource_id": line.resource, "origin": "announced", "next_n": known + 1, "is_cut": False,
+            "resource_id": line.resource, "origin": "announced", "next_n": known + 1,
             "tip_line": tip[n - known - 1],
         }
         for n, line in enumerate(map(parsed, lines[known:]), start=known + 1)
@@ -25,7 +23,7 @@ def rows_of(lines, known, namespace=None):
 
 
 def parsed(raw):
-    return parse_line(raw, "0.9" if b"@" not in raw[:64] and len(raw) == 194 else "0.12")
+    return parse_line(raw, "0.9" if len(raw) in (64, 194) else "0.12")
 
 
 def written(rows, size):
@@ -35,17 +33,20 @@ def written(rows, size):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
-def test_lines_continue_the_tips_of_journals_of_both_profiles(size):
+@pytest.mark.parametrize(
+    "known", [(2, 2, 2), (0, 0, 0), (0, 3, 1), (1, 0, 5)], ids="{0[0]}, {0[1]}, {0[2]} held".format
+)
+def test_lines_continue_the_tips_of_journals_of_both_profiles_and_begin_with_line_1(size, known):
     journals = [list(synthetic(number, 6, profile)) for number, profile in enumerate(("0.9", "0.12", "0.9"))]
-    rows = [row for lines in journals for row in rows_of(lines, KNOWN)]
+    rows = [row for lines, held in zip(journals, known, strict=True) for row in rows_of(lines, held)]
     expected = [
         row
         | {
             "profile": "0.9" if len(lines[0]) == 64 else "0.12", "record_id": line.record_id,
             "line_number": line.number, "line_hash": line.hash,
         }
-        for lines in journals
-        for row, line in zip(rows_of(lines, KNOWN), map(parsed, lines[KNOWN:]), strict=True)
+        for lines, held in zip(journals, known, strict=True)
+        for row, line in zip(rows_of(lines, held), map(parsed, lines[held:]), strict=True)
     ]  # fmt: skip
     found = written(rows, size)
     assert list(found[0]) == WRITTEN_SCHEMA.names
@@ -63,8 +64,15 @@ def test_what_is_no_journal_of_a_node_is_a_wrong_call():
 @pytest.mark.parametrize(
     "order", [(1, 0, 2, 3), (0, 2, 3), (0, 1, 4, 5, 2, 3), (2, 3)], ids=["swapped", "gap", "torn", "no tip"]
 )
-def test_rows_that_do_not_follow_each_other_are_never_written(order):
-    first, second = (rows_of(list(synthetic(number, 6)), KNOWN) for number in range(2))
+@pytest.mark.parametrize("known", [2, 0], ids="{} held".format)
+def test_rows_that_do_not_follow_each_other_are_never_written(order, known):
+    first, second = (rows_of(list(synthetic(number, 4 + known)), known) for number in range(2))
     every = [*first, *second]
     with pytest.raises(ValueError, match="do not follow"):
         written([every[place] for place in order], 2)
+
+
+def test_line_1_is_at_position_1():
+    rows = [row | {"n": row["n"] + 1} for row in rows_of(list(synthetic(0, 4)), 0)]
+    with pytest.raises(ValueError, match="do not follow"):
+        written(rows, 9)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from strandline.dialects.sdmp.types import Profile
 
 _KEPT: Final = {
     "namespace": pa.string(), "bucket": pa.int32(), "n": pa.int64(), "author_fp": pa.string(),
-    "resource_id": pa.string(), "origin": pa.string(), "next_n": pa.int64(), "is_cut": pa.bool_(),
+    "resource_id": pa.string(), "origin": pa.string(), "next_n": pa.int64(),
 }  # fmt: skip
 _MADE: Final = {
     "profile": pa.string(), "record_id": pa.binary(), "line_number": pa.string(), "line_hash": pa.string(),
@@ -27,7 +27,7 @@ WRITTEN_SCHEMA: Final = pa.schema(_KEPT | _MADE)
 def write_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the lines that continue journals, one per row, in the order of the rows.
 
-    Reads:  namespace, bucket, n, author_fp, resource_id, origin, next_n, is_cut, without nulls; tip_line: in the first
+    Reads:  namespace, bucket, n, author_fp and resource_id (both null: line 1), origin, next_n; tip_line: in the first
             row of a journal the line that it follows, else null. All rows of a journal follow each other, by n.
     Gives:  WRITTEN_SCHEMA.
 
@@ -45,15 +45,13 @@ def write_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made: dict[str, list[object]] = {name: [] for name in _MADE}
         first = 0
         for namespace, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
-            journal.go_on(namespace, tips[first], positions[first:end])
-            lines, numbers, hashes = zip(
-                *chained(journal.number, zip(authors[first:end], resources[first:end], strict=True), journal.profile),
-                strict=True,
-            )  # fmt: skip
-            journal.number = hashes[-1]
+            lines = journal.go_on(
+                namespace, tips[first], positions[first:end], authors[first:end], resources[first:end]
+            )
+            raws, numbers, hashes = zip(*lines, strict=True)
             # In 0.9 the hash of a line is its record id in hex.
-            ids = map(bytes.fromhex, hashes) if journal.profile == "0.9" else map(record_id, lines)
-            made["profile"].extend([journal.profile] * len(lines))
+            ids = map(bytes.fromhex, hashes) if journal.profile == "0.9" else map(record_id, raws)
+            made["profile"].extend([journal.profile] * len(raws))
             made["record_id"].extend(ids)
             made["line_number"].extend(numbers)
             made["line_hash"].extend(hashes)
@@ -64,23 +62,40 @@ def write_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class _Journal:
-    """The journal that is being continued: `number` is the hash of its last line."""
+    """The journal that is being continued, at its line `_n` with the hash `_number`."""
 
     def __init__(self) -> None:
         self._namespace = ""
         self._n = 0
+        self._number = ""
         self.profile: Profile = "0.9"
-        self.number = ""
 
-    def go_on(self, namespace: str, tip_line: str | None, positions: NDArray[np.int64]) -> None:
-        """Go on with rows at these positions: of this journal, or of the next one, which begin with its tip."""
-        if tip_line is not None:
-            profile = profile_of(namespace.removeprefix("node:"))
+    def go_on(
+        self,
+        namespace: str,
+        tip_line: str | None,
+        positions: NDArray[np.int64],
+        authors: Sequence[Any],
+        resources: Sequence[Any],
+    ) -> list[tuple[bytes, str | None, str]]:
+        """Return (line, number, hash) of each row: of this journal, or of the next one from its tip or line 1 on."""
+        fingerprint = namespace.removeprefix("node:")
+        is_line_1 = authors[0] is None
+        if tip_line is not None or is_line_1:
+            profile = profile_of(fingerprint)
             if profile is None:
                 raise ValueError("the namespace must be that of a node of one of the profiles")
-            self._namespace, self._n, self.profile = namespace, int(positions[0]) - 1, profile
-            self.number = line_hash(tip_line.encode("ascii"), profile)
+            self._namespace, self.profile = namespace, profile
+            self._n = 0 if tip_line is None else int(positions[0]) - 1
+            self._number = line_hash((tip_line or fingerprint).encode("ascii"), profile)
         after = self._n + len(positions)
         if namespace != self._namespace or not np.array_equal(positions, np.arange(self._n + 1, after + 1)):
             raise ValueError(f"the rows of {namespace} do not follow each other")
         self._n = after
+        lines: list[tuple[bytes, str | None, str]] = []
+        if is_line_1:
+            lines.append((fingerprint.encode("ascii"), None, self._number))
+        pairs = zip(authors[len(lines) :], resources[len(lines) :], strict=True)
+        lines.extend(chained(self._number, pairs, self.profile))
+        self._number = lines[-1][-1]
+        return lines

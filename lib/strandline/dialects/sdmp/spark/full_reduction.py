@@ -27,11 +27,7 @@ def from_all(lines: DataFrame, jobs: Jobs) -> ReducedRows:
     """
     counts = jobs.checkpoint(journal_rows.counted(lines), "lines of journals")
     is_forked = F.col("line_count") > F.col("top_n")
-    ends = lines.join(
-        counts.where(~is_forked).select("namespace", F.col("top_n").alias("n")),
-        ["namespace", "n"],
-        "left_semi",
-    )
+    ends = journal_rows.at_top(lines, counts.where(~is_forked))
     forks = fork_counts = None
     if jobs.row(counts.agg(F.count(F.when(is_forked, 1)).alias("rows")))["rows"]:
         forked = lines.join(counts.where(is_forked).select("namespace"), "namespace", "left_semi")

@@ -21,14 +21,68 @@ def from_state(
 ) -> ReducedRows:  # fmt: skip
     """Reduce journals from their stored rows and new lines.
 
+    A journal whose greatest n equals its number of lines has no fork and one leaf, the line at that n. Only other
+    journals need joins of lines with lines.
+
     Reads:  new_lines: LINE_COLUMNS; touched: namespace, bucket, new_lines (BIGINT), top_n; old: stored rows of
             `node_journal`.
     Rows:   one journal per row of `touched`, one fork per forked line with a new successor.
     """
+    before = old.select(
+        "namespace",
+        F.col("line_count").alias("old_lines"),
+        F.col("pair_count").alias("old_pairs"),
+        F.col("fork_count").alias("old_forks"),
+        F.when(F.col("fork_count") > 0, F.col("common_n")).alias("old_fork_n"),
+        F.col("tip_n").alias("old_top_n"),
+    )
+    zero = F.lit(0).cast("bigint")
+    line_count = F.col("new_lines") + F.coalesce("old_lines", zero)
+    # The greatest of a number and null is the number.
+    is_forked = line_count > F.greatest("top_n", "old_top_n")
+    grown = jobs.checkpoint(
+        touched.join(before, "namespace", "left").withColumns(
+            {"line_count": line_count, "is_forked": is_forked}
+        ),
+        "stored counts",
+    )
+    ends = journal_rows.as_tip(journal_rows.at_top(new_lines, grown.where("NOT is_forked")))
+    forks = fork_counts = None
+    if jobs.has_rows(grown.where("is_forked")):
+        forked = grown.where("is_forked").select("namespace")
+        its_lines = new_lines.join(forked, "namespace", "left_semi")
+        candidates = _candidates(its_lines, old.join(forked, "namespace", "left_semi"), jobs)
+        ends = ends.select(*candidates.columns).unionByName(journal_rows.leaves(candidates, its_lines))
+        forks = _new_forks(its_lines, candidates, buckets, tables, jobs, scope)
+        fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
+    ends = jobs.checkpoint(ends, "leaves")
+    journals = (
+        grown.join(journal_rows.tips(ends), "namespace")
+        .join(journal_rows.leaf_arrays(ends), "namespace")
+        .join(_new_pairs(new_lines, old, buckets, tables, jobs, scope), "namespace", "left")
+    )
+    journals = with_forks(journals, fork_counts)
+    return ReducedRows(
+        journals.withColumns(
+            {
+                "pair_count": F.coalesce("pairs", zero) + F.coalesce("old_pairs", zero),
+                "fork_count": F.col("fork_count") + F.coalesce("old_forks", zero),
+                "fork_n": F.least("fork_n", "old_fork_n"),
+            }
+        ),
+        forks,
+    )
+
+
+def _candidates(new_lines: DataFrame, old: DataFrame, jobs: Jobs) -> DataFrame:
+    """Return what may be a leaf of a forked journal: its stored leaves and its new lines.
+
+    Gives:  namespace, n, record_id, profile, line_hash, and the columns of a tip.
+    """
     known_leaves = old.select("*", F.posexplode("leaves").alias("place", "leaf"))
     is_tip = F.col("place") == 0
     null = F.lit(None).cast("string")
-    candidates = known_leaves.select(
+    stored = known_leaves.select(
         "namespace",
         F.col("leaf.n").alias("n"),
         F.col("leaf.record_id").alias("record_id"),
@@ -39,38 +93,8 @@ def from_state(
             for name in ("tip_number", "tip_line", "tip_hash")
         ),
     )
-    columns = candidates.columns
-    candidates = jobs.checkpoint(
-        candidates.unionByName(journal_rows.as_tip(new_lines).select(*columns)), "candidates for leaves"
-    )
-    ends = jobs.checkpoint(journal_rows.leaves(candidates, new_lines), "leaves")
-    forks = _new_forks(new_lines, candidates, buckets, tables, jobs, scope)
-    fork_counts = None if forks is None else _new_fork_counts(forks, buckets, tables)
-    before = old.select(
-        "namespace",
-        F.col("line_count").alias("old_lines"),
-        F.col("pair_count").alias("old_pairs"),
-        F.col("fork_count").alias("old_forks"),
-        F.when(F.col("fork_count") > 0, F.col("common_n")).alias("old_fork_n"),
-    )
-    zero = F.lit(0).cast("bigint")
-    journals = (
-        touched.join(before, "namespace", "left")
-        .join(journal_rows.tips(ends), "namespace")
-        .join(journal_rows.leaf_arrays(ends), "namespace")
-        .join(_new_pairs(new_lines, old, buckets, tables, jobs, scope), "namespace", "left")
-    )
-    journals = with_forks(journals, fork_counts)
-    return ReducedRows(
-        journals.withColumns(
-            {
-                "line_count": F.col("new_lines") + F.coalesce("old_lines", zero),
-                "pair_count": F.coalesce("pairs", zero) + F.coalesce("old_pairs", zero),
-                "fork_count": F.col("fork_count") + F.coalesce("old_forks", zero),
-                "fork_n": F.least("fork_n", "old_fork_n"),
-            }
-        ),
-        forks,
+    return jobs.checkpoint(
+        stored.unionByName(journal_rows.as_tip(new_lines).select(*stored.columns)), "candidates for leaves"
     )
 
 
@@ -99,7 +123,9 @@ def _new_pairs(
     )["names"]
     if len(names) <= _MAX_NAMED_JOURNALS:
         older = older.where(F.col("namespace").isin(*names))
-    known = older.join(delivered, pair).distinct().groupBy("namespace").agg(F.count(F.lit(1)).alias("known"))
+    known = (
+        delivered.join(older, pair, "left_semi").groupBy("namespace").agg(F.count(F.lit(1)).alias("known"))
+    )
     added = F.col("delivered") - F.coalesce("known", F.lit(0))
     return counts.join(known, "namespace", "left").select("namespace", added.alias("pairs"))
 

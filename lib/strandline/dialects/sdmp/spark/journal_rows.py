@@ -34,6 +34,14 @@ def counted(lines: DataFrame) -> DataFrame:
     )
 
 
+def at_top(lines: DataFrame, counts: DataFrame) -> DataFrame:
+    """Keep the lines at the greatest n of their journals.
+
+    Reads:  lines: LINE_COLUMNS; counts: namespace, top_n.  Rows: one per row of `counts` without a fork.
+    """
+    return lines.join(counts.select("namespace", F.col("top_n").alias("n")), ["namespace", "n"], "left_semi")
+
+
 def pair_counts(lines: DataFrame) -> DataFrame:
     """Count the distinct pairs of each journal.
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialect_api.journals import AuthorScope, NextCommit
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
-from strandline.dialects.sdmp.spark import journal_rows, records
+from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows, only_nodes
 from strandline.dialects.sdmp.spark.peers import named_by_peers
 from strandline.dialects.sdmp.spark.positions import LINES
@@ -82,24 +82,25 @@ def next_commit(options: object, tables: Tables, jobs: Jobs, scope: AuthorScope)
     if scope.start is not None and with_peers:
         named = named_by_peers(local, with_peers, tables, scope.start).where("taken")
         found.append(_new_pairs(named, lines, resources))
-    placed = _with_place(reduce(DataFrame.unionByName, found), local.limit)
-    ends = jobs.checkpoint(_ends(nodes, lines), "tips")
-    rows, first = _new_lines(placed, ends, jobs)
+    # Persisted because of what they come from: joins of all that nodes hold with all that they have written.
+    pending = jobs.persist(reduce(DataFrame.unionByName, found), "pairs to write")
+    counts = pending.groupBy("namespace").agg(F.count(F.lit(1)).alias("pairs"))
+    journals = jobs.checkpoint(_ends(nodes, lines).join(counts, "namespace"), "tips")
     total = jobs.row(
-        rows.agg(
-            F.count(F.lit(1)).alias("count"),
+        journals.agg(
+            F.sum(F.least("pairs", F.lit(local.limit))).alias("authored"),
+            F.count(F.when(_has_no_line(), 1)).alias("first"),
             F.collect_set("bucket").alias("buckets"),
             F.min("next_n").alias("low"),
             F.max("next_n").alias("high"),
-            F.max("is_cut").alias("is_cut"),
+            F.max(F.col("pairs") > local.limit).alias("is_cut"),
         )
     )
-    if not total["count"]:
+    if not total["authored"]:
         return None
-    bare = jobs.row(first.agg(F.count(F.lit(1)).alias("count")))["count"]
     return NextCommit(
-        rows.drop("is_cut").unionByName(first), tuple(sorted(total["buckets"])), (total["low"], total["high"]),
-        total["count"] + bare, total["count"], whole=not total["is_cut"],
+        _new_lines(pending, journals, local.limit), tuple(sorted(total["buckets"])), (total["low"], total["high"]),
+        total["authored"] + total["first"], total["authored"], whole=not total["is_cut"],
     )  # fmt: skip
 
 
@@ -151,25 +152,11 @@ def _pairs(rows: DataFrame) -> DataFrame:
     return rows.where("author_fp IS NOT NULL").select(*PAIR)
 
 
-def _with_place(pairs: DataFrame, limit: int) -> DataFrame:
-    """Keep the first pairs of each journal in the writing order, at most `limit`.
-
-    Reads:  PAIR and ORDER.
-    Gives:  PAIR, is_new, place (from 1), is_cut (the last one that is kept, and more are left).
-    Rows:   those of a namespace follow each other in one partition, by place.
-    """
-    order = Window.partitionBy("namespace").orderBy(*ORDER)
-    place, has_more = F.row_number().over(order).cast("bigint"), F.lead("is_new").over(order).isNotNull()
-    every = pairs.select(*PAIR, "is_new", place.alias("place"), has_more.alias("has_more"))
-    kept = every.where(F.col("place") <= limit)
-    return kept.withColumn("is_cut", F.col("has_more") & (F.col("place") == limit)).drop("has_more")
-
-
 def _ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
     """Give the end of each local journal: the tip of its trunk, or the fingerprint if no line is stored.
 
     Reads:  nodes: node, namespace, bucket; lines: the lines of these nodes.
-    Gives:  node, namespace, bucket, tip_n, tip_line, next_n (1 if no line is stored, else tip_n + 1).
+    Gives:  namespace, bucket, tip_line (null if no line is stored), next_n (the position after the tip).
     Rows:   one per node.
     """
     tops = lines.groupBy("namespace").agg(F.max("n").alias("n"))
@@ -177,32 +164,34 @@ def _ends(nodes: DataFrame, lines: DataFrame) -> DataFrame:
         journal_rows.as_tip(lines.join(F.broadcast(tops), ["namespace", "n"], "left_semi"))
     )
     return nodes.join(tips.select("namespace", "tip_n", "tip_line"), "namespace", "left").select(
-        "node",
-        "namespace",
-        "bucket",
-        F.coalesce("tip_n", F.lit(1)).alias("tip_n"),
-        F.coalesce("tip_line", "node").alias("tip_line"),
-        (F.coalesce("tip_n", F.lit(0)) + 1).cast("bigint").alias("next_n"),
+        "namespace", "bucket", "tip_line", (F.coalesce("tip_n", F.lit(0)) + 1).cast("bigint").alias("next_n")
     )
 
 
-def _new_lines(pairs: DataFrame, journal_ends: DataFrame, jobs: Jobs) -> tuple[DataFrame, DataFrame]:
-    """Make the lines that continue each journal, and line 1 of each journal without stored lines.
+def _has_no_line() -> Column:
+    return F.col("next_n") == 1
 
-    Reads:  pairs: `_with_place`; journal_ends: `_ends`.
-    Gives:  both: the columns of `node_journal_line` without those that the writing run adds, and next_n; the former
-            also is_cut.
-    Rows:   one per pair; one per journal without stored lines that has a pair.
+
+def _new_lines(pairs: DataFrame, journals: DataFrame, limit: int) -> DataFrame:
+    """Make the lines that continue each journal: those of its first pairs in the writing order, at most `limit`.
+
+    A journal without stored lines begins with line 1, which has no pair.
+
+    Reads:  pairs: PAIR and ORDER; journals: `_ends`.
+    Gives:  the columns of `node_journal_line` without those that the writing run adds, and next_n.
+    Rows:   those of a bucket in one partition, in the write order of the table.
     """
-    is_first = F.col("place") == 1
-    origin = F.when(F.col("is_new"), F.lit("synced")).otherwise(F.lit("announced"))
-    # A broadcast keeps the order that the kernel needs; nothing may be shuffled in between.
-    continued = pairs.join(F.broadcast(journal_ends), "namespace").select(
-        "namespace", "bucket", (F.col("tip_n") + F.col("place")).alias("n"), "author_fp", "resource_id",
-        origin.alias("origin"), "next_n", "is_cut", F.when(is_first, F.col("tip_line")).alias("tip_line"),
+    first = journals.where(_has_no_line()).select("namespace")
+    # A null is less than any value: line 1 comes first.
+    rows = pairs.unionByName(first, allowMissingColumns=True).join(F.broadcast(journals), "namespace")
+    order = Window.partitionBy("bucket", "namespace").orderBy(*ORDER)
+    placed = rows.repartition("bucket").withColumn("place", F.row_number().over(order).cast("bigint"))
+    has_pair = F.col("author_fp").isNotNull()
+    # Nothing may be shuffled from here on: the kernel needs the rows of a journal one after the other.
+    continued = placed.where(F.col("place") <= limit + F.when(_has_no_line(), 1).otherwise(0)).select(
+        "namespace", "bucket", (F.col("next_n") + F.col("place") - 1).alias("n"), "author_fp", "resource_id",
+        F.when(~has_pair, "implied").when(F.col("is_new"), "synced").otherwise("announced").alias("origin"),
+        "next_n", F.when(F.col("place") == 1, F.col("tip_line")).alias("tip_line"),
     )  # fmt: skip
     made = map_batches(continued, kernels.write_lines, kernels.WRITTEN_SCHEMA)
-    rows = jobs.checkpoint(made.withColumn("source", F.lit(None).cast("string")), "journal lines")
-    bare = journal_ends.where("next_n = 1").join(rows.select("namespace"), "namespace", "left_semi")
-    first = records.as_node_journal_line(records.implied(bare), origin="implied")
-    return rows, first.withColumn("next_n", F.lit(1).cast("bigint"))
+    return made.withColumn("source", F.lit(None).cast("string"))

@@ -174,6 +174,20 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             Bar(most=11, aim=10),
             "The two ingests of figure 12, in one JVM of fixed heap.",
         ),
+        36: Described(
+            "growth-fivefold",
+            "ingest of fifty million lines",
+            "ingest of ten million lines",
+            Bar(most=5.5, aim=5),
+            "In one JVM of fixed heap. The memory of workers is shown beside, as in figure 12.",
+        ),
+        37: Described(
+            "skew",
+            "ingest of lines of which nine of ten are in one journal",
+            "ingest of as many lines, spread evenly",
+            Bar(most=1.3, aim=1.0),
+            "All other journals are as long as those of the even spread.",
+        ),
     }
     | BY_HAND
     | LOGS

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 CHUNKS = 10
 """Parts of the largest input: each is `journals` journals."""
 
+LARGEST = 50
+"""Parts of the input of figure 36 alone."""
+
 FEWEST = 20
 
 

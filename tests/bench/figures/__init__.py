@@ -16,6 +16,7 @@ from bench.figures import (
     contexts,
     device_lakes,
     devices,
+    growth,
     ingest,
     large,
     logs,
@@ -26,7 +27,7 @@ from bench.figures import (
     signatures,
     tip,
 )
-from bench.sizes import CHUNKS, WARM, WARM_LARGE, Sizes
+from bench.sizes import CHUNKS, LARGEST, WARM, WARM_LARGE, Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ GROUPS: Final = (
     Group(frozenset({23, 27}), own.measure, 1, False, WARM_LARGE),
     Group(frozenset({24, 26, 33}), moving.measure, CHUNKS // 2, False, WARM_LARGE),
     Group(frozenset({34}), scale_out.measure, 1, False, WARM_LARGE),
+    Group(frozenset({36}), growth.measure, LARGEST, False, WARM_LARGE),
+    Group(frozenset({37}), growth.measure, 2, True, WARM),
     Group(frozenset(range(41, 48)), authorities.measure, 0, False, WARM_LARGE),
     Group(frozenset({48, 49, 50}), authority_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),

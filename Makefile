@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help azure browser frost node s3 wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help azure browser frost node s3 hdfs wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -68,6 +68,9 @@ azure: java $(VENV)/.test ## Read input from Azurite in the node on this machine
 	  echo "next: install Node.js 22 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
 	npm ci --prefix tests/azure --ignore-scripts --no-audit --no-fund --silent
 	$(BIN)/python -m pytest -q -m azure tests/azure
+
+hdfs: java $(VENV)/.test ## Read input from a cluster of HDFS on this machine, and keep a lake in it (fetches 56 MB once, then minutes)
+	$(BIN)/python -m pytest -q -m hdfs tests/hdfs
 
 browser: docs $(BROWSER_VENV)/.ready ## Open the page of `report` and the site in the Chromium on this machine (seconds)
 	$(BROWSER_VENV)/bin/python -m pytest -q -p no:cacheprovider -m browser tests/browser

@@ -44,6 +44,12 @@ class ObjectStore:
     """What Arrow's error has if the process has no credentials, or they gave no token."""
     lists_by_folder: bool = False
     """Whether Arrow lists keys folder by folder: it then follows an empty part of a key without end."""
+    has_folders: bool = False
+    """Whether a folder is there by itself, also before its first file and after its last."""
+    package: str | None = None
+    """The package that reads it, and the extra of the wheel that has it; None: Arrow itself."""
+    hadoop: str = "spark.hadoop.fs.s3a.."
+    """Where Hadoop finds credentials and endpoint."""
 
     @property
     def scheme(self) -> str:
@@ -96,6 +102,12 @@ def _azure(root: str, environ: Mapping[str, str]) -> FileSystem:
     return AzureFileSystem(account_name=account, account_key=key or None, **places)
 
 
+def _hadoop(root: str, _: Mapping[str, str]) -> FileSystem:
+    from strandline.kernels.hdfs_files import HdfsFiles
+
+    return HdfsFiles(root)
+
+
 _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]")
 
 S3: Final = ObjectStore(
@@ -129,6 +141,7 @@ GCS: Final = ObjectStore(
     denied=frozenset(("PERMISSION_DENIED", "UNAUTHENTICATED")),
     missing=frozenset(("NOT_FOUND",)),
     no_token="Could not create a OAuth2 access token",
+    hadoop="spark.hadoop.fs.gs..",
 )
 
 AZURE: Final = ObjectStore(
@@ -149,7 +162,29 @@ AZURE: Final = ObjectStore(
     missing=frozenset(("ContainerNotFound", "BlobNotFound", "ResourceNotFound", "PathNotFound", "FilesystemNotFound")),
     no_token="AuthenticationException",
     lists_by_folder=True,
+    hadoop="spark.hadoop.fs.azure..",
 )  # fmt: skip
 
-STORES: Final = (S3, GCS, AZURE)
+HDFS: Final = ObjectStore(
+    schemes=("hdfs",),
+    # A host with its port, or a name service of Hadoop's configuration.
+    root=re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"),
+    form="hdfs://NAMENODE:PORT/PATH",
+    place="name node",
+    variables="HADOOP_..",
+    rights="HADOOP_USER_NAME, or a ticket of Kerberos by kinit",
+    endpoint="the name node and HADOOP_CONF_DIR",
+    file_system=_hadoop,
+    # The class of Hadoop's exception, the client's own kind of error, or nothing for one of the network.
+    answer=re.compile(
+        r"^(?:(?:Fatal)?RPCError\(\"(?:\w+[.$])*)?(\w+?)(?:Exception|Error)?[\"(]()|\(os error \d+\)|^$|failed to lookup"
+    ),
+    denied=frozenset(("AccessControl", "Authorization", "SASL", "GSSAPI", "NoSASLMechanism", "InvalidToken")),
+    missing=frozenset(("FileNotFound", "InvalidPath")),
+    has_folders=True,
+    package="hdfs-native",
+    hadoop="HADOOP_CONF_DIR, HADOOP_USER_NAME",
+)
+
+STORES: Final = (S3, GCS, AZURE, HDFS)
 BY_SCHEME: Final[Mapping[str, ObjectStore]] = {scheme: store for store in STORES for scheme in store.schemes}

@@ -1,4 +1,4 @@
-"""Objects of a store: looked up, listed and opened through Arrow, by the driver and by tasks.
+"""Objects of a store: looked up, listed and opened by its client, by the driver and by tasks.
 
 A path is `SCHEME://ROOT/KEY` in bytes, as `kernels.object_stores` has it. The key is literal: `?`, `#`, `%` and `*` are
 ordinary characters of it.
@@ -11,7 +11,7 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
@@ -65,11 +65,15 @@ def look_up(path: bytes) -> tuple[ObjectKind | None, int]:
 
 
 def root_exists(path: bytes) -> bool:
-    """Return whether the bucket of a path exists; True if the store does not answer, or may not be asked."""
+    """Return whether the bucket of a path exists, or its folder in a store that has folders.
+
+    True if the store does not answer, or may not be asked.
+    """
     try:
         place = _Place.of(path)
+        asked = place if place.store.has_folders else replace(place, key="")
         with _plain_errors(place.store):
-            [info] = place.files.get_file_info([_Place(place.store, place.root, "", place.files).name])
+            [info] = place.files.get_file_info([asked.name])
     except FileNotFoundError:
         return False
     except OSError:
@@ -181,7 +185,8 @@ def _files(store: ObjectStore, root: str) -> FileSystem:
         with _plain_errors(store):
             return store.file_system(root, os.environ)
     except ImportError:
-        raise OSError(errno.ENOTSUP, "pyarrow is built without this store") from None
+        lacks = f"{store.package} is missing" if store.package else "pyarrow is built without this store"
+        raise OSError(errno.ENOTSUP, lacks) from None
 
 
 @contextmanager
@@ -208,7 +213,7 @@ def _told(store: ObjectStore, error: Exception) -> tuple[int, str]:
         if text.startswith("No such file or directory"):
             return errno.ENOENT, "no such object"
         return errno.EIO, f"the store refuses the path ({type(error).__name__})"
-    code, status = found[1], found[2]
+    code, status = found[1] or "", found[2]
     is_denied = code in store.denied or status in ("401", "403")
     number = errno.EACCES if is_denied else errno.ENOENT if code in store.missing else errno.EIO
     return number, store.words_for(code, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,7 +71,7 @@ def objects_of(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:
     Keys with a part that begins with `.` or `_` are skipped below a prefix, but found by a glob. Beside each object
     that is given or matches, its folder is searched for manifests, once: `searched` has the folders.
 
-    Raises: UsageError SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE.
+    Raises: UsageError SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE, STORE_PACKAGE_MISSING.
     """
     with _told(path):
         kind, size = look_up(path)
@@ -154,9 +155,10 @@ def _fits(parts: list[str], pattern: list[str]) -> bool:
 
 def _missing(path: bytes) -> UsageError:
     store = store_of(path)
+    lacks = "no file and no folder" if store.has_folders else f"no object and no {store.place} for"
     return UsageError(
         "SOURCE_MISSING",
-        f"There is no object and no {store.place} for {path_text(path)}.",
+        f"There is {lacks} {path_text(path)}.",
         f"Give an object, a prefix or a quoted glob of {store.form} that exists.",
     )
 
@@ -174,6 +176,12 @@ def _told(path: bytes) -> Iterator[None]:
             f"Set credentials that may list and read it ({store_of(path).rights}).",
         ) from None
     except OSError as error:
+        if error.errno == errno.ENOTSUP and (package := store_of(path).package):
+            raise FaultError(
+                "STORE_PACKAGE_MISSING",
+                f"{path_text(path)} cannot be read: {why_unreadable(error)}.",
+                f"Install it, on each worker, too: pip install {package}, or the wheel with its extra.",
+            ) from None
         raise FaultError(
             "SOURCE_UNREADABLE",
             f"{path_text(path)} cannot be read: {why_unreadable(error)}.",

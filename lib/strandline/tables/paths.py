@@ -21,12 +21,8 @@ LOCAL_URIS: Final = ("file:/", "dbfs:/")
 WILD_SIGNS: Final = ("*", "?", "[")
 
 _NEXT_OF_OTHERS: Final = (
-    "Give an s3://, gs:// or abfss:// URI; or mount it (a volume, a network folder) and give its path."
+    "Give an s3://, gs://, abfss:// or hdfs:// URI; or mount it (a volume, a network folder) and give its path."
 )
-_NEXT: Final = {
-    "hdfs": "Mount it on every worker (the NFS gateway of HDFS) or copy it with `hdfs dfs -get`, and give that path."
-}
-"""What to do about a URI, by scheme."""
 
 
 def path_text(path: bytes) -> str:
@@ -52,7 +48,7 @@ def roots(source: str) -> list[tuple[bytes, bytes | None]]:
         raise UsageError(
             code="SOURCE_NOT_LOCAL",
             message=f"The source is a {scheme}:// URI, of a store that is not supported.",
-            next=_NEXT.get(scheme, _NEXT_OF_OTHERS),
+            next=_NEXT_OF_OTHERS,
         )
     raw = os.fsencode(source)
     if os.path.lexists(raw):

@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help azure browser frost node s3 hdfs wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help azure browser frost node s3 gcs hdfs wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -68,6 +68,9 @@ azure: java $(VENV)/.test ## Read input from Azurite in the node on this machine
 	  echo "next: install Node.js 22 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
 	npm ci --prefix tests/azure --ignore-scripts --no-audit --no-fund --silent
 	$(BIN)/python -m pytest -q -m azure tests/azure
+
+gcs: java $(VENV)/.test ## Follow a prefix of a server of Google Cloud Storage on this machine (fetches 39 MB once, then a minute)
+	$(BIN)/python -m pytest -q -m gcs tests/gcs
 
 hdfs: java $(VENV)/.test ## Read input from a cluster of HDFS on this machine, and keep a lake in it (fetches 56 MB once, then minutes)
 	$(BIN)/python -m pytest -q -m hdfs tests/hdfs

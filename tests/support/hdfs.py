@@ -78,7 +78,9 @@ class Hdfs:
         """Let everyone write to the root."""
         self._ask("PUT", "/", "op=SETPERMISSION&permission=777", user=_SUPER)
 
-    def _ask(self, method: str, path: str, query: str, content: bytes | None = None, user: str = OWNER) -> None:
+    def _ask(
+        self, method: str, path: str, query: str, content: bytes | None = None, user: str = OWNER
+    ) -> None:
         url = f"{self.web}/webhdfs/v1{urllib.parse.quote(path)}?user.name={user}&{query}"
         if content is not None:
             # The name node says which data node takes the bytes.
@@ -108,7 +110,9 @@ def hdfs() -> Iterator[Hdfs]:
         ]  # fmt: skip
         with (
             Path(folder, "log").open("wb") as log,
-            subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, env=quiet) as process,
+            subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, env=quiet
+            ) as process,
         ):
             try:
                 running = _when_told(process, told)

@@ -177,7 +177,8 @@ HDFS: Final = ObjectStore(
     file_system=_hadoop,
     # The class of Hadoop's exception, the client's own kind of error, or nothing for one of the network.
     answer=re.compile(
-        r"^(?:(?:Fatal)?RPCError\(\"(?:\w+[.$])*)?(\w+?)(?:Exception|Error)?[\"(]()|\(os error \d+\)|^$|failed to lookup"
+        r"^(?:(?:Fatal)?RPCError\(\"(?:\w+[.$])*)?(\w+?)(?:Exception|Error)?(?:[\"(]|$)()"
+        r"|\(os error \d+\)|failed to lookup|^$"
     ),
     denied=frozenset(("AccessControl", "Authorization", "SASL", "GSSAPI", "NoSASLMechanism", "InvalidToken")),
     missing=frozenset(("FileNotFound", "InvalidPath")),

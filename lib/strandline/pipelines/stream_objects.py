@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import SparkSession
 
 from strandline.core.errors import FaultError
-from strandline.kernels.objects import root_exists
+from strandline.kernels.objects import root_exists, store_of
 from strandline.session.stores import is_on_databricks, store_jar_missing
 from strandline.tables.paths import path_text
 from strandline.tables.stream import MicroBatch
@@ -22,7 +22,9 @@ _NO_JAR: Final = re.compile(
     r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme|UNSUPPORTED_FILESYSTEM"
 )
 _REFUSAL: Final = re.compile(
-    r"\b(?:AccessDenied|NoAuthWithAWS|AWS\w+|S3|SdkClient|UnknownStore|UnknownHost|ConnectTimeout|Connect)Exception\b"
+    r"\b(?:AccessDenied|NoAuthWithAWS|AWS\w+|S3|SdkClient|UnknownStore|UnknownHost|ConnectTimeout|Connect|Abfs\w+|"
+    r"AzureBlobFileSystem|KeyProvider|TokenAccessProvider|GoogleJsonResponse|StatusRuntime|AccessControl|Standby|"
+    r"SocketTimeout)Exception\b"
 )
 """Classes of the errors of a store that Hadoop cannot list."""
 
@@ -55,7 +57,7 @@ class ObjectSource:
         )  # fmt: skip
 
     def exists(self) -> bool:
-        """Return whether the bucket exists; True if the store does not answer, since it may be back later.
+        """Return whether the bucket, or the folder of HDFS, exists; True if the store does not answer: it may be back.
 
         A prefix without objects is one below which none has appeared yet.
         """
@@ -63,9 +65,10 @@ class ObjectSource:
 
     def gone_error(self) -> FaultError:
         """Return the error for a source that no longer exists."""
+        store = store_of(self.key)
         return FaultError(
             "SOURCE_GONE",
-            f"The bucket of {path_text(self.key)} no longer exists",
+            f"The {'folder' if store.has_folders else f'{store.place} of'} {path_text(self.key)} no longer exists",
             "what was ingested stays; restore it and start the stream again: it continues where it stopped",
         )
 
@@ -79,7 +82,7 @@ class ObjectSource:
         return FaultError(
             "SOURCE_UNREADABLE",
             f"Spark cannot list {path_text(self.key)}: {found[0]}",
-            "give Hadoop the credentials, the region and the endpoint of the store, too (spark.hadoop.fs.s3a..), "
+            f"give Hadoop the credentials and the endpoint of the store, too ({store_of(self.key).hadoop}), "
             "and start the stream again",
         )
 

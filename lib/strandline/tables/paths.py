@@ -21,7 +21,8 @@ LOCAL_URIS: Final = ("file:/", "dbfs:/")
 WILD_SIGNS: Final = ("*", "?", "[")
 
 _NEXT_OF_OTHERS: Final = (
-    "Give an s3://, gs://, abfss:// or hdfs:// URI; or mount it (a volume, a network folder) and give its path."
+    "Give an s3://, gs://, abfss:// or hdfs:// URI; "
+    "or mount it (a volume, a network folder) and give its path."
 )
 
 

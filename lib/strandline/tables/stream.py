@@ -53,7 +53,8 @@ def landing_folder(source: str) -> bytes:
         # Not shown whole: it may hold credentials.
         raise UsageError(
             "SOURCE_NOT_LOCAL",
-            f"stream cannot follow a {source.partition('://')[0]}:// URI, only folders, topics and prefixes of S3",
+            f"stream cannot follow a {source.partition('://')[0]}:// URI, only folders, topics and prefixes of S3, "
+            "Google Cloud Storage, Azure and HDFS",
             "mount the store (a volume, a network folder) and give the mounted path",
         )
     folder = os.path.abspath(os.fsencode(source))

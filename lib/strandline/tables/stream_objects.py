@@ -19,26 +19,19 @@ from strandline.tables.stream import PATTERN, MicroBatch, listed, listing, start
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-_TESTED: Final = re.compile(r"s3://")
-"""The store whose prefixes were followed with the file system that Hadoop has for it."""
+_S3: Final = re.compile(r"s3://")
 
 
 def landing_prefix(source: str) -> bytes | None:
     """Return the path of the prefix to follow, None for a source that is no URI of an object store.
 
-    Raises: UsageError SOURCE_URI, SOURCE_NOT_LOCAL (another store than S3), SOURCE_NOT_A_FOLDER, SOURCE_MISSING (no
-    such bucket), SOURCE_DENIED, SOURCE_IS_PATTERN (characters that Hadoop reads as a glob);
-    FaultError SOURCE_UNREADABLE.
+    Raises: UsageError SOURCE_URI, SOURCE_NOT_A_FOLDER, SOURCE_MISSING (no such bucket, no such folder of HDFS),
+    SOURCE_DENIED, SOURCE_IS_PATTERN (characters that Hadoop reads as a glob); FaultError SOURCE_UNREADABLE,
+    STORE_PACKAGE_MISSING.
     """
     prefix = object_path(source)
     if prefix is None:
         return None
-    if not _TESTED.match(path_text(prefix)):
-        raise UsageError(
-            "SOURCE_NOT_LOCAL",
-            f"stream cannot follow {path_text(prefix).partition(':')[0]}:// only folders, topics and prefixes of S3",
-            "use `strandline ingest` on a schedule: records that are known cost little",
-        )
     if PATTERN.search(path_text(prefix)):
         raise UsageError(
             "SOURCE_IS_PATTERN",
@@ -52,7 +45,7 @@ def landing_prefix(source: str) -> bytes | None:
 def hadoop_uri(prefix: bytes, *, on_databricks: bool) -> str:
     """Return the URI under which Hadoop's file systems know a prefix: for S3 `s3a://`, on Databricks `s3://`."""
     uri = path_text(prefix)
-    return uri if on_databricks else _TESTED.sub("s3a://", uri, count=1)
+    return uri if on_databricks else _S3.sub("s3a://", uri, count=1)
 
 
 def listed_path(uri: str) -> str:

@@ -46,7 +46,7 @@ def code_of(words, capsys) -> tuple[int, str]:
         (("ingest", "absent", *SDMP), "SOURCE_MISSING"),
         (("ingest", "landing/*.journal", *SDMP), "SOURCE_MISSING"),
         (("ingest", "kafka://localhost:9092/t", *SDMP), "SOURCE_NOT_LOCAL"),
-        (("ingest", "hdfs://host/key", *SDMP), "SOURCE_NOT_LOCAL"),
+        (("ingest", "viewfs://host/key", *SDMP), "SOURCE_NOT_LOCAL"),
         (("ingest", "s3://name:secret@bucket/key", *SDMP), "SOURCE_URI"),
         (("ingest", "file", "--dialect", "ipfslog"), "FORMAT_MISSING"),
         (("ingest", "file", *SDMP, "--require-manifest"), "MANIFEST_REQUIRED"),

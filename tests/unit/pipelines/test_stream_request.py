@@ -102,6 +102,14 @@ def test_what_ended_a_stream_is_told_by_what_is_nearest_to_the_cause(text, faile
             "org.apache.hadoop.fs.s3a.AWSClientIOException: listObjects() on s3a://bucket/in",
             "SOURCE_UNREADABLE",
         ),
+        (
+            "org.apache.hadoop.fs.azurebfs.contracts.exceptions.AbfsRestOperationException: Operation failed: AKIA",
+            "SOURCE_UNREADABLE",
+        ),
+        (
+            "org.apache.hadoop.security.AccessControlException: Permission denied: user=AKIA",
+            "SOURCE_UNREADABLE",
+        ),
         ("java.io.FileNotFoundException: offsets/3", None),
     ],
 )
@@ -110,6 +118,22 @@ def test_a_store_that_hadoop_cannot_list_is_told_from_a_damaged_checkpoint(text,
     error = source.error_of(text)
     assert (None if error is None else error.code) == code
     assert error is None or ("AKIA" not in str(error) and "s3" in error.message)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "where", "gone"),
+    [
+        (b"s3://bucket/in", "spark.hadoop.fs.s3a..", "The bucket of s3://bucket/in no"),
+        (b"gs://bucket/in", "spark.hadoop.fs.gs..", "The bucket of gs://bucket/in no"),
+        (b"hdfs://namenode:8020/in", "HADOOP_CONF_DIR", "The folder hdfs://namenode:8020/in no"),
+    ],
+)
+def test_a_store_is_told_where_hadoop_looks_for_it(prefix, where, gone):
+    source = ObjectSource(None, prefix, every=None, most=1)
+    refused = source.error_of("org.apache.hadoop.security.AccessControlException: no")
+    assert refused is not None
+    assert f"({where}" in refused.next
+    assert source.gone_error().message.startswith(gone)
 
 
 def test_what_spark_says_of_a_stream_that_it_ended_is_shown_in_one_line():

@@ -70,8 +70,10 @@ class TestGoogle(ObjectRules):
             "abfss://box@account1.dfs.example.org/in", f"abfss://box@evil.example.org/.{HOST}/in",
             f"abfss://box@{HOST}.example.org/in", f"abfs://box@account1/{SECRET}.dfs.core.windows.net",
             f"{BOX}/in//a", f"{BOX}/../other/a", f"{BOX}?sig={SECRET}",
+            "hdfs:///in", "hdfs://", f"hdfs://name:{SECRET}@host/in", f"hdfs://name:{SECRET}/in", "hdfs://host:8020/a/../b",
+            "hdfs://host:8020//in", "hdfs://[::1]:8020/in", "hdfs://host:/in",
         )),
-        *((uri, "SOURCE_NOT_LOCAL") for uri in ("hdfs://host/x", "wasbs://box@host/x", "kafka://h/t")),
+        *((uri, "SOURCE_NOT_LOCAL") for uri in ("viewfs://host/x", "wasbs://box@host/x", "kafka://h/t")),
     ],
 )  # fmt: skip
 def test_a_uri_without_bucket_or_with_credentials_or_of_another_store_is_refused(
@@ -85,8 +87,8 @@ def test_a_uri_without_bucket_or_with_credentials_or_of_another_store_is_refused
 
 def test_the_way_that_is_open_for_another_store_is_named() -> None:
     for source, way in (
-        ("hdfs://host/x", "hdfs dfs -get"),
-        ("wasbs://box@host/x", "abfss:// URI; or mount it"),
+        ("viewfs://host/x", "hdfs:// URI; or mount it"),
+        ("wasbs://box@host/x", "abfss:// or hdfs:// URI; or mount it"),
     ):
         with pytest.raises(UsageError) as caught:
             select([source], most=9)
@@ -101,6 +103,8 @@ def test_the_way_that_is_open_for_another_store_is_named() -> None:
         ("gs://bucket/a?b#c%20*", "gs://bucket/a?b#c%20*"),
         (f"abfs://box@{HOST}/a@b.dfs.core.windows.net/é", f"{BOX}/a@b.dfs.core.windows.net/é"),
         ("abfss://$web@a1b.dfs.core.chinacloudapi.cn/x", "abfss://$web@a1b.dfs.core.chinacloudapi.cn/x"),
+        ("hdfs://nn-1.example.org:8020/a%20 b/", "hdfs://nn-1.example.org:8020/a%20 b"),
+        ("hdfs://service/a", "hdfs://service/a"),
         ("/s3://bucket/a", None),
         ("gs", None),
     ],

@@ -71,14 +71,6 @@ def test_what_no_stream_can_follow_is_refused(source: str, code: str) -> None:
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("source", ["gs://bucket/in", "abfss://box@account1.dfs.core.windows.net/in"])
-def test_a_prefix_of_a_store_that_no_stream_was_tested_with_is_refused(source: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        landing_prefix(source)
-    assert caught.value.code == "SOURCE_NOT_LOCAL"
-    assert "strandline ingest" in caught.value.next
-
-
 def test_a_bucket_is_there_if_the_store_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert objects.root_exists(f"{ROOT}/in".encode())
     assert not objects.root_exists(b"s3://no-such-bucket/in")
@@ -87,6 +79,7 @@ def test_a_bucket_is_there_if_the_store_does_not_answer(monkeypatch: pytest.Monk
         raise OSError("no answer")
 
     monkeypatch.setattr(objects, "_files", silent)
+    assert objects.root_exists(b"hdfs://namenode:8020/in")
     assert objects.root_exists(b"s3://no-such-bucket/in")
 
 
@@ -102,6 +95,10 @@ def test_keys_are_literal_on_the_way_to_hadoop_and_back() -> None:
         assert uri == f"s3a://{BUCKET}/{key}"
         assert hadoop_uri(prefix, on_databricks=True) == f"{ROOT}/{key}"
         assert path_below(prefix, f"{uri}/c d%20é?#.journal") == prefix + "/c d%20é?#.journal".encode()
+    for uri in ("gs://bucket/in", "abfss://box@account1.dfs.core.windows.net/in", "hdfs://namenode:8020/in"):
+        assert hadoop_uri(uri.encode(), on_databricks=False) == uri
+        assert listed_path(uri) == f"{uri[:-1]}{{n/}}"
+        assert path_below(uri.encode(), f"{uri}/a%20 b") == f"{uri}/a%20 b".encode()
     assert listed_path("s3a://b/a,b/in") == "s3a://b/a,b/i{n/}"
     # Hadoop cannot read a glob with a colon, and a comma would divide it.
     for uri in (f"s3a://{BUCKET}", "s3a://b/12:30", "s3a://b/12:30/in", "s3a://b/in,"):

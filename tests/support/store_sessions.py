@@ -1,0 +1,26 @@
+"""Sessions of the tiers that keep lakes in stores, or follow prefixes there: with jars of Hadoop beside Delta's."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from strandline.config import Settings
+from strandline.session.conf import spark_conf
+from strandline.session.jars import cached_jars
+from support.fetched_jars import fetched_jars
+
+
+@contextmanager
+def store_session(
+    settings: Settings, temporary: Path, lock: Path | None, more: Mapping[str, str]
+) -> Iterator[SparkSession]:
+    """Run a session with the jars of a lock, fetched once, and with more settings than ours, until the block ends."""
+    cache = Path(settings.spark.cache)
+    others = () if lock is None else fetched_jars(lock, cache / lock.stem.replace("_", "-"))
+    conf = spark_conf(settings, temporary=temporary, jars=(*cached_jars(cache), *others)) | more
+    (temporary / "log4j2.properties").write_text("rootLogger.level = error\n")
+    started = SparkSession.builder.config(map=dict(conf)).getOrCreate()
+    yield started
+    started.stop()

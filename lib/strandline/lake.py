@@ -62,7 +62,7 @@ class Lake:
         run_id: str | None = None,
         **options: Any,
     ) -> Report:
-        """Verify the records of files, folders, globs and URIs of a store (`s3://`, `gs://`, `abfss://`).
+        """Verify the records of files, folders, globs and URIs of a store (`s3://`, `gs://`, `abfss://`, `hdfs://`).
 
         Inserts the genuine ones. Creates a missing lake.
         """

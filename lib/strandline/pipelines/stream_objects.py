@@ -30,7 +30,7 @@ _REFUSAL: Final = re.compile(
 
 
 class ObjectSource:
-    """A prefix of a bucket below which objects appear."""
+    """A prefix of a store below which objects appear."""
 
     def __init__(self, spark: SparkSession, prefix: bytes, *, every: float | None, most: int) -> None:
         self.folder = self.key = prefix

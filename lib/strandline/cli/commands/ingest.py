@@ -39,7 +39,7 @@ def _ingest(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE...",
-            help="Files, folders, globs; s3://, gs:// and abfss:// URIs.",
+            help="Files, folders, globs; s3://, gs://, abfss:// and hdfs:// URIs.",
             show_default=False,
         ),
     ] = None,

@@ -42,7 +42,8 @@ def _stream(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="The folder to watch, a prefix of S3 (s3://BUCKET/KEY) or a topic of Kafka (kafka://HOST:PORT/TOPIC).",
+            help="The folder to watch, a prefix of a store (s3://, gs://, abfss://, hdfs://) or a topic of Kafka "
+            "(kafka://HOST:PORT/TOPIC).",
             show_default=False,
         ),
     ],
@@ -72,7 +73,7 @@ def _stream(
         typer.Option("--checkpoint", metavar="PATH", help="Folder in which the stream stores its progress."),
     ] = None,
 ) -> Result:
-    """Follow a folder, a prefix of S3 or a Kafka topic: ingest each new file or message, then reduce.
+    """Follow a folder, a prefix of a store or a Kafka topic: ingest each new file or message, then reduce.
 
     Files must appear complete, by a rename; a message is one line of the dialect (sdmp: one frame). After a kill,
     start the same command again: it continues where it stopped, without loss or duplicates. With --every, Ctrl-C

@@ -1,22 +1,18 @@
 """Azurite, and a session with `hadoop-azure` that knows it: by its address, and without TLS."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from support.azurite import ACCOUNT, KEY, azure_store
-from support.store_sessions import store_session
+from support.store_sessions import known, store_session
 
 LOCK = Path(__file__).with_name("hadoop_azure.lock")
 
 
 @pytest.fixture(scope="session")
 def served():
-    with azure_store() as running, pytest.MonkeyPatch.context() as patch:
-        for name, value in running.environment.items():
-            patch.setenv(name, value)
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
+    with known(azure_store) as running:
         yield running
 
 
@@ -26,6 +22,7 @@ def session(served, settings, tmp_path_factory):
         "spark.hadoop.fs.abfss.impl": "org.apache.hadoop.fs.azurebfs.AzureBlobFileSystem",
         "spark.hadoop.fs.azure.abfs.endpoint": served.url.partition("://")[2],
         "spark.hadoop.fs.azure.account.hns.enabled": "false",
+        "spark.hadoop.fs.azure.io.retry.max.retries": "1",
         "spark.hadoop.fs.azure.fns.account.service.type": "BLOB",
         f"spark.hadoop.fs.azure.account.key.{ACCOUNT}.dfs.core.windows.net": KEY,
         f"spark.hadoop.fs.azure.account.key.{ACCOUNT}.blob.core.windows.net": KEY,

@@ -1,23 +1,18 @@
 """An S3 server in a process of its own, and a session with `hadoop-aws` that knows it."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from support.s3 import store_of_its_own
-from support.store_sessions import store_session
+from support.store_sessions import known, store_session
 
 LOCK = Path(__file__).with_name("hadoop_aws.lock")
 
 
 @pytest.fixture(scope="session")
 def served():
-    with store_of_its_own() as running, pytest.MonkeyPatch.context() as patch:
-        for name, value in running.environment.items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ALLOW_HTTP", "true")  # delta-rs
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
+    with known(store_of_its_own, AWS_ALLOW_HTTP="true") as running:  # for delta-rs
         yield running
 
 

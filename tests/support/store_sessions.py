@@ -1,15 +1,30 @@
 """Sessions of the tiers that keep lakes in stores, or follow prefixes there: with jars of Hadoop beside Delta's."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+import pytest
 from pyspark.sql import SparkSession
 
 from strandline.config import Settings
 from strandline.session.conf import spark_conf
 from strandline.session.jars import cached_jars
 from support.fetched_jars import fetched_jars
+from support.object_rules import ObjectServer
+
+Server = TypeVar("Server", bound=ObjectServer)
+
+
+@contextmanager
+def known(serve: Callable[[], AbstractContextManager[Server]], **more: str) -> Iterator[Server]:
+    """Run a server until the block ends; this process, and the workers of its session, may read it."""
+    with serve() as running, pytest.MonkeyPatch.context() as patch:
+        for name, value in {**running.environment, **more, "PYSPARK_PYTHON": sys.executable}.items():
+            patch.setenv(name, value)
+        yield running
 
 
 @contextmanager

@@ -105,6 +105,7 @@ def test_a_silent_client_is_left_for_another(made, monkeypatch):
          "SOURCE_DENIED", "says access control"),
         (RuntimeError('FatalRPCError("org.apache.hadoop.security.token.SecretManager$InvalidToken", "me")'),
          "SOURCE_DENIED", "says invalid token"),
+        (RuntimeError('GSSAPIError(GssMajorCodes, 1, "me")'), "SOURCE_DENIED", "says gssapi"),
         (RuntimeError('SASLError("me")'), "SOURCE_DENIED", "says sasl"),
         (RuntimeError("NoSASLMechanism"), "SOURCE_DENIED", "says no saslmechanism"),
         (RuntimeError('RPCError("org.apache.hadoop.ipc.StandbyException", "me")'),

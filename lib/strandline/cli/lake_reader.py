@@ -21,10 +21,10 @@ def open_for_reading(call: Invocation) -> "Iterator[ReadLake]":
             yield lake
             return
     with call.progress():
-        from strandline.tables.catalogs import check_schema
+        from strandline.tables.lake import check_there
         from strandline.tables.read_lake import SparkLake
 
         store = call.store(makes=False, writes=False)
-        if not store.location.is_path():
-            check_schema(store)
+        if not store.location.is_local():
+            check_there(store)
         yield SparkLake(store)

@@ -22,6 +22,9 @@ def session(served, settings, tmp_path_factory):
         "spark.hadoop.fs.abfss.impl": "org.apache.hadoop.fs.azurebfs.AzureBlobFileSystem",
         "spark.hadoop.fs.azure.abfs.endpoint": served.url.partition("://")[2],
         "spark.hadoop.fs.azure.account.hns.enabled": "false",
+        "spark.hadoop.fs.azure.always.use.https": "false",
+        # The other client, of Apache, does not speak without TLS.
+        "spark.hadoop.fs.azure.networking.library": "JDK_HTTP_URL_CONNECTION",
         "spark.hadoop.fs.azure.io.retry.max.retries": "1",
         "spark.hadoop.fs.azure.fns.account.service.type": "BLOB",
         f"spark.hadoop.fs.azure.account.key.{ACCOUNT}.dfs.core.windows.net": KEY,

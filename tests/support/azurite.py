@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -17,6 +17,7 @@ ACCOUNT, CONTAINER = "devstoreaccount1", "landing"
 # Azurite has no other: the key of its account is published.
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 OTHER_KEY = base64.b64encode(b"another key of the tests").decode()
+NO_HEADERS: Mapping[str, str] = {}
 AZURITE = OF_THE_TESTS / "azure" / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
 
 
@@ -44,13 +45,25 @@ class AzureStore:
         self._ask("PUT", f"{CONTAINER}/{key}", content)
         return f"{self.root}/{key}"
 
+    def mark_folder(self, key: str) -> None:
+        """Write the empty object that stands for a folder, as Hadoop does."""
+        self._ask("PUT", f"{CONTAINER}/{key}", more={"x-ms-meta-hdi_isfolder": "true"})
+
     def remove(self, key: str) -> None:
         self._ask("DELETE", f"{CONTAINER}/{key}")
 
-    def _ask(self, method: str, path: str, content: bytes = b"", query: str = "") -> None:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        content: bytes = b"",
+        query: str = "",
+        more: Mapping[str, str] = NO_HEADERS,
+    ) -> None:
         """Send a request, signed with the shared key."""
         headers = {
             "x-ms-blob-type": "BlockBlob", "x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-12-02",
+            **more,
         }  # fmt: skip
         place = f"/{ACCOUNT}/{urllib.parse.quote(path)}"
         kind = "application/octet-stream"

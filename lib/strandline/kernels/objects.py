@@ -10,17 +10,17 @@ import errno
 import io
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
+from strandline.kernels.object_errors import plain_errors
 from strandline.kernels.object_stores import BY_SCHEME, STORES, ObjectStore
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
     from pyarrow import NativeFile
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileInfo, FileSystem
 
 BUFFER_BYTES: Final = 8 * 1024 * 1024
 """Bytes of one request: each costs a round trip."""
@@ -57,11 +57,12 @@ def look_up(path: bytes) -> tuple[ObjectKind | None, int]:
     place = _Place.of(path)
     if not place.key:
         return "folder", 0
-    with _plain_errors(place.store):
+    with plain_errors(place.store):
         [info] = place.files.get_file_info([place.name])
-    if info.is_file:
+        is_mark = info.is_file and _is_mark(place, info)
+    if info.is_file and not is_mark:
         return "file", info.size
-    return ("folder", 0) if info.type.name == "Directory" else (None, 0)
+    return ("folder", 0) if is_mark or info.type.name == "Directory" else (None, 0)
 
 
 def root_exists(path: bytes) -> bool:
@@ -72,7 +73,7 @@ def root_exists(path: bytes) -> bool:
     try:
         place = _Place.of(path)
         asked = place if place.store.has_folders else replace(place, key="")
-        with _plain_errors(place.store):
+        with plain_errors(place.store):
             [info] = place.files.get_file_info([asked.name])
     except FileNotFoundError:
         return False
@@ -96,11 +97,14 @@ def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, in
     folders = [place.name]
     while folders:
         folder = folders.pop()
-        with _plain_errors(place.store):
+        with plain_errors(place.store):
             found = place.files.get_file_info(FileSelector(folder, recursive=at_once))
         for info in found:
             if info.is_file:
-                yield place.path_of(info.path), info.size
+                with plain_errors(place.store):
+                    is_mark = _is_mark(place, info)
+                if not is_mark:
+                    yield place.path_of(info.path), info.size
             elif not at_once and deep:
                 inner = info.path.rstrip("/")
                 if not inner.startswith(f"{folder}/"):
@@ -111,10 +115,23 @@ def objects_below(path: bytes, *, deep: bool = True) -> Iterator[tuple[bytes, in
                     yield place.path_of(inner), 0
 
 
+def _is_mark(place: _Place, info: FileInfo) -> bool:
+    """Return whether an object only stands for a folder: an empty one that Hadoop writes, and Arrow does not open."""
+    if info.size or not place.store.lists_by_folder:
+        return False
+    try:
+        place.files.open_input_file(info.path).close()
+    except OSError as error:
+        if "Not a regular file" in str(error):
+            return True
+        raise
+    return False
+
+
 def open_object(path: bytes) -> BinaryIO:
     """Open an object for reading. Raises: OSError (no such object, access denied, no connection)."""
     place = _Place.of(path)
-    with _plain_errors(place.store):
+    with plain_errors(place.store):
         opened = _Object(place.files.open_input_file(place.name), place.store)
         return io.BufferedReader(opened, BUFFER_BYTES)
 
@@ -132,11 +149,11 @@ class _Object(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        with _plain_errors(self._store):
+        with plain_errors(self._store):
             return int(self._stream.readinto(buffer))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        with _plain_errors(self._store):
+        with plain_errors(self._store):
             return int(self._stream.seek(offset, whence))
 
     def tell(self) -> int:
@@ -182,38 +199,8 @@ class _Place:
 @lru_cache(maxsize=64)
 def _files(store: ObjectStore, root: str) -> FileSystem:
     try:
-        with _plain_errors(store):
+        with plain_errors(store):
             return store.file_system(root, os.environ)
     except ImportError:
         lacks = f"{store.package} is missing" if store.package else "pyarrow is built without this store"
         raise OSError(errno.ENOTSUP, lacks) from None
-
-
-@contextmanager
-def _plain_errors(store: ObjectStore) -> Iterator[None]:
-    """Raise Arrow's errors as OSError with a few words in `strerror`: theirs hold addresses and answers of servers."""
-    from pyarrow import ArrowException
-
-    try:
-        yield
-    except FileNotFoundError:
-        raise OSError(errno.ENOENT, "no such object") from None
-    except (OSError, ArrowException) as error:
-        raise OSError(*_told(store, error)) from None
-
-
-def _told(store: ObjectStore, error: Exception) -> tuple[int, str]:
-    """Return the number, which makes it a PermissionError or a FileNotFoundError, and words for an error of Arrow."""
-    text = str(error)
-    if store.no_token is not None and store.no_token in text:
-        return errno.EACCES, "no credentials gave an access token"
-    found = store.answer.search(text)
-    if found is None:
-        # A prefix that is not there, in words without a number.
-        if text.startswith("No such file or directory"):
-            return errno.ENOENT, "no such object"
-        return errno.EIO, f"the store refuses the path ({type(error).__name__})"
-    code, status = found[1] or "", found[2]
-    is_denied = code in store.denied or status in ("401", "403")
-    number = errno.EACCES if is_denied else errno.ENOENT if code in store.missing else errno.EIO
-    return number, store.words_for(code, status)

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.data import text_bytes
 from bench.measure import Run, Stages, timed
 from strandline.config import Settings
+from strandline.contracts.load import tables
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
@@ -31,12 +32,13 @@ from strandline.dialects.sdmp.author import synthetic_id
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
-from strandline.pipelines import gc, ingest, init, reduce, stream, sync_journals, sync_lakes
+from strandline.pipelines import gc, ingest, init, reduce, sql, stream, sync_journals, sync_lakes
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import Retry
+from strandline.tables.delta_rs import open_table
 from strandline.tables.lake import options_of
 from strandline.tables.location import Location
 from strandline.tables.reading import FileScan, ReadPlan
@@ -226,6 +228,21 @@ class Engine:
         if report.exit or report.counts["batches"] != batches:
             raise RuntimeError(f"stream ended with {dict(report.counts)}, expected {batches} batches")
         return run
+
+    def query(self, lake: Path, query: str, *, rows: int) -> Run:
+        """Run one query as `sql` does. Raises: RuntimeError if it has other than `rows` rows."""
+        store, stages = self.store(lake), Stages()
+        began = time.perf_counter()
+        report = sql.run(store, sql.SqlRequest(query), _context("sql", store, stages))
+        run = Run(time.perf_counter() - began, stages.ended())
+        if report.counts["rows"] != rows:
+            raise RuntimeError(f"the query has {report.counts['rows']} rows, not {rows}")
+        return run
+
+    def live_files(self, lake: Path) -> int:
+        """Count the live data files of all tables of a lake."""
+        location = Location.lake(str(lake))
+        return sum(open_table(location, table).get_add_actions().num_rows for table in tables())
 
     def admit(self, lake: Path, sources: Sequence[str | Path], *, lines: int) -> Run:
         """Judge the sources as `ingest` does, compute the rows it would merge, and write nothing."""

@@ -1,4 +1,6 @@
-"""`python -m bench.on_workers N SOURCE..`: one ingest by N workers of one core each, in a process of its own.
+"""`python -m bench.on_workers N LINES SOURCE..`: one ingest by N workers of one core each, in a process of its own.
+
+Spark gives a worker one task at a time, but its JVM and its Python take any core. So each worker is bound to a core.
 
 Prints a JSON object: seconds, and cpu_seconds of the whole machine in that time.
 """
@@ -16,11 +18,15 @@ from subprocess import run
 from typing import Final
 
 from bench.engine import Engine
+from bench.workers import PROC, descendants, processes
 from strandline.cli.invocation import Invocation, Options
 from strandline.session import open_session
 
 STAT: Final = Path("/proc/stat")
 MIB_OF_WORKER: Final = 1024
+INGESTS: Final = 3
+"""The last one is measured: the compiler of a worker's JVM has done most of its work then."""
+_EXECUTOR: Final = b"CoarseGrainedExecutorBackend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +54,17 @@ def is_readable() -> bool:
 
 
 def main(workers: str, lines: str, *sources: str) -> None:
-    """Ingest twice into empty lakes of one session, and print what the second time took."""
+    """Ingest into empty lakes of one session, one after the other, and print what the last one took."""
     master = f"local-cluster[{workers},1,{MIB_OF_WORKER}]"
     settings = Invocation("bench", Options(settings=(f"spark.master={master}",))).settings
     spark = open_session(settings, environ=os.environ, run_id="bench-workers")
     folder = Path(tempfile.mkdtemp(prefix="strandline-bench-lakes-"))
     try:
         engine = Engine(spark, settings, folder)
-        for _ in range(2):
+        # Executors are there when they have done a task each.
+        spark.range(int(workers), numPartitions=int(workers)).count()
+        bind_to_cores(int(workers))
+        for _ in range(INGESTS):
             lake = engine.empty_lake()
             before = _busy_seconds()
             seconds = engine.ingest(lake, sources, new=int(lines)).run.seconds
@@ -65,6 +74,21 @@ def main(workers: str, lines: str, *sources: str) -> None:
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def bind_to_cores(workers: int) -> None:
+    """Bind each worker below this process to a core of its own, with what it starts later.
+
+    Raises: RuntimeError if there are other than `workers` workers.
+    """
+    parents, commands = processes()
+    found = sorted(each for each in descendants(parents, os.getpid()) if _EXECUTOR in commands[each])
+    if len(found) != workers:
+        raise RuntimeError(f"{len(found)} workers run, not {workers}")
+    cores = sorted(os.sched_getaffinity(0))
+    for number, worker in enumerate(found):
+        for thread in (PROC / str(worker) / "task").iterdir():
+            os.sched_setaffinity(int(thread.name), {cores[number % len(cores)]})
 
 
 def _busy_seconds() -> float:

@@ -58,6 +58,11 @@ def is_readable() -> bool:
 
 def worker_processes(root: int) -> frozenset[int]:
     """Return the Python workers of the driver `root` that run now."""
+    return workers_of(*processes(), root)
+
+
+def processes() -> tuple[dict[int, int], dict[int, bytes]]:
+    """Return the parent and the command line of each process that runs now."""
     parents: dict[int, int] = {}
     commands: dict[int, bytes] = {}
     for entry in PROC.iterdir():
@@ -67,7 +72,7 @@ def worker_processes(root: int) -> frozenset[int]:
             if stat:
                 # The name in parentheses may hold anything; the parent is the second field behind it.
                 parents[process] = int(stat.rpartition(b")")[2].split()[1])
-    return workers_of(parents, commands, root)
+    return parents, commands
 
 
 class PeakOfWorkers:

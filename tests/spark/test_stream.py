@@ -9,11 +9,13 @@ from dataclasses import astuple
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.pipelines import micro_batches
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
 from support.ipfslog_cases import entry
@@ -126,6 +128,41 @@ def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start
     assert (report.exit, report.counts["batches"]) == (0, 1)
     assert lake.rows("node_journal", "tip_n") == [(5,)]
     assert lake.stream(landing).counts["new"] == 4
+
+
+def test_the_small_files_of_many_batches_are_compacted_and_no_row_changes(new_lake, tmp_path, monkeypatch):
+    lines = list(synthetic(7, 17))
+    files = {f"{end:02d}.journal": render(lines[:end]) for end in range(2, 18, 2)}
+    early = dict(list(files.items())[:6])
+    landing = write_files(tmp_path / "landing", early)
+    eager = {"maintain": {"small_files": 2}}
+    often, never = (
+        new_lake(name, stream={"compact_every": every}, **eager)
+        for name, every in (("often", 2), ("never", 0))
+    )
+
+    def live(lake, table="node_journal_line"):
+        return len(DeltaTable(str(lake.path / table)).file_uris())
+
+    def lost(*_, **__):
+        raise FaultError("WRITE_CONFLICT", "another writer was faster", "run it again")
+
+    with pytest.raises(StoppedError):
+        often.stream(landing, max_files=1, faults=Faults("stream.compacted", fire=stop))
+    assert live(often) == 1
+    # Another writer is faster each time: the stream goes on.
+    with monkeypatch.context() as beaten:
+        beaten.setattr(micro_batches, "compact_small", lost)
+        assert often.stream(landing, max_files=1).exit == 0
+    assert live(often) == 1 + 4
+    write_files(landing, {name: data for name, data in files.items() if name not in early})
+    report = often.stream(landing, max_files=1)
+    plain = never.stream(landing, max_files=1)
+    assert (plain.counts["batches"], plain.counts.get("compacted_files")) == (8, None)
+    assert (live(often), live(never)) == (1, 8)
+    assert report.counts["compacted_files"] > report.counts["written_files"] > 0
+    assert live(often, "run") < live(never, "run")
+    assert often.tables() == never.tables()
 
 
 def test_a_stream_writes_own_journals_as_the_reference_does_batch_by_batch(new_lake, tmp_path):

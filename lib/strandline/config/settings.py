@@ -43,6 +43,7 @@ class Stream(Section):
 
     max_files: Count
     max_records: Count
+    compact_every: Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 class Tables(Section):

@@ -10,6 +10,8 @@ from datetime import timedelta
 from threading import Lock
 
 from strandline.config.settings import Settings
+from strandline.contracts.load import tables
+from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.kernels.formats import format_of
@@ -19,6 +21,7 @@ from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
+from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
 from strandline.tables.store import TableStore, Written
 from strandline.tables.stream import MicroBatch
@@ -102,6 +105,10 @@ class MicroBatchRun:
             self._done(self._reduce({}))
         self._context.faults.reach("stream.reduced")
         self._counts.update({"batches": 1, **arrived})
+        every = self._settings.stream.compact_every
+        # Numbers go on from one start of the stream to the next.
+        if every and (batch.number + 1) % every == 0:
+            self._compact()
         self._note(batch, arrived, self._context.elapsed() - began)
 
     def _files(self, batch: MicroBatch) -> tuple[IngestRequest | None, Mapping[str, int]]:
@@ -156,6 +163,23 @@ class MicroBatchRun:
             options={} if options is None else {self._dialect.info.name: options},
         )
         return reduce.run(self._store.of_run(context.run_id), (self._dialect,), request, context)
+
+    def _compact(self) -> None:
+        """Compact the small files that batches left. Another writer may be faster each time: they stay then."""
+        chosen = self._settings.maintain
+        try:
+            for table in filter(self._store.stored_bytes, tables()):
+                removed, added = compact_small(
+                    self._store, table, small_bytes=chosen.small_bytes, least=chosen.small_files,
+                    target_bytes=chosen.target_bytes,
+                )  # fmt: skip
+                if removed:
+                    self._counts.update({"compacted_files": removed, "written_files": added})
+        except FaultError as error:
+            if error.code != "WRITE_CONFLICT":
+                raise
+            self._context.progress.note(f"small files stay for now: {error.message}")
+        self._context.faults.reach("stream.compacted")
 
     def _done(self, report: Report) -> None:
         if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:

@@ -111,6 +111,16 @@ def compact(
     return int(row["metrics"]["numFilesRemoved"]), int(row["metrics"]["numFilesAdded"])
 
 
+def compact_small(
+    store: TableStore, table: str, *, small_bytes: int, least: int, target_bytes: int
+) -> tuple[int, int]:
+    """Compact the buckets that have at least `least` small files; return and raise as `compact`."""
+    small = small_files(store, table, small_bytes=small_bytes, least=least)
+    if not small.files:
+        return 0, 0
+    return compact(store, table, small, small_bytes=small_bytes, target_bytes=target_bytes)
+
+
 def removable(store: TableStore, table: str, days: int) -> int:
     """Return how many files `vacuum` would remove; `LISTED` means this number or more.
 

@@ -25,6 +25,7 @@ from bench.figures import (
     own,
     scale_out,
     signatures,
+    small_batches,
     tip,
 )
 from bench.sizes import CHUNKS, LARGEST, WARM, WARM_LARGE, Sizes
@@ -55,6 +56,7 @@ GROUPS: Final = (
     Group(frozenset({34}), scale_out.measure, 1, False, WARM_LARGE),
     Group(frozenset({36}), growth.measure, LARGEST, False, WARM_LARGE),
     Group(frozenset({37}), growth.measure, 2, True, WARM),
+    Group(frozenset({38}), small_batches.measure, 1, False, WARM_LARGE),
     Group(frozenset(range(41, 48)), authorities.measure, 0, False, WARM_LARGE),
     Group(frozenset({48, 49, 50}), authority_lakes.measure, 0, False, WARM_LARGE),
     Group(frozenset({51, 52, 53, 55}), devices.measure, 0, False, WARM_LARGE),

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.fetched_jars import fetched_jars
+from support.until_ctrl_c import until_ctrl_c
 
 LOCK = Path(__file__).with_name("broker.lock")
 """SHA-256 and path of each jar, as `sha256sum` writes them: org.apache.kafka:kafka_2.13 4.1.0 and what it needs."""
@@ -103,12 +104,7 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="strandline-broker-") as folder,
         broker(cache, Path(folder), creates=True) as address,
     ):
-        print(f"a broker runs at {address}; follow kafka://{address}/TOPIC; Ctrl-C ends it", flush=True)
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            print("ended")
+        until_ctrl_c(f"a broker runs at {address}; follow kafka://{address}/TOPIC")
 
 
 if __name__ == "__main__":

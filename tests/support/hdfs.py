@@ -21,6 +21,7 @@ import pyspark
 
 from support.fetched_jars import fetched_jars
 from support.processes import OF_THE_TESTS
+from support.until_ctrl_c import until_ctrl_c
 
 LOCK = OF_THE_TESTS / "hdfs" / "minicluster.lock"
 CACHE = Path.home() / ".cache" / "strandline" / "hdfs"
@@ -141,12 +142,7 @@ def _port(configuration: str, name: str) -> str:
 def main() -> None:
     """Run a cluster until Ctrl-C."""
     with hdfs() as running:
-        print(f"{running.root} as user {OWNER}; WebHDFS at {running.web}; Ctrl-C ends it", flush=True)
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            print("ended")
+        until_ctrl_c(f"{running.root} as user {OWNER}; WebHDFS at {running.web}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help azure browser frost node s3 gcs hdfs wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
+.PHONY: help peers azure browser frost node s3 gcs hdfs wheel notebooks docs reference picture golden demo demo-sync quick test lint fmt check bench lock clean contracts soak fuzz mutants java tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -111,6 +111,12 @@ contracts: $(LINT_VENV)/.ready ## Lint the contracts in schemas/ with datacontra
 	@printf '%s\n' schemas/*.odcs.yaml | xargs -P 2 -I {} sh -c 'log=$(LINT_VENV)/lint-$$(basename {}).log; \
 	  $(LINT_VENV)/bin/datacontract lint {} > $$log 2>&1 || { cat $$log; echo "{} does not pass"; exit 1; }' \
 	  && echo "contracts: all pass datacontract lint"
+
+peers: ## Bring the public JavaScript libraries of logs, which two figures of the benchmarks compare with (minutes)
+	@node --version > /dev/null 2>&1 || { \
+	  echo "error: node is not on PATH." >&2; \
+	  echo "next: install Node.js 20 or later: sudo apt-get install -y nodejs npm (Debian, Ubuntu), brew install node (macOS)" >&2; exit 3; }
+	npm install --prefix tests/bench/node --no-package-lock --ignore-scripts --no-audit --no-fund --silent
 
 bench: java $(VENV)/.test ## Run the benchmarks and write docs/bench and docs/performance.md
 	PYTHONPATH=tests $(BIN)/python -m bench

@@ -15,6 +15,8 @@ from typing import Any
 
 from bench.bench import Bench
 from bench.catalogue import CATALOGUE
+from bench.costs import measure as measure_costs
+from bench.costs import write_costs
 from bench.data import Data, cache_folder
 from bench.engine import Engine
 from bench.environment import environment, load_average
@@ -69,6 +71,9 @@ def main() -> None:
             wanted = group.numbers & asked.only
             group.measure(Bench(engine, _warm(group, sizes), wanted, 1, 1, forget))
             group.measure(Bench(engine, data, wanted, asked.repetitions, asked.large_repetitions, keep))
+        if asked.costs:
+            write_costs(asked.out, tuple(measure_costs(engine, data)), where)
+            _say(began, "costs of commands")
         spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,7 +90,8 @@ def _stopped(number: int, frame: FrameType | None) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--only", type=_numbers, default=frozenset(CATALOGUE), help="figures, as 1,5")
+    parser.add_argument("--only", type=_numbers, default=frozenset(), help="figures, as 1,5")
+    parser.add_argument("--costs", action="store_true", help="count jobs, tasks, shuffled bytes and commits")
     parser.add_argument(
         "--scale", type=float, default=1.0, help="below 1: a smoke test on less data, never published"
     )
@@ -97,6 +103,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--page", action="store_true", help="measure nothing, write docs/performance.md anew")
     asked = parser.parse_args()
     asked.smoke = asked.scale < 1
+    if not (asked.only or asked.costs):
+        asked.only, asked.costs = frozenset(CATALOGUE), True
     if asked.out is None:
         asked.out = cache_folder() / "smoke" if asked.smoke else DOCS / "bench"
     elif asked.smoke and DOCS in asked.out.absolute().parents:

@@ -166,8 +166,9 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             Bar(most=0.625, aim=0.55),
             "A driver and its workers are processes of one machine (`local-cluster`), with 1 GiB and a core for each "
             "worker; the driver takes any core. Each side is a new session that has ingested the same into other lakes "
-            "before, twice. The CPU time of the whole machine is shown beside: what a record costs must not grow with "
-            "the workers.",
+            "before, three times. What workers take of their cores must not grow with their number; the time of the "
+            "driver is shown beside, and what two cores of this machine do at once. With two cores the driver takes "
+            "its time from the workers.",
         ),
         35: Described(
             "growth-tenfold",
@@ -189,6 +190,14 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "ingest of as many lines, spread evenly",
             Bar(most=1.3, aim=1.0),
             "All other journals are as long as those of the even spread.",
+        ),
+        69: Described(
+            "many-namespaces",
+            "ingest and reduce of a million journals of two lines",
+            "ingest and reduce of as many lines in long journals",
+            Bar(),
+            "All journals are frames. Each namespace has a row of `node_journal` and one of `namespace_state`, so a "
+            "million of them is work of its own; the heap is that of all figures.",
         ),
         38: Described(
             "small-batches",

@@ -23,6 +23,9 @@ EDITION = 1
 LONG = 0
 """Number of the one long journal; those of the chunks count from 1."""
 
+FRAME_FILES = 100
+"""Files of frames of many journals."""
+
 TIP_BUCKETS = 2
 BUCKETS = 16
 
@@ -72,7 +75,7 @@ class Data:
             last = _write_journal(folder / "long.journal", islice(lines, self.sizes.lines))
             (folder / "more.frames").write_bytes(_frame(synthetic_id("node", LONG), last, lines))
 
-        return _kept(self.folder / "long", make)
+        return kept(self.folder / "long", make)
 
     def short(self) -> Path:
         """Return the file of one short journal, number 1."""
@@ -90,7 +93,7 @@ class Data:
                 frame = _frame(synthetic_id("node", number), held[-1], every)
                 (folder / f"{number:07d}.frames").write_bytes(frame)
 
-        return _kept(self.folder / name, make)
+        return kept(self.folder / name, make)
 
     def touched(self, chunks: int = CHUNKS) -> range:
         """Return the journals of news of 1 %, spread over so many chunks."""
@@ -106,12 +109,24 @@ class Data:
                 frame = codec.announce(synthetic_id("node", number), self.pairs(number))
                 (folder / f"{number:07d}.frames").write_bytes(frame + b"\n")
 
-        return _kept(self.folder / "announced", make)
+        return kept(self.folder / "announced", make)
 
     def pairs(self, number: int) -> list[tuple[str, str]]:
         """Return the pairs of the lines of journal `number`, in their order."""
         lines = islice(synthetic(number, self.sizes.length), 1, None)
         return [(pair[65:129].decode("ascii"), pair[130:].decode("ascii")) for pair in lines]
+
+    def frames(self, journals: int, length: int) -> Path:
+        """Return a folder of so many whole journals of `length` lines, a frame each, in a few files."""
+
+        def make(folder: Path) -> None:
+            for number in range(FRAME_FILES):
+                with (folder / f"{number:04d}.frames").open("wb") as file:
+                    for journal in range(number + 1, journals + 1, FRAME_FILES):
+                        node = synthetic_id("node", journal)
+                        file.write(codec.batch(node, node, synthetic(journal, length)) + b"\n")
+
+        return kept(self.folder / f"frames-{journals}x{length}", make)
 
     def in_tip_buckets(self) -> list[int]:
         """Return as many journals as news of 1 % touch, all of two buckets."""
@@ -147,7 +162,7 @@ class Data:
         def make(folder: Path) -> None:
             journal_rows(stretches, run_id="bench", buckets=BUCKETS).write_parquet(folder / "rows.parquet")
 
-        return _kept(self.folder / name, make) / "rows.parquet"
+        return kept(self.folder / name, make) / "rows.parquet"
 
 
 def namespace_of(number: int) -> str:
@@ -164,7 +179,7 @@ def text_bytes(sources: Iterable[str | Path]) -> int:
     return total
 
 
-def _kept(folder: Path, make: Callable[[Path], None]) -> Path:
+def kept(folder: Path, make: Callable[[Path], None]) -> Path:
     """Return `folder`, made if it is not there; what a kill leaves half made never has its name."""
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -185,7 +200,7 @@ def _make_chunk(folder: Path, number: int, sizes: Sizes) -> None:
         for journal in range(first, first + sizes.journals):
             _write_journal(fresh / f"{journal:07d}.journal", synthetic(journal, sizes.length))
 
-    _kept(folder, make)
+    kept(folder, make)
 
 
 def _write_journal(path: Path, lines: Iterator[bytes]) -> bytes:

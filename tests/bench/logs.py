@@ -12,8 +12,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from bench.data import BUCKETS, Data
-from strandline.dialects.ipfslog.author import Identity, sign_entry, to_json
+from bench.data import BUCKETS, Data, kept
+from strandline.dialects.ipfslog.author import Identity, sign_entry, to_blocks, to_lines
 from strandline.dialects.ipfslog.types import Entry, Variant
 from strandline.frames.buckets import bucket_of
 
@@ -67,9 +67,33 @@ def _make(target: str, share: range, length: int) -> None:
     made = Path(target + ".part")
     made.mkdir(parents=True, exist_ok=True)
     for number in share:
-        lines = (to_json(entry) + "\n" for entry in chain(f"/log/{number}", length))
-        (made / f"{number:06d}.jsonl").write_text("".join(lines), encoding="utf-8")
+        (made / f"{number:06d}.jsonl").write_bytes(to_lines(chain(f"/log/{number}", length)))
     made.replace(target)
+
+
+def one_log(data: Data, logs: int) -> Path:
+    """Return the folder of one log that is as long as `logs` logs together, as JSON lines."""
+
+    def make(folder: Path) -> None:
+        (folder / "long.jsonl").write_bytes(to_lines(chain("/log/long", logs * data.sizes.length)))
+
+    return kept(data.folder / f"log-long-{logs}", make)
+
+
+def peer_logs(data: Data, as_blocks: bool, deep: bool, logs: int) -> list[Path]:
+    """Return files of as many entries as `logs` logs have, in so many logs or all in one.
+
+    As JSON lines of variant v2, or as lines of blocks of variant core2.
+    """
+
+    def make(folder: Path) -> None:
+        count, length = (1, logs * data.sizes.length) if deep else (logs, data.sizes.length)
+        for number in range(count):
+            log = chain(f"/log/peer/{number}", length, "core2" if as_blocks else "v2")
+            (folder / f"{number:06d}.jsonl").write_bytes(to_blocks(log) if as_blocks else to_lines(log))
+
+    shape, form = "deep" if deep else "wide", "blocks" if as_blocks else "json"
+    return sorted(kept(data.folder / f"log-peer-{shape}-{form}-{logs}", make).iterdir())
 
 
 def entry_rows(spark: SparkSession, logs: int, first: int, last: int) -> DataFrame:

@@ -2,39 +2,47 @@
 
 Spark gives a worker one task at a time, but its JVM and its Python take any core. So each worker is bound to a core.
 
-Prints a JSON object: seconds, and cpu_seconds of the whole machine in that time.
+Prints a JSON object: seconds, stages, and the time of cores that the driver and all workers took.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from subprocess import run
 from typing import Final
 
 from bench.engine import Engine
-from bench.workers import PROC, descendants, processes
+from bench.workers import PROC, cpu_seconds_of, descendants, processes
 from strandline.cli.invocation import Invocation, Options
 from strandline.session import open_session
 
-STAT: Final = Path("/proc/stat")
 MIB_OF_WORKER: Final = 1024
-INGESTS: Final = 3
+INGESTS: Final = 4
 """The last one is measured: the compiler of a worker's JVM has done most of its work then."""
+HASH_SECONDS: Final = 3.0
+HASHED: Final = bytes(200)
+"""About as long as a line."""
 _EXECUTOR: Final = b"CoarseGrainedExecutorBackend"
 
 
 @dataclass(frozen=True, slots=True)
 class OnWorkers:
-    """What one ingest took, and how much of all cores was busy."""
+    """What one ingest took, and the time of cores that it cost: its seconds could be shorter, these could not."""
 
     seconds: float
-    cpu_seconds: float
+    stages: Mapping[str, float]
+    driver: float
+    workers: float
 
 
 def ingest_on(workers: int, sources: tuple[str, ...], lines: int) -> OnWorkers:
@@ -48,11 +56,6 @@ def ingest_on(workers: int, sources: tuple[str, ...], lines: int) -> OnWorkers:
     return OnWorkers(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def is_readable() -> bool:
-    """Return whether this system tells how busy its cores are."""
-    return STAT.is_file()
-
-
 def main(workers: str, lines: str, *sources: str) -> None:
     """Ingest into empty lakes of one session, one after the other, and print what the last one took."""
     master = f"local-cluster[{workers},1,{MIB_OF_WORKER}]"
@@ -63,37 +66,60 @@ def main(workers: str, lines: str, *sources: str) -> None:
         engine = Engine(spark, settings, folder)
         # Executors are there when they have done a task each.
         spark.range(int(workers), numPartitions=int(workers)).count()
-        bind_to_cores(int(workers))
+        found = worker_processes(int(workers))
+        bind_to_cores(found)
         for _ in range(INGESTS):
             lake = engine.empty_lake()
-            before = _busy_seconds()
-            seconds = engine.ingest(lake, sources, new=int(lines)).run.seconds
-            cpu_seconds = _busy_seconds() - before
+            before = _cpu_seconds(found)
+            done = engine.ingest(lake, sources, new=int(lines)).run
+            after = _cpu_seconds(found)
             engine.drop(lake)
-        print(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds}))
+        driver, of_workers = (end - start for start, end in zip(before, after, strict=True))
+        print(json.dumps(asdict(OnWorkers(done.seconds, done.stages, driver, of_workers))))
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def bind_to_cores(workers: int) -> None:
-    """Bind each worker below this process to a core of its own, with what it starts later.
-
-    Raises: RuntimeError if there are other than `workers` workers.
-    """
+def worker_processes(workers: int) -> list[int]:
+    """Return the workers below this process. Raises: RuntimeError if there are other than `workers`."""
     parents, commands = processes()
     found = sorted(each for each in descendants(parents, os.getpid()) if _EXECUTOR in commands[each])
     if len(found) != workers:
         raise RuntimeError(f"{len(found)} workers run, not {workers}")
+    return found
+
+
+def bind_to_cores(workers: Iterable[int]) -> None:
+    """Bind each worker to a core of its own, with what it starts later."""
     cores = sorted(os.sched_getaffinity(0))
-    for number, worker in enumerate(found):
+    for number, worker in enumerate(workers):
         for thread in (PROC / str(worker) / "task").iterdir():
             os.sched_setaffinity(int(thread.name), {cores[number % len(cores)]})
 
 
-def _busy_seconds() -> float:
-    user, nice, system = map(int, STAT.read_text().split("\n", 1)[0].split()[1:4])
-    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+def hashes_a_second(cores: int) -> float:
+    """Return how many lines so many cores hash at once, a process each: what this machine gives without Spark."""
+    with ProcessPoolExecutor(cores) as pool:
+        return sum(pool.map(_hashes_a_second, sorted(os.sched_getaffinity(0))[:cores]))
+
+
+def _hashes_a_second(core: int) -> float:
+    os.sched_setaffinity(0, {core})
+    began, done = time.perf_counter(), 0
+    while time.perf_counter() < began + HASH_SECONDS:
+        for _ in range(1000):
+            hashlib.sha256(HASHED).digest()
+        done += 1000
+    return done / (time.perf_counter() - began)
+
+
+def _cpu_seconds(workers: Iterable[int]) -> tuple[float, float]:
+    """Return the time of cores that the driver and that all workers took, each with the processes below it."""
+    parents, _ = processes()
+    of_workers = {each for worker in workers for each in (worker, *descendants(parents, worker))}
+    of_driver = {os.getpid(), *descendants(parents, os.getpid())} - of_workers
+    return cpu_seconds_of(of_driver), cpu_seconds_of(of_workers)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.catalogue import CATALOGUE, Bar
+from bench.costs import CommandCosts, read_costs
 from bench.results import Case, Figure, Side, read_figures
 
 PAGE: Final = "performance.md"
@@ -22,6 +23,14 @@ A figure is a ratio of two pieces of work that took turns in one run, after an u
 median of one over the median of the other. Seconds are of the machine below and move with it; ratios travel better.
 """
 
+COSTS_HEAD: Final = """\
+## What commands cost
+
+Counts of Spark and Delta, which move little from machine to machine. Each input is ingested, reduced and ingested
+again. `ingest` shuffles each new row once, to the files of its bucket; `reduce` shuffles pairs of lines and links of
+entries; known input shuffles keys. `tests/spark/test_small_work.py` keeps the jobs of small commands below bounds.
+"""
+
 STAGES_NOTE: Final = """\
 Where the time goes, in the run of the median. Frames are lazy: a stage's name is what was asked for then, and part of
 its work may be done under the next name.
@@ -33,7 +42,7 @@ def write_page(docs: Path) -> None:
     figures = read_figures(docs / "bench")
     if not figures:
         raise FileNotFoundError(f"{docs / 'bench'} holds no figures: run `make bench`")
-    (docs / PAGE).write_text(page(figures), encoding="utf-8")
+    (docs / PAGE).write_text(page(figures, read_costs(docs / "bench")), encoding="utf-8")
 
 
 NOTHING_MEASURED = """# Performance
@@ -44,12 +53,12 @@ side by side in one run, writes `docs/bench/*.json` with versions and core count
 """The page before the first full run."""
 
 
-def page(figures: Sequence[Figure]) -> str:
+def page(figures: Sequence[Figure], costs: Sequence[CommandCosts] = ()) -> str:
     """Return the page. Raises: ValueError for a figure of a smoke test: nobody publishes those."""
     smoke = [figure.number for figure in figures if figure.run["smoke"]]
     if smoke:
         raise ValueError(f"figure {smoke[0]} is of a smoke test")
-    parts = [HEAD, _environments(figures), _summary(figures), *map(_section, figures)]
+    parts = [HEAD, _environments(figures), _summary(figures), *_costs(costs), *map(_section, figures)]
     return "\n".join(parts)
 
 
@@ -83,6 +92,19 @@ def _summary(figures: Sequence[Figure]) -> str:
         for figure in figures
     )
     return "## All figures\n\n" + _table(("", "figure", "ratio", "bar", "aim", ""), rows)
+
+
+def _costs(costs: Sequence[CommandCosts]) -> Iterable[str]:
+    if costs:
+        rows = (
+            (
+                each.input, each.command, f"{each.costs.jobs}", f"{each.costs.queries}", f"{each.costs.tasks}",
+                f"{each.costs.shuffled_bytes:,}", f"{each.costs.commits}",
+            )
+            for each in costs
+        )  # fmt: skip
+        yield COSTS_HEAD
+        yield _table(("input", "command", "jobs", "queries", "tasks", "bytes shuffled", "commits"), rows)
 
 
 def _section(figure: Figure) -> str:

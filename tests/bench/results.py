@@ -115,7 +115,7 @@ def figure_of(text: str) -> Figure:
 
 def read_figures(folder: Path) -> tuple[Figure, ...]:
     """Return the figures of a folder, by number."""
-    found = (figure_of(path.read_text(encoding="utf-8")) for path in folder.glob("*.json"))
+    found = (figure_of(path.read_text(encoding="utf-8")) for path in folder.glob("[0-9]*.json"))
     return tuple(sorted(found, key=lambda figure: figure.number))
 
 

@@ -1,4 +1,4 @@
-"""Memory of Spark's Python workers, read from /proc while work runs."""
+"""Memory of Spark's Python workers and the time that processes took of the cores, read from /proc."""
 
 from __future__ import annotations
 
@@ -51,8 +51,20 @@ def high_water_bytes(status: str) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
+def cpu_seconds(stat: bytes) -> float:
+    """Return the time of cores that the content of /proc/PID/stat states, with that of children that have ended."""
+    user, system, of_children, system_of_children = map(int, stat.rpartition(b")")[2].split()[11:15])
+    return (user + system + of_children + system_of_children) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds_of(processes: Iterable[int]) -> float:
+    """Return the time of cores that processes took so far; one that has ended counts with its parent."""
+    stats = (_read(process, "stat") for process in processes)
+    return sum(cpu_seconds(stat) for stat in stats if stat)
+
+
 def is_readable() -> bool:
-    """Return whether this system tells the memory of processes."""
+    """Return whether this system tells of processes."""
     return (PROC / "self" / "status").is_file()
 
 

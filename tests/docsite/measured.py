@@ -8,6 +8,9 @@ from docsite import markdown
 
 BENCH = Path(__file__).parents[2] / "docs" / "bench"
 
+MILLIONS = 50
+"""Lines of figure 36, in millions."""
+
 
 def page() -> str:
     """Return the page."""
@@ -25,7 +28,7 @@ def page() -> str:
 def _rows() -> list[tuple[str, str, str]]:
     lines = _case("01-verified-ingest")
     bytes_of = _case("11-bytes")["work"]["median"]
-    logs = _case("16-log-ingest")
+    logs = _case("40-log-depth")["against"]
     one_file = _case("25-one-file")
     worker = _case("12-worker-memory")["work"]
     stream = _case("24-stream")
@@ -36,9 +39,9 @@ def _rows() -> list[tuple[str, str, str]]:
             _figure(1),
         ),
         (
-            "verified ingest of logs",
-            f"{logs['work']['median']:,.0f} entries a second, each with its signatures",
-            _figure(16),
+            "verified ingest of 80 logs of 1,000 entries",
+            f"{80_000 / logs['median']:,.0f} entries a second, each with its signatures",
+            _figure(40),
         ),
         ("a line in the table `node_journal_line`", f"{bytes_of / 1_000_000:,.0f} bytes", _figure(11)),
         (
@@ -57,6 +60,30 @@ def _rows() -> list[tuple[str, str, str]]:
             _figure(12),
         ),
         ("start of a session", f"{logs_start():.0f} seconds", _figure(16)),
+        *_sums(),
+    ]
+
+
+def _sums() -> list[tuple[str, str, str]]:
+    """Return what the page on sizing takes for its sums."""
+    large, cores = (
+        _case("36-growth-fivefold")["work"]["median"],
+        _read("36-growth-fivefold")["environment"]["cores"],
+    )
+    beside = {each["name"]: each["median"] for each in _case("34-scale-out")["beside"]}
+    of_core, of_driver = large * cores / MILLIONS, beside["CPU of driver, two workers"]
+    return [
+        (
+            "C: seconds of a core for a million lines, in an ingest of fifty million",
+            f"{of_core:.1f}",
+            _figure(36),
+        ),
+        ("D: seconds of the driver, in an ingest of a million lines", f"{of_driver:.1f}", _figure(34)),
+        (
+            "a thousand million lines on 100 cores, by the sum D + C * M / N",
+            f"{of_driver + of_core * 1000 / 100:.0f} seconds, not measured",
+            f"{_figure(34)}, {_figure(36)}",
+        ),
     ]
 
 

@@ -6,7 +6,7 @@ And input of any size that is known costs no MERGE.
 from pathlib import Path
 
 from strandline.dialects.sdmp.author import synthetic
-from strandline.dialects.sdmp.codec import render
+from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.spark import chunks
 from strandline.pipelines.report import Report
 from strandline.tables import reading, small_tables
@@ -22,6 +22,17 @@ Costs = dict[str, tuple[int, int]]
 
 def journals(lines: int) -> dict[str, bytes]:
     return {f"{number}.journal": render(synthetic(number, lines)) for number in range(JOURNALS)}
+
+
+def known_frames() -> dict[str, bytes]:
+    """Frames of stored lines that follow a line in the middle of each journal; one has a wrong `since`."""
+    frames = {}
+    for number in range(JOURNALS):
+        lines = list(synthetic(number, LINES + NEWS))
+        node = lines[0].decode()
+        since = lines[LINES - 1 if number else LINES - 2][: len(node)].decode()
+        frames[f"{number}.frames"] = batch(node, since, lines[LINES : LINES + NEWS]) + b"\n"
+    return frames
 
 
 def worked(spark, lake: Lake, folder: Path) -> tuple[Costs, ReferenceLake]:
@@ -68,9 +79,18 @@ def test_a_small_command_in_a_small_lake(spark, new_lake, tmp_path):
 def test_a_small_command_in_a_large_lake(spark, new_lake, monkeypatch, tmp_path):
     # No table is read into the driver; the few commits since the last command are.
     monkeypatch.setattr(small_tables.SmallTables, "rows", lambda *_: None)
-    found, _ = worked(spark, new_lake(), tmp_path / "in")
+    lake = new_lake()
+    found, reference = worked(spark, lake, tmp_path / "in")
     news = {name: costs for name, costs in found.items() if name.endswith("news")}
     assert_within(news, ingest=20, known=12, reduce=40)
+    # The line before a frame is asked for once: it places the frame, and says whether `since` is right.
+    files = known_frames()
+    reference.ingest(files)
+    source, recorder = write_files(tmp_path / "frames", files), Recorder(spark)
+    report = recorder.run("ingest of known frames", lake, lambda: lake.ingest(source))
+    assert (report.counts["known"], report.counts["since_mismatch"]) == (JOURNALS * NEWS, 1)
+    assert recorder.costs["ingest of known frames"].jobs <= 16
+    assert_admitted_equal(lake, reference)
 
 
 def test_large_input_that_is_known_is_not_merged(spark, new_lake, monkeypatch, tmp_path):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.core.hashing import set_hash
+from support.costs import Costs, costs_of
 from support.lakes import Lake, write_files
 from support.own_runs import own_run
 from support.packaged import ROOT
@@ -31,27 +32,21 @@ class Recorder:
     def __init__(self, spark) -> None:
         self._spark = spark
         self.commands: dict[str, Found] = {}
+        self.costs: dict[str, Costs] = {}
 
     def run(self, name: str, lake: Lake, command: Callable[[], Any]) -> Any:
         """Run a command that writes to `lake`, and return its report."""
-        before = self._spent(lake)
-        report = command()
-        spent = (after - start for after, start in zip(self._spent(lake), before, strict=True))
+        reports: list[Any] = []
+        spent = costs_of(self._spark, lake.path, lambda: reports.append(command()))
+        [report] = reports
         self.commands[name] = {
             "exit": report.exit,
             "counts": dict(sorted(report.counts.items())),
             "reasons": dict(sorted(report.reasons.items())),
-            **dict(zip(COSTS, spent, strict=True)),
+            **{cost: getattr(spent, cost) for cost in COSTS},
         }
+        self.costs[name] = spent
         return report
-
-    def _spent(self, lake: Lake) -> tuple[int, int, int]:
-        context = self._spark.sparkContext._jsc.sc()
-        context.listenerBus().waitUntilEmpty()
-        executions = self._spark._jsparkSession.sharedState().statusStore().executionsList()
-        queries = max((executions.apply(at).executionId() for at in range(executions.size())), default=-1)
-        commits = sum(path.stem.isdigit() for path in Path(lake.path).glob("*/_delta_log/*.json"))
-        return context.dagScheduler().numTotalJobs(), queries, commits
 
 
 def contents(tables: Mapping[str, list[tuple]]) -> Found:

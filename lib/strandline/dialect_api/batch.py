@@ -38,7 +38,7 @@ def read_batch(
     sources = provenance.batch_sources(scan.sources(), request.replay)
     judged = blocks.none_judged(documents, stages.judged)
     if has_news:
-        to_judge = provenance.with_record_source(_without_verdict(stages, documents, earlier), sources)
+        to_judge = provenance.with_record_source(_without_verdict(stages, documents, read, earlier), sources)
         judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
     waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name, _judge_id_of_row(stages))
     waits = jobs.has_rows(waiting)
@@ -98,9 +98,16 @@ def _are_few(read: Row) -> bool:
     return bool(read["documents"] <= FEW_DOCUMENTS and (read["bytes"] or 0) <= FEW_BYTES)
 
 
-def _without_verdict(stages: RecordStages, documents: DataFrame, earlier: DataFrame | None) -> DataFrame:
+def _without_verdict(
+    stages: RecordStages, documents: DataFrame, read: Row, earlier: DataFrame | None
+) -> DataFrame:
     """Return the distinct blocks on which no earlier run has a verdict."""
-    found = blocks.distinct_blocks(documents, stages.claims)
+    if read["deliveries"] > read["blocks"]:
+        found = blocks.distinct_blocks(documents, stages.claims)
+    else:
+        found = blocks.single_blocks(documents, stages.claims)
+        # One large file would be one task.
+        found = found if _are_few(read) else found.repartition("judge_id")
     return found if earlier is None else found.join(_ids(earlier), "judge_id", "left_anti")
 
 

@@ -12,7 +12,15 @@ from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import DialectInfo, GivenOption
-from strandline.dialect_api.ports import InputScan, Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import (
+    InputScan,
+    Jobs,
+    LakeSnapshot,
+    OtherLakeSnapshot,
+    PlainFile,
+    SplitFormat,
+    Tables,
+)
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 
 
@@ -78,7 +86,7 @@ class Dialect(ABC):
         return self.export(lake, jobs, namespaces)
 
     @abstractmethod
-    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
         """Return rows of another lake, given by table, as files to judge; `there` is the whole other lake.
 
         Both contain only rows that meet the contract of their table. Each row is one record of one file.

@@ -62,6 +62,13 @@ class LakeSnapshot(Protocol):
         """All rows of a table, lazy."""
 
 
+class OtherLakeSnapshot(LakeSnapshot, Protocol):
+    """A snapshot of another lake, whose rows are checked against the contracts of their tables."""
+
+    def matching(self, table: str, keys: DataFrame, jobs: Jobs) -> DataFrame:
+        """The rows of a table that have the columns of a row of `keys`: only these are checked."""
+
+
 class Tables(LakeSnapshot, Protocol):
     """The lake: each frame has the version of its table at the time of the call."""
 

@@ -36,13 +36,14 @@ def counted(documents: DataFrame, is_asked: Column) -> DataFrame:
     """Count what was read.
 
     Reads:  documents, bucket; is_asked: `known.is_asked`.
-    Gives:  documents, bytes (null without documents), blocks (distinct ones), buckets (of blocks that are asked for),
-            claims (addresses that files state).
+    Gives:  documents, bytes (null without documents), deliveries (of blocks), blocks (distinct ones), buckets (of
+            blocks that are asked for), claims (addresses that files state).
     Rows:   one.
     """
     return documents.agg(
         F.count(F.lit(1)).alias("documents"),
         F.sum("raw_bytes").alias("bytes"),
+        F.count_if(is_block()).alias("deliveries"),
         F.count_distinct(F.when(is_block(), F.col("judge_id"))).alias("blocks"),
         F.collect_set(F.when(is_asked, F.col("bucket"))).alias("buckets"),
         F.count_if(F.col("kind") == "claim").alias("claims"),
@@ -55,6 +56,15 @@ def none_judged(like: DataFrame, facts: pa.Schema) -> DataFrame:
     Gives:  columns of `judged`.  Rows: none.  `like` is any frame of the session.
     """
     return like.sparkSession.createDataFrame([], from_arrow_schema(facts))
+
+
+def single_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:
+    """Return the blocks to judge of documents in which no block comes twice.
+
+    Reads, gives, rows: as `distinct_blocks`, but no block is sorted.
+    """
+    found = documents.where(is_block())
+    return found.select("judge_id", "record_id", F.col("raw").alias("block"), "file_no", *claims)
 
 
 def distinct_blocks(documents: DataFrame, claims: Sequence[str]) -> DataFrame:

@@ -9,6 +9,17 @@ from strandline.frames.sets import bucket_hashes, first_byte
 
 ID_COLUMNS = ("table", "bucket", "namespace", "record_id")
 
+FEW_KEYS = 100_000
+"""Up to so many keys go to every worker, so that the rows of a table that match them need no shuffle."""
+
+
+def matching(rows: DataFrame, keys: DataFrame, count: int) -> DataFrame:
+    """Keep the rows that have the columns of a row of `keys`, which has `count` rows.
+
+    Spark does not know that a checkpoint is small, and would shuffle all rows.
+    """
+    return rows.join(F.broadcast(keys) if count <= FEW_KEYS else keys, keys.columns, "left_semi")
+
 
 def with_pruned(ids: DataFrame, pruned: DataFrame) -> DataFrame:
     """Add the pruned records to the stored ones. A record that is both is pruned: its collection has yet to end.

@@ -13,7 +13,6 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import form_of
 from strandline.frames import differences
 from strandline.frames.known import pruned_records
-from strandline.frames.row_rules import is_comparable
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
 from strandline.tables.prunings import PRUNED
@@ -113,8 +112,8 @@ def _union(frames: Iterable[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionByName, frames)
 
 
-def rows_of(found: Comparison, there: OtherLake, dialect: Dialect) -> dict[str, DataFrame]:
-    """Return the missing rows by table, as `OtherLake.marked` returns them; only files of their buckets are opened.
+def rows_of(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJobs) -> dict[str, DataFrame]:
+    """Return the missing rows by table, with the rules that they break; only files of their buckets are opened.
 
     Rows:   `records` plus `incomparable` of the comparison.
     """
@@ -124,8 +123,11 @@ def rows_of(found: Comparison, there: OtherLake, dialect: Dialect) -> dict[str, 
         for row in missing.groupBy("table").agg(F.collect_set("bucket").alias("buckets")).collect():
             table = row["table"]
             ids = missing.where(F.col("table") == table).select(*KEY)
-            of_buckets = there.marked(table).where(F.col("bucket").isin(*sorted(row["buckets"])))
-            rows[table] = [of_buckets.where(is_comparable()).join(ids, list(KEY), "left_semi")]
+            of_buckets = there.rows(table).where(F.col("bucket").isin(*sorted(row["buckets"])))
+            # The ids are of comparable rows, so these are, too.
+            rows[table] = [differences.matching(of_buckets, ids, found.records)]
     for table in dialect.info.ingest_tables if found.incomparable else ():
         rows.setdefault(table, []).append(there.incomparable(table))
-    return {table: _union(parts) for table, parts in rows.items()}
+    # Kept, so that Spark cannot evaluate the rules before the join, on every row of the lake.
+    kept = {table: jobs.persist(_union(parts), "missing rows") for table, parts in rows.items()}
+    return {table: there.marked(table, each) for table, each in kept.items()}

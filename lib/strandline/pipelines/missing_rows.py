@@ -57,7 +57,7 @@ def missing_rows(
     missing = found.records + found.incomparable
     if not missing:
         return None
-    rows = rows_of(found, there, dialect)
+    rows = rows_of(found, there, dialect, jobs)
     broken = (
         as_findings(each.where(~keeps_contract()), contract(table).names, table=table, lake=there.name)
         for table, each in rows.items()

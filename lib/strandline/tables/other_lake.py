@@ -16,10 +16,12 @@ from strandline.contracts.model import Contract
 from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.contracts.rules import row_rules
 from strandline.core.errors import FaultError, UsageError
+from strandline.frames.differences import matching
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
 from strandline.session.engine import engine_of
 
 if TYPE_CHECKING:
+    from strandline.dialect_api.ports import Jobs
     from strandline.tables.reads import TableReads
 
 _UNREADABLE: Final = re.compile(r"\[FAILED_READ_FILE[.\w]*\][^\n]*? file (\S+?)\.?(?:\s|$)")
@@ -42,20 +44,36 @@ class OtherLake:
 
     def read(self, table: str) -> DataFrame:
         """Return the rows that meet the contract of their table, with its columns."""
-        return self.marked(table).where(keeps_contract()).drop(BROKEN)
+        return self.marked(table, self.rows(table)).where(keeps_contract()).drop(BROKEN)
 
-    def marked(self, table: str) -> DataFrame:
-        """Return all rows with the contract's columns, and the rules that each breaks."""
-        return with_broken_rules(self._all(table), row_rules(contract(table), buckets=self.buckets))
+    def matching(self, table: str, keys: DataFrame, jobs: Jobs) -> DataFrame:
+        """Return the rows that have the columns of a row of `keys` and meet the contract of their table.
+
+        The rules are evaluated for these rows alone: Spark would do so before the join, for every row of the lake.
+        """
+        keys = jobs.checkpoint(keys, "keys")
+        count = jobs.row(keys.agg(F.count(F.lit(1)).alias("keys")))["keys"]
+        found = jobs.persist(matching(self.rows(table), keys, count), "rows that match")
+        return self.marked(table, found).where(keeps_contract()).drop(BROKEN)
+
+    def rows(self, table: str) -> DataFrame:
+        """Return all rows with the contract's columns, whatever they contain."""
+        if table not in self._rows:
+            self._rows[table] = self._with_columns(table)
+        return self._rows[table]
+
+    def marked(self, table: str, rows: DataFrame) -> DataFrame:
+        """Add the rules that each of some rows breaks. To evaluate all rules takes longer than to read a row."""
+        return with_broken_rules(rows, row_rules(contract(table), buckets=self.buckets))
 
     def ids(self, table: str) -> DataFrame:
         """Return bucket, namespace and record_id of all rows, and whether they are valid for a comparison."""
-        ids = self._all(table).select("bucket", "namespace", "record_id")
+        ids = self.rows(table).select("bucket", "namespace", "record_id")
         return ids.withColumn("is_comparable", is_comparable())
 
     def incomparable(self, table: str) -> DataFrame:
-        """Return, in the form of `marked`, the rows whose namespace or id is invalid."""
-        return self.marked(table).where(~is_comparable())
+        """Return the rows whose namespace or id is invalid."""
+        return self.rows(table).where(~is_comparable())
 
     def has_files(self, table: str) -> bool:
         """Return False if the log of a local table names no live data file; True for any other lake."""
@@ -69,7 +87,7 @@ class OtherLake:
         """
         for table in tables:
             self._check_columns(table, contract(table))
-            self._all(table)
+            self.rows(table)
 
     def _check_columns(self, table: str, described: Contract) -> None:
         there = {field.name: field.dataType.simpleString() for field in self._reads.read(table).schema}
@@ -111,11 +129,6 @@ class OtherLake:
     @staticmethod
     def _differs(message: str) -> UsageError:
         return UsageError("TABLE_DIFFERS", message, "repair that lake, or ingest a file that it exported")
-
-    def _all(self, table: str) -> DataFrame:
-        if table not in self._rows:
-            self._rows[table] = self._with_columns(table)
-        return self._rows[table]
 
     def _with_columns(self, table: str) -> DataFrame:
         # Spark does not check for nulls in a column that a table declares as NOT NULL: one in a file ends the job.

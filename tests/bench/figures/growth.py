@@ -1,4 +1,4 @@
-"""Figures 36 and 37: fifty million lines beside ten million, and most lines in one journal beside an even spread."""
+"""Figures 36, 37 and 69: fifty million lines, most lines in one journal, and a million journals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from bench.sizes import CHUNKS, LARGEST
 from bench.workers import PeakOfWorkers, is_readable
 
 MIB = 2**20
+LINES_OF_SHORT = 2
+SHORT, LONG = "journals of two lines", "long journals"
 SKEWED, EVEN = "nine of ten lines in one journal", "as many lines, spread evenly"
 
 
@@ -21,6 +23,8 @@ def measure(bench: Bench) -> None:
         _fivefold(bench)
     if bench.wants(37):
         _skewed(bench)
+    if bench.wants(69):
+        _namespaces(bench)
 
 
 def _fivefold(bench: Bench) -> None:
@@ -68,6 +72,24 @@ def _skewed(bench: Bench) -> None:
     runs = alternate({SKEWED: lambda: ingested(SKEWED), EVEN: lambda: ingested(EVEN)}, bench.repetitions)
     name = f"{lines:,} lines in {others + 1:,} / {sizes.journals + others:,} journals"
     bench.keep(37, (seconds_case(name, (SKEWED, runs[SKEWED]), (EVEN, runs[EVEN])),), bench.repetitions, ())
+
+
+def _namespaces(bench: Bench) -> None:
+    engine, sizes = bench.engine, bench.data.sizes
+    shapes = {SHORT: (sizes.lines, LINES_OF_SHORT), LONG: (LINES_OF_SHORT * sizes.journals, sizes.length)}
+    folders = {name: bench.data.frames(*shape) for name, shape in shapes.items()}
+
+    def taken(name: str) -> Run:
+        lake = engine.empty_lake()
+        first = engine.ingest(lake, (folders[name],), new=LINES_OF_SHORT * sizes.lines).run
+        then = engine.reduce(lake).run
+        engine.drop(lake)
+        return Run(first.seconds + then.seconds, {"ingest": first.seconds, "reduce": then.seconds})
+
+    runs = alternate({SHORT: lambda: taken(SHORT), LONG: lambda: taken(LONG)}, bench.large_repetitions)
+    many, few = (f"{journals:,} journals of {length:,} lines" for journals, length in shapes.values())
+    case = seconds_case(f"{many} / {few}", (SHORT, runs[SHORT]), (LONG, runs[LONG]))
+    bench.keep(69, (case,), bench.large_repetitions, ())
 
 
 def _files(folder: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Figures of ingest of logs: 16, 20, 22."""
+"""Figures 20 and 22: ingest of known entries, and of twice the logs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Final
 from bench.bench import Bench
 from bench.engine import IPFSLOG
 from bench.logs import folders
-from bench.measure import Contender, Run, alternate, median_run, seconds_case, seconds_side
-from bench.results import Case, Side
+from bench.measure import Run, alternate, seconds_case
 
 FIRST, AGAIN, ONE, TWO = (
     "ingest",
@@ -18,21 +17,18 @@ FIRST, AGAIN, ONE, TWO = (
     "ingest and reduce of twice the entries",
 )
 SHARE: Final = 5
-"""One in so many of the entries is what figures 16 and 22 ingest."""
-
-PEERS: Final = {"ipfs-log 6.0.0": 690.0, "@orbitdb/core 4.0.0": 450.0}
-"""Entries a second that the libraries join, measured elsewhere."""
+"""One in so many of the entries is what figure 22 ingests."""
 
 
 def measure(bench: Bench) -> None:
     """Measure first and second ingest of logs, and ingest with reduce of two sizes."""
-    if bench.wants(16, 22):
-        _ingests(bench)
+    if bench.wants(22):
+        _known(bench)
     if bench.wants(20):
         _growth(bench)
 
 
-def _ingests(bench: Bench) -> None:
+def _known(bench: Bench) -> None:
     engine, sizes = bench.engine, bench.data.sizes
     logs = max(1, sizes.journals // SHARE)
     sources, entries = folders(bench.data, logs), logs * sizes.length
@@ -46,32 +42,10 @@ def _ingests(bench: Bench) -> None:
     def again() -> Run:
         return engine.ingest(lakes[0], sources, new=0, of=IPFSLOG).run
 
-    wanted: dict[str, Contender] = {FIRST: first}
-    wanted |= {AGAIN: again} if bench.wants(22) else {}
-    runs = alternate(wanted, bench.repetitions)
+    runs = alternate({FIRST: first, AGAIN: again}, bench.repetitions)
     engine.drop(*lakes)
     name = f"{logs:,} logs of {sizes.length:,} entries"
-    if bench.wants(22):
-        case = seconds_case(name, (AGAIN, runs[AGAIN]), (FIRST, runs[FIRST]))
-        bench.keep(22, (case,), bench.repetitions, ())
-    if bench.wants(16):
-        start, cases = engine.session_start(), []
-        stages = median_run(runs[FIRST]).stages
-        for what, added in (("the session is there", 0.0), ("with session start", start.seconds)):
-            rates = tuple(entries / (run.seconds + added) for run in runs[FIRST])
-            work = Side(FIRST, "1/s", rates)
-            for peer, rate in PEERS.items():
-                beside = (seconds_side("session start", (start,)),) if added else ()
-                cases.append(
-                    Case(
-                        f"{name}, {what} / {peer}",
-                        work,
-                        Side(f"{peer}, measured elsewhere", "1/s", (rate,)),
-                        beside,
-                        {} if cases else stages,
-                    )
-                )
-        bench.keep(16, tuple(cases), bench.repetitions, ())
+    bench.keep(22, (seconds_case(name, (AGAIN, runs[AGAIN]), (FIRST, runs[FIRST])),), bench.repetitions, ())
 
 
 def _growth(bench: Bench) -> None:

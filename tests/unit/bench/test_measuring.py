@@ -1,6 +1,7 @@
 """Turns, stages, workers and made-up rows: what the figures stand on."""
 
 import hashlib
+import os
 from itertools import islice
 from pathlib import Path
 
@@ -10,12 +11,12 @@ from bench import workers
 from bench.catalogue import CATALOGUE
 from bench.data import Data, namespace_of, text_bytes
 from bench.figures import GROUPS
-from bench.logs import folders
+from bench.logs import author, folders, one_log, peer_logs
 from bench.measure import Run, Stages, alternate, median_run
 from bench.rows import Stretch, hashes_and_compares, journal_rows, verified
 from bench.sizes import Sizes
 from strandline.core.ids import bucket_of
-from strandline.dialects.ipfslog.author import open_logs
+from strandline.dialects.ipfslog.author import open_logs, to_blocks
 from strandline.dialects.sdmp import codec, verify
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.types import Frame
@@ -74,6 +75,31 @@ def test_the_high_water_mark_is_read_in_bytes() -> None:
     assert workers.high_water_bytes("") == 0
 
 
+def test_the_time_of_cores_is_that_of_a_process_and_of_children_that_have_ended() -> None:
+    tick = os.sysconf("SC_CLK_TCK")
+    stat = b"7 (a) b) S 1 7 7 0 -1 4194304 10 20 30 40 %d %d %d %d 20 0 4 0 55" % (
+        tick,
+        2 * tick,
+        4 * tick,
+        8 * tick,
+    )
+    assert workers.cpu_seconds(stat) == 15.0
+
+
+def test_peers_read_files_of_as_many_entries_in_one_log_or_in_many(tmp_path: Path) -> None:
+    data = Data.of(SMALL, tmp_path)
+    identity = to_blocks((), [author("core2").record])
+    for as_blocks, more in ((False, ()), (True, ((identity, "lines"),))):
+        for deep, count in ((False, 3), (True, 1)):
+            paths = peer_logs(data, as_blocks, deep, 3)
+            opened = open_logs([*((path.read_bytes(), "lines") for path in paths), *more])
+            assert (len(opened.logs), opened.counts.new, opened.quarantine) == (count, 3 * 20 + len(more), ())
+            assert all(len(log.heads) == 1 for log in opened.logs.values())
+    [long] = one_log(data, 3).iterdir()
+    opened = open_logs([(long.read_bytes(), "lines")])
+    assert (len(opened.logs), opened.counts.new) == (1, 3 * 20)
+
+
 def test_both_numbers_of_a_size_shrink_alike_and_never_to_nothing() -> None:
     assert Sizes.of(1.0) == Sizes(1000, 1000)
     assert Sizes.of(0.01) == Sizes(100, 100)
@@ -117,6 +143,15 @@ def test_news_follow_what_is_held(tmp_path: Path) -> None:
     frame = codec.parse_frame(path.read_bytes().removesuffix(b"\n"))
     lines = list(synthetic(2, 40))
     assert frame == Frame(lines[0].decode(), "0.9", lines[19][:64].decode(), tuple(lines[20:]))
+
+
+def test_whole_journals_are_frames_in_a_few_files(tmp_path: Path) -> None:
+    paths = sorted(Data.of(SMALL, tmp_path).frames(3, 2).iterdir())
+    frames = [codec.parse_frame(line) for path in paths for line in path.read_bytes().splitlines()]
+    journals = [[line.decode() for line in synthetic(number, 2)] for number in (1, 2, 3)]
+    assert frames == [
+        Frame(first, "0.9", first, (first.encode(), second.encode())) for first, second in journals
+    ]
 
 
 def test_input_is_made_once_and_is_as_large_as_it_says(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from bench.catalogue import CATALOGUE, Bar
+from bench.costs import CommandCosts, read_costs, write_costs
 from bench.page import NOTHING_MEASURED, bar_text, page, ratio_text, value_text, write_page
 from bench.results import Case, Figure, Side, read_figures, write_figures
+from support.costs import Costs
 
 WHERE = {"python": "3.11.7", "java": "17.0.9", "cores": 2, "heap": "2g", "memory_gib": 15.6}
 HOW = {"at": "2026-01-31T09:30:00Z", "smoke": False, "scale": 1.0, "repetitions": 3, "load_average": 1.5}
@@ -147,3 +149,15 @@ def test_every_figure_of_the_catalogue_has_a_page() -> None:
     figures = [replace(SHOWN, number=number) for number in CATALOGUE]
     text = page(figures)
     assert all(f"\n## Figure {number}\n" in text for number in CATALOGUE)
+
+
+def test_costs_of_commands_are_written_read_and_shown(tmp_path: Path) -> None:
+    found = (CommandCosts("1 journal of 1,000 lines", "ingest", Costs(12, 7, 40, 123456, 2)),)
+    write_costs(tmp_path, found, WHERE)
+    assert read_costs(tmp_path) == found
+    # A file of costs is no figure.
+    write_figures(tmp_path, [SHOWN])
+    assert [figure.number for figure in read_figures(tmp_path)] == [48]
+    text = page([SHOWN], found)
+    assert "| 1 journal of 1,000 lines | ingest | 12 | 7 | 40 | 123,456 | 2 |" in text
+    assert "What commands cost" not in page([SHOWN], read_costs(tmp_path / "nowhere"))

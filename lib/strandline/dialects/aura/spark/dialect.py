@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import GivenOption
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, PlainFile, SplitFormat, Tables
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.aura import demo as demo_files
@@ -105,7 +105,7 @@ class Aura(FactAdmission, Prunes):
     def to_files(
         self,
         rows: Mapping[str, DataFrame],
-        there: LakeSnapshot,  # noqa: ARG002 - the interface has it
+        there: OtherLakeSnapshot,  # noqa: ARG002 - the interface has it
         jobs: Jobs,  # noqa: ARG002
     ) -> DataFrame:
         """Write facts as lines of JSON."""

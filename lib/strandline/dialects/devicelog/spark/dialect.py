@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, PlainFile, SplitFormat, Tables
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.devicelog import demo as demo_files
@@ -75,7 +75,7 @@ class DeviceLogs(EntryAdmission, Prunes):
         """Write entries as lines of JSON."""
         return export_files.export(lake, jobs, namespaces)
 
-    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:  # noqa: ARG002
+    def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:  # noqa: ARG002
         """Write entries as lines of JSON."""
         return export_files.to_files(rows)
 

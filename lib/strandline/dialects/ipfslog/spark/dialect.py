@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import DialectInfo, GivenOption
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, PlainFile, SplitFormat, Tables
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog import demo as demo_files
@@ -78,7 +78,7 @@ class Logs(LogAdmission, Prunes):
         """Write logs as a CAR, with the identities and manifests that they need."""
         return export_files.export(lake, jobs, namespaces)
 
-    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write blocks as lines of JSON."""
         return export_files.to_files(rows, there, jobs)
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.export import ExportFile
-from strandline.dialect_api.ports import Jobs, LakeSnapshot
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.codec import MAX_ROOTS_WRITTEN, car_header, parse_cid
 from strandline.dialects.ipfslog.spark import dag, logs
@@ -66,7 +66,7 @@ def _roots(heads: DataFrame, jobs: Jobs) -> list[bytes]:
     return [cid.raw for cid in cids if isinstance(cid, Cid)]
 
 
-def to_files(rows: Mapping[str, DataFrame], _there: LakeSnapshot, _jobs: Jobs) -> DataFrame:
+def to_files(rows: Mapping[str, DataFrame], _there: OtherLakeSnapshot, _jobs: Jobs) -> DataFrame:
     """Write blocks as lines of JSON, a document each, so that a bad block does not affect the others.
 
     Reads:  block, of each frame.

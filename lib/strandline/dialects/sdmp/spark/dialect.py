@@ -14,7 +14,15 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import DialectInfo, GivenOption
 from strandline.dialect_api.journals import AuthorScope, FoundAnswers, NextCommit, WritesJournals
-from strandline.dialect_api.ports import InputScan, Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import (
+    InputScan,
+    Jobs,
+    LakeSnapshot,
+    OtherLakeSnapshot,
+    PlainFile,
+    SplitFormat,
+    Tables,
+)
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp import codec
 from strandline.dialects.sdmp import demo as demo_files
@@ -75,7 +83,7 @@ class NodeJournals(Dialect, WritesJournals, Archives):
         """Write one journal without a fork as its text, others as frames."""
         return export_files.export(lake, jobs, namespaces)
 
-    def to_files(self, rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write lines as frames."""
         return to_files.to_files(rows, there, jobs)
 

@@ -59,16 +59,18 @@ def head_totals(few: FewSegments, buckets: int) -> dict[str, Any]:
 
 
 def since_mismatches(few: FewSegments) -> int | None:
-    """Return `counters.since_mismatches`, or None if lines besides the stored tips must be asked."""
+    """Return `counters.since_mismatches`, or None if other stored lines must be asked."""
     wrong = 0
     for head in few.heads:
         each = head.segment
         if each.head or each.since is None or head.n is None:
             continue
+        follows = each.follows
         expected: str | None = each.node
-        if head.n > 2:
+        if head.n > 2 and follows is not None:
             journal: Mapping[str, Any] = few.journals.get(each.namespace, {})
-            expected = journal["tip_number"] if journal.get("tip_hash") == each.number else None
+            is_tip = journal.get("tip_hash") == each.number
+            expected = journal["tip_number"] if is_tip else few.numbers.get(follows)
         if expected is None:
             return None
         wrong += expected != each.since

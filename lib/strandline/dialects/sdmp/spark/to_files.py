@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Jobs, LakeSnapshot
+from strandline.dialect_api.ports import Jobs, OtherLakeSnapshot
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.positions import LINES
@@ -20,7 +20,7 @@ SPAN_LINES = 50_000
 """Positions of one journal that one task chains; a longer journal is cut, and the cut starts a new frame."""
 
 
-def to_files(rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> DataFrame:
+def to_files(rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
     """Return lines as files of frames.
 
     Reads:  rows: of `node_journal_line`; there: the lake they are from.
@@ -28,7 +28,7 @@ def to_files(rows: Mapping[str, DataFrame], there: LakeSnapshot, jobs: Jobs) -> 
     Rows:   one per chain of lines.
     """
     chained = jobs.checkpoint(_chains(rows[LINES]), "frames")
-    before = jobs.checkpoint(_lines_before(chained, there.read(LINES)), "lines before")
+    before = jobs.checkpoint(_lines_before(chained, there, jobs), "lines before")
     return _frames_of(chained, before)
 
 
@@ -47,19 +47,18 @@ def _chains(lines: DataFrame) -> DataFrame:
     return map_batches(in_order, kernels.chains, kernels.CHAIN_SCHEMA)
 
 
-def _lines_before(chained: DataFrame, lines: DataFrame) -> DataFrame:
+def _lines_before(chained: DataFrame, there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
     """Find the number of the line that each chain follows, for chains that start after line 2.
 
-    Reads:  `_chains`; the columns of `node_journal_line`, of their namespaces.
+    Reads:  `_chains`; there: `node_journal_line`.
     Gives:  namespace, number, since.
     Rows:   one per number that chains follow.
     """
-    followed = chained.where("n > 2").select("namespace", "number").distinct()
-    stored = lines.where("n > 1").select(
-        "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("since")
+    followed = chained.where("n > 2").select("namespace", F.col("number").alias("line_hash")).distinct()
+    found = there.matching(LINES, followed, jobs).where("n > 1")
+    return found.groupBy("namespace", F.col("line_hash").alias("number")).agg(
+        F.min("line_number").alias("since")
     )
-    found = stored.join(followed, ["namespace", "number"])
-    return found.groupBy("namespace", "number").agg(F.min("since").alias("since"))
 
 
 def _frames_of(chained: DataFrame, before: DataFrame) -> DataFrame:

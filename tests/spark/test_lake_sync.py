@@ -10,6 +10,7 @@ from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.pipelines.faults import Faults
+from strandline.tables.other_lake import OtherLake
 from support.ipfslog_cases import entry, who
 from support.lakes import Lake, write_files
 from support.own_cases import journal_of, node_of, own_node
@@ -138,6 +139,29 @@ def test_what_comes_is_judged_by_the_strictness_of_this_lake_and_by_its_own_node
     assert report.members["examples"]["NON_CANONICAL_ID"]
     [source] = {row[0] for row in strict.rows("quarantine", "source")}
     assert source == str(theirs.path)
+
+
+def test_only_missing_rows_and_the_lines_before_them_are_checked_against_their_contract(
+    new_lake, tmp_path, monkeypatch
+):
+    theirs, ours = new_lake("theirs"), new_lake("ours")
+    known = {f"{number}.journal": render(synthetic(number, 9)) for number in range(3)}
+    source = write_files(tmp_path / "known", known)
+    theirs.ingest(source)
+    ours.ingest(source)
+    theirs.ingest(write_files(tmp_path / "news", {"0.journal": render(synthetic(0, 11))}))
+    checked, marked = [], OtherLake.marked
+
+    def counted(self, table, rows):
+        # Of rows that are not kept, Spark would evaluate the rules before it chooses them.
+        checked.append((table, rows.count(), rows.is_cached))
+        return marked(self, table, rows)
+
+    monkeypatch.setattr(OtherLake, "marked", counted)
+    report = ours.bring(theirs)
+    assert (report.counts["missing"], report.counts["new"], report.counts["since_mismatch"]) == (2, 2, 0)
+    assert checked == [("node_journal_line", 2, True), ("node_journal_line", 1, True)]
+    assert held(ours, ["node_journal_line"]) == held(theirs, ["node_journal_line"])
 
 
 def test_one_lake_on_both_sides_and_a_lake_that_is_none_are_refused_and_nothing_is_made(new_lake, tmp_path):

@@ -8,16 +8,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark.sql import SparkSession
+
 from bench.data import Data
 from bench.engine import IPFSLOG, SDMP, Engine
 from bench.logs import folders
 from strandline.dialect_api.dialect import Dialect
-from support.costs import Costs, costs_of
+from support.costs import counted
 
 NAME: Final = "costs.json"
 LOGS: Final = 200
 NEWS: Final = 100
 """Lines of the small file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Spark jobs, queries that run jobs or commands, tasks, bytes written to shuffles, commits."""
+
+    jobs: int
+    queries: int
+    tasks: int
+    shuffled_bytes: int
+    commits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +63,19 @@ def _commands(
         "ingest of known input": lambda: engine.ingest(lake, sources, new=0, of=of),
     }
     for command, run in commands.items():
-        yield CommandCosts(name, command, costs_of(engine.spark, lake, run))
+        found = counted(engine.spark, lake, run)
+        tasks, shuffled = _of_stages(engine.spark, found.stages)
+        yield CommandCosts(name, command, Costs(found.jobs, found.queries, tasks, shuffled, found.commits))
+
+
+def _of_stages(spark: SparkSession, stages: range) -> tuple[int, int]:
+    """Return the tasks of stages and the bytes that they wrote to shuffles; one that was skipped has neither.
+
+    Raises: Py4JJavaError if there were more stages than Spark remembers.
+    """
+    store: Any = spark.sparkContext._jsc.sc().statusStore()
+    found = [store.lastStageAttempt(stage) for stage in stages]
+    return sum(each.numCompleteTasks() for each in found), sum(each.shuffleWriteBytes() for each in found)
 
 
 def write_costs(folder: Path, found: Sequence[CommandCosts], environment: Mapping[str, Any]) -> None:

@@ -11,24 +11,23 @@ from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """What was spent: Spark jobs, queries that run jobs or commands, tasks, bytes written to shuffles, commits."""
+class Counted:
+    """What was spent: Spark jobs, queries that run jobs or commands, ids of stages, commits."""
 
     jobs: int
     queries: int
-    tasks: int
-    shuffled_bytes: int
+    stages: range
     commits: int
 
 
-def costs_of(spark: SparkSession, lake: str | Path, command: Callable[[], object]) -> Costs:
+def counted(spark: SparkSession, lake: str | Path, command: Callable[[], object]) -> Counted:
     """Run a command that writes to the tables below a folder, and return what it cost."""
-    before = _totals(spark, lake)
+    jobs, queries, stages, commits = _totals(spark, lake)
     command()
-    after = _totals(spark, lake)
-    jobs, queries, stages, commits = (end - start for start, end in zip(before, after, strict=True))
-    tasks, shuffled = _of_stages(spark, range(after[2] - stages, after[2]))
-    return Costs(jobs, queries, tasks, shuffled, commits)
+    jobs_after, queries_after, stages_after, commits_after = _totals(spark, lake)
+    return Counted(
+        jobs_after - jobs, queries_after - queries, range(stages, stages_after), commits_after - commits
+    )
 
 
 def _totals(spark: SparkSession, lake: str | Path) -> tuple[int, int, int, int]:
@@ -41,10 +40,3 @@ def _totals(spark: SparkSession, lake: str | Path) -> tuple[int, int, int, int]:
     commits = sum(path.stem.isdigit() for path in Path(lake).glob("*/_delta_log/*.json"))
     scheduler = context.dagScheduler()
     return scheduler.numTotalJobs(), queries, scheduler.nextStageId(), commits
-
-
-def _of_stages(spark: SparkSession, stages: range) -> tuple[int, int]:
-    """Return the tasks of stages and the bytes that they wrote to shuffles; one that was skipped has neither."""
-    store: Any = spark.sparkContext._jsc.sc().statusStore()
-    found = [store.lastStageAttempt(stage) for stage in stages]
-    return sum(each.numCompleteTasks() for each in found), sum(each.shuffleWriteBytes() for each in found)

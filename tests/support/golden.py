@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.core.hashing import set_hash
-from support.costs import Costs, costs_of
+from support.costs import Counted, counted
 from support.lakes import Lake, write_files
 from support.own_runs import own_run
 from support.packaged import ROOT
@@ -32,12 +32,12 @@ class Recorder:
     def __init__(self, spark) -> None:
         self._spark = spark
         self.commands: dict[str, Found] = {}
-        self.costs: dict[str, Costs] = {}
+        self.costs: dict[str, Counted] = {}
 
     def run(self, name: str, lake: Lake, command: Callable[[], Any]) -> Any:
         """Run a command that writes to `lake`, and return its report."""
         reports: list[Any] = []
-        spent = costs_of(self._spark, lake.path, lambda: reports.append(command()))
+        spent = counted(self._spark, lake.path, lambda: reports.append(command()))
         [report] = reports
         self.commands[name] = {
             "exit": report.exit,

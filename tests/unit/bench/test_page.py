@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from bench.catalogue import CATALOGUE, Bar
-from bench.costs import CommandCosts, read_costs, write_costs
+from bench.costs import CommandCosts, Costs, read_costs, write_costs
 from bench.page import NOTHING_MEASURED, bar_text, page, ratio_text, value_text, write_page
 from bench.results import Case, Figure, Side, read_figures, write_figures
-from support.costs import Costs
 
 WHERE = {"python": "3.11.7", "java": "17.0.9", "cores": 2, "heap": "2g", "memory_gib": 15.6}
 HOW = {"at": "2026-01-31T09:30:00Z", "smoke": False, "scale": 1.0, "repetitions": 3, "load_average": 1.5}

@@ -116,7 +116,7 @@ def test_the_page_of_the_repository_is_that_of_its_files() -> None:
     figures = read_figures(DOCS / "bench")
     written = DOCS / "performance.md"
     assert (written.read_text() if written.exists() else "") == (
-        page(figures) if figures else NOTHING_MEASURED
+        page(figures, read_costs(DOCS / "bench")) if figures else NOTHING_MEASURED
     )
 
 

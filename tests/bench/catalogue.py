@@ -191,6 +191,13 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             Bar(most=1.3, aim=1.0),
             "All other journals are as long as those of the even spread.",
         ),
+        38: Described(
+            "small-batches",
+            "a query over a lake of a hundred micro-batches",
+            "the same over a lake of one ingest",
+            Bar(most=1.3, aim=1.0),
+            "`stream` compacts small files between its batches. All live files of all tables are counted beside.",
+        ),
         69: Described(
             "many-namespaces",
             "ingest and reduce of a million journals of two lines",
@@ -198,13 +205,6 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             Bar(),
             "All journals are frames. Each namespace has a row of `node_journal` and one of `namespace_state`, so a "
             "million of them is work of its own; the heap is that of all figures.",
-        ),
-        38: Described(
-            "small-batches",
-            "a query over a lake of a hundred micro-batches",
-            "the same over a lake of one ingest",
-            Bar(most=1.3, aim=1.0),
-            "`stream` compacts small files between its batches. All live files of all tables are counted beside.",
         ),
     }
     | BY_HAND

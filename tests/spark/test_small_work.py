@@ -89,7 +89,7 @@ def test_a_small_command_in_a_large_lake(spark, new_lake, monkeypatch, tmp_path)
     source, recorder = write_files(tmp_path / "frames", files), Recorder(spark)
     report = recorder.run("ingest of known frames", lake, lambda: lake.ingest(source))
     assert (report.counts["known"], report.counts["since_mismatch"]) == (JOURNALS * NEWS, 1)
-    assert recorder.costs["ingest of known frames"].jobs <= 16
+    assert recorder.commands["ingest of known frames"]["jobs"] <= 16
     assert_admitted_equal(lake, reference)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from strandline.core.hashing import set_hash
-from support.costs import Counted, counted
+from support.costs import counted
 from support.lakes import Lake, write_files
 from support.own_runs import own_run
 from support.packaged import ROOT
@@ -32,7 +32,6 @@ class Recorder:
     def __init__(self, spark) -> None:
         self._spark = spark
         self.commands: dict[str, Found] = {}
-        self.costs: dict[str, Counted] = {}
 
     def run(self, name: str, lake: Lake, command: Callable[[], Any]) -> Any:
         """Run a command that writes to `lake`, and return its report."""
@@ -45,7 +44,6 @@ class Recorder:
             "reasons": dict(sorted(report.reasons.items())),
             **{cost: getattr(spent, cost) for cost in COSTS},
         }
-        self.costs[name] = spent
         return report
 
 

@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.records import RecordDialect
-from strandline.dialect_api.stages import RECORD, Gathered, Resolution
+from strandline.dialect_api.stages import Gathered, Resolution
 from strandline.frames.ancestry import missing_parents
 from strandline.frames.buckets import bucket_of
 from strandline.frames.known import KEY
-from strandline.frames.verdicts import VERDICT, is_fault, waits_for
+from strandline.frames.verdicts import VERDICT, is_candidate, is_fault, waits_for
 from strandline.kernels.guard import NEXT_RULES
 
 NAMED_PARENTS: Final = 16
@@ -32,13 +32,13 @@ class ParentedDialect(RecordDialect):
         """Return the waiting records of namespaces with new records; after a killed run, all waiting records."""
         if gathered.tables.has_partial_run(self.info.ingest_tables):
             return waiting
-        fresh = gathered.judged.where(_is_candidate()).select("namespace").distinct()
+        fresh = gathered.judged.where(is_candidate()).select("namespace").distinct()
         return waiting.join(fresh, "namespace", "left_semi")
 
     def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:
         """Decide by ancestry: a record without a parent waits for it; all other valid records are accepted."""
         jobs, tables = gathered.jobs, gathered.tables
-        candidates = judged.where(_is_candidate())
+        candidates = judged.where(is_candidate())
         bucket = bucket_of(F.col("namespace"), tables.buckets)
         buckets = jobs.row(candidates.agg(F.collect_set(bucket).alias("buckets")))["buckets"]
         stored = tables.read(self.info.record_table).select("bucket", *KEY)
@@ -71,11 +71,6 @@ class ParentedDialect(RecordDialect):
         """Return evidence in the form of `core.verdict`; ids need no escapes."""
         named = _hexed(F.slice("missing", 1, NAMED_PARENTS), "")
         return F.to_json(F.struct(F.struct(named.alias("missing")).alias(self.missing_reason)))
-
-
-def _is_candidate() -> Column:
-    """Return whether a record is valid by its own bytes."""
-    return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
 
 
 def _hexed(ids: Any, prefix: str) -> Column:

@@ -17,8 +17,9 @@ from strandline.contracts.load import contract
 from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
 from strandline.dialect_api.batch import read_batch
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
-from strandline.dialect_api.stages import RECORD, Batch, RecordStages
+from strandline.dialect_api.stages import Batch, RecordStages
 from strandline.frames import blocks, findings, known, verdicts
+from strandline.kernels.blocks import RECORD
 
 
 class RecordDialect(RecordStages):

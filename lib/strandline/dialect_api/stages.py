@@ -18,13 +18,12 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.frames import known
 from strandline.frames.buckets import bucket_of
 from strandline.frames.verdicts import is_fault
+from strandline.kernels.blocks import RECORD
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
 
 PRUNED = "pruned_record"
-RECORD = "record"
-"""Kind of the blocks that are records; blocks of other kinds go to side tables."""
 
 
 @dataclass(frozen=True, slots=True)

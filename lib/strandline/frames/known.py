@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.frames.blocks import is_block
 from strandline.frames.verdicts import is_waiting
+from strandline.kernels.blocks import RECORD
 from strandline.kernels.guard import FAULTS
 
 KEY = ("namespace", "record_id")
@@ -70,7 +71,7 @@ def stored(asked: DataFrame, records: DataFrame, claims: Sequence[str]) -> DataF
     found = asked.alias("a").join(records.alias("s"), [*same, is_copy], "left_semi")
     nothing = F.array().cast("array<string>")
     return found.select(
-        "judge_id", "record_id", "namespace", F.lit("record").alias("kind"),
+        "judge_id", "record_id", "namespace", F.lit(RECORD).alias("kind"),
         F.lit("accepted").alias("outcome"), nothing.alias("reasons"), F.lit(None).cast("string").alias("evidence"),
         nothing.alias("waits_for"),
     )  # fmt: skip
@@ -117,6 +118,6 @@ def remembered(
         same = same & F.col(f"a.{name}").eqNullSafe(F.col(f"r.stored_{name}"))
     found = named.alias("a").join(rows.alias("r"), same).dropDuplicates(["judge_id"])
     return found.select(
-        "judge_id", F.col("a.record_id").alias("record_id"), "namespace", F.lit("record").alias("kind"),
+        "judge_id", F.col("a.record_id").alias("record_id"), "namespace", F.lit(RECORD).alias("kind"),
         F.col("status").alias("outcome"), "reasons", "evidence", "waits_for",
     )  # fmt: skip

@@ -9,6 +9,7 @@ from pyspark.sql.window import Window
 from strandline.core.verdict import encode_evidence
 from strandline.frames.blocks import PLACE, is_block
 from strandline.frames.quarantine import deferred
+from strandline.kernels.blocks import RECORD
 from strandline.kernels.guard import FAULTS, INTERNAL_ERROR, NEXT_RULES
 
 VERDICT = ("judge_id", "record_id", "namespace", "kind", "outcome", "reasons", "evidence", "waits_for")
@@ -20,6 +21,11 @@ STATUSES = ("accepted", "rejected", "deferred", "foreign")
 def is_fault() -> Column:
     """Return whether an internal fault occurred."""
     return F.array_contains("reasons", INTERNAL_ERROR)
+
+
+def is_candidate() -> Column:
+    """Return whether a judged block is a record that is valid by its own bytes."""
+    return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
 
 
 def is_waiting() -> Column:
@@ -157,7 +163,7 @@ def delivered(documents: DataFrame, verdicts: DataFrame) -> DataFrame:
 
 def named() -> Column:
     """Return the namespace of a verdict on a record that was accepted or waits, else null."""
-    is_named = (F.col("kind") == "record") & F.col("outcome").isin("accepted", "deferred")
+    is_named = (F.col("kind") == RECORD) & F.col("outcome").isin("accepted", "deferred")
     return F.when(is_named, F.col("namespace"))
 
 

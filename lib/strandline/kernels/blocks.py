@@ -50,6 +50,9 @@ JUDGED_FIELDS: Final = (
 - `source`: the first delivery of the block, copied from the input.
 """
 
+RECORD: Final = "record"
+"""Kind of the blocks that are records; blocks of other kinds go to side tables."""
+
 JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mapping[str, Any]]
 """Takes a block, the claims about it and the options; returns its facts by name: JUDGED_FIELDS and the dialect's."""
 
@@ -114,7 +117,7 @@ def judged(
 
     Reads: judge_id, record_id, block, source, and the claims of the dialect.  Gives: `facts`.
     """
-    nothing: dict[str, Any] = {**dict.fromkeys(facts.names), "kind": "record", "reasons": []}
+    nothing: dict[str, Any] = {**dict.fromkeys(facts.names), "kind": RECORD, "reasons": []}
     for batch in batches:
         found = [nothing | row | _facts(row, judge, options) for row in batch.to_pylist()]
         yield pa.RecordBatch.from_pylist(found, schema=facts)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.admission import Admission, AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.records import RecordDialect
-from strandline.dialect_api.stages import RECORD, Gathered, Resolution
+from strandline.dialect_api.stages import Gathered, Resolution
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.info import INFO
 from strandline.dialects.aura.spark.known_states import GENESIS, geneses, known_states
@@ -29,7 +29,7 @@ from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.verify.pins import Pins
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
-from strandline.frames.verdicts import VERDICT, with_outcome
+from strandline.frames.verdicts import VERDICT, is_candidate, with_outcome
 from strandline.kernels.blocks import BLOCK_FIELDS
 
 _AWAITED = "^(?:pin|state):([^#]*)"
@@ -69,7 +69,7 @@ class FactAdmission(RecordDialect):
         """
         if gathered.tables.has_partial_run(self.info.ingest_tables):
             return waiting
-        news = gathered.judged.where(_is_valid() & _is_of_history()).select("namespace").distinct()
+        news = gathered.judged.where(is_candidate() & _is_of_history()).select("namespace").distinct()
         if self.pins is not None and self.pins.by_namespace:
             names = [(name,) for name in self.pins.by_namespace]
             pinned = waiting.sparkSession.createDataFrame(names, "namespace STRING")
@@ -82,7 +82,7 @@ class FactAdmission(RecordDialect):
     def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:
         """Decide what each fact needs of others."""
         jobs, tables = gathered.jobs, gathered.tables
-        valid = judged.where(_is_valid())
+        valid = judged.where(is_candidate())
         found = jobs.row(_needs(valid, tables.buckets))
         # First the records, then what went: else a deletion could be seen without its pruning.
         facts = tables.read(FACTS)
@@ -113,11 +113,6 @@ class FactAdmission(RecordDialect):
             "namespace", bucket_of(F.col("namespace"), buckets).alias("bucket"), "record_id", *columns,
             F.col("block").alias("fact_cbor"), "source",
         )  # fmt: skip
-
-
-def _is_valid() -> Column:
-    """Return whether a fact breaks no rule by its own bytes."""
-    return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
 
 
 def _is_of_history() -> Column:

@@ -11,14 +11,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from strandline.dialect_api.records import RecordDialect
-from strandline.dialect_api.stages import RECORD, Gathered, Resolution
+from strandline.dialect_api.stages import Gathered, Resolution
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark import references
 from strandline.dialects.devicelog.spark.tables import ENTRIES
 from strandline.frames.buckets import bucket_of
 from strandline.frames.known import KEY
-from strandline.frames.verdicts import VERDICT, with_outcome
+from strandline.frames.verdicts import VERDICT, is_candidate, with_outcome
 
 _AWAITED = "record:"
 
@@ -48,7 +48,7 @@ class EntryAdmission(RecordDialect):
         if gathered.tables.has_partial_run(self.info.ingest_tables):
             return waiting
         name = F.concat(F.lit(_AWAITED), F.lower(F.hex("record_id"))).alias("awaited")
-        fresh = gathered.judged.where(_is_candidate()).select("namespace", name).distinct()
+        fresh = gathered.judged.where(is_candidate()).select("namespace", name).distinct()
         each = waiting.select("namespace", F.explode("waits_for").alias("awaited"))
         met = each.join(fresh, ["namespace", "awaited"], "left_semi").select("namespace").distinct()
         return waiting.join(met, "namespace", "left_semi").select(*waiting.columns)
@@ -56,7 +56,7 @@ class EntryAdmission(RecordDialect):
     def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:
         """Decide what each entry needs of those that it names."""
         jobs, tables = gathered.jobs, gathered.tables
-        candidates = judged.where(_is_candidate())
+        candidates = judged.where(is_candidate())
         bucket = bucket_of(F.col("namespace"), tables.buckets)
         found = jobs.row(
             candidates.agg(
@@ -89,11 +89,6 @@ class EntryAdmission(RecordDialect):
             "namespace", bucket_of(F.col("namespace"), buckets).alias("bucket"), "record_id", kind, *columns.values(),
             F.lit(None).cast("timestamp").alias("erased_at"), "source",
         )  # fmt: skip
-
-
-def _is_candidate() -> Column:
-    """Return whether an entry is valid by its own bytes."""
-    return (F.col("kind") == RECORD) & (F.size("reasons") == 0) & F.col("namespace").isNotNull()
 
 
 def _all_accepted(candidates: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.demo import Demo, DemoFile, DemoRejection
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.parents import ParentedDialect
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.frames.buckets import bucket_of
 from strandline.frames.namespaces import only_namespaces
@@ -33,10 +33,6 @@ class Toy(ParentedDialect):
     judged = kernels.JUDGED
     links = "parents"
     missing_reason = "NOTE_PARENT_UNKNOWN"
-
-    def split_format(self, file: PlainFile) -> SplitFormat | None:
-        """Files of lines may be split anywhere."""
-        return SplitFormat("lines", None)
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002
         """Each line is a record."""

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.dialect_api.admission import Admission, AdmitRequest, TableInsert
 from strandline.dialect_api.batch import read_batch
-from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.ports import InputScan, Jobs, PlainFile, SplitFormat, Tables
 from strandline.dialect_api.stages import Batch, RecordStages
 from strandline.frames import blocks, findings, known, verdicts
 from strandline.kernels.blocks import RECORD
@@ -24,6 +24,10 @@ from strandline.kernels.blocks import RECORD
 
 class RecordDialect(RecordStages):
     """A dialect of records with an address: implements `admit` by the stages that the dialect fills in."""
+
+    def split_format(self, file: PlainFile) -> SplitFormat | None:
+        """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
+        return SplitFormat("lines", None) if file.format == "lines" else None
 
     def admit(self, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Admission:
         """Judge one batch: records are accepted, rejected or deferred."""

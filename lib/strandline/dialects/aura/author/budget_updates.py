@@ -5,11 +5,10 @@ from typing import Final
 
 from strandline.core.errors import UsageError
 from strandline.dialects.aura.author.charges import FlowBudget
+from strandline.dialects.aura.reduce.contexts.flows import MAX_COST
 
 MAX_CHARGES: Final = 1_000
 """Charges that one update writes at most."""
-
-_MAX_COST: Final = 2**32 - 1
 
 
 class SpentDecrease(UsageError):  # noqa: N818 - the book's own word
@@ -67,8 +66,8 @@ def budget_update(current: FlowBudget, wanted: FlowBudget) -> BudgetUpdate:
         raise UnknownEpoch(current.epoch, wanted.epoch)
     if wanted.spent < current.spent:
         raise SpentDecrease(current.spent, wanted.spent)
-    whole, rest = divmod(wanted.spent - current.spent, _MAX_COST)
+    whole, rest = divmod(wanted.spent - current.spent, MAX_COST)
     if whole + bool(rest) > MAX_CHARGES:
-        raise ValueError(f"an update writes at most {MAX_CHARGES} charges of at most {_MAX_COST}")
-    costs = (_MAX_COST,) * whole + ((rest,) if rest else ())
+        raise ValueError(f"an update writes at most {MAX_CHARGES} charges of at most {MAX_COST}")
+    costs = (MAX_COST,) * whole + ((rest,) if rest else ())
     return BudgetUpdate(wanted.limit if wanted.limit < current.limit else None, costs)

@@ -11,13 +11,12 @@ from typing import Final, Protocol, TypeVar
 from strandline.core.errors import FaultError, UsageError
 from strandline.core.hashing import tagged
 from strandline.dialects.aura.reduce.contexts import FlowKey
+from strandline.dialects.aura.reduce.contexts.flows import MAX_COST, MOST
 from strandline.dialects.aura.types import ZERO, Namespace
 
 ROUNDS: Final = 10
 """How often a charge is tried before it gives up."""
 
-_MAX_COST: Final = 2**32 - 1
-_MAX_NONCE: Final = 2**64 - 1
 Prepared = TypeVar("Prepared")
 
 
@@ -135,8 +134,8 @@ def charging(
         ChainFull: the last nonce is used.
         ConcurrentUpdate: other writers won each round.
     """
-    if not 0 <= cost <= _MAX_COST:
-        raise ValueError(f"a cost is a number from 0 to {_MAX_COST}, not {cost}")
+    if not 0 <= cost <= MAX_COST:
+        raise ValueError(f"a cost is a number from 0 to {MAX_COST}, not {cost}")
     token = None if request_id is None else request_token(request_id)
     for _ in range(ROUNDS):
         reading = lake.read()
@@ -167,7 +166,7 @@ def planned_charge(
         ChainFull: the last nonce is used.
     """
     key = reading.key
-    if reading.tip is not None and reading.tip[0] >= _MAX_NONCE:
+    if reading.tip is not None and reading.tip[0] >= MOST:
         raise ChainFull
     nonce, prev = (0, ZERO) if reading.tip is None else (reading.tip[0] + 1, reading.tip[1])
     attempt = 0

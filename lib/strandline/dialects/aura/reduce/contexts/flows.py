@@ -9,7 +9,10 @@ from strandline.dialects.aura.reduce.contexts.bodies import Body
 from strandline.dialects.aura.reduce.contexts.capabilities import Cap, is_bottom
 
 MOST: Final = 2**64 - 1
-"""Where `spent` stays should it get there."""
+"""The greatest nonce, epoch and sum; `spent` stays there should it get there."""
+
+MAX_COST: Final = 2**32 - 1
+"""The greatest cost of a charge."""
 
 DEFAULT_LIMIT: Final = 1024
 """The effective limit of a budget for which nobody gave one."""

@@ -9,13 +9,12 @@ from typing import Any, Final
 
 from strandline.core.encoding.strict_cbor import CborRefused, encode_cbor, strict_cbor
 from strandline.dialects.aura.reduce.contexts.bodies import Body
-from strandline.dialects.aura.reduce.contexts.flows import MOST, Flow, FlowKey, flows_of
+from strandline.dialects.aura.reduce.contexts.flows import MAX_COST, MOST, Flow, FlowKey, flows_of
 from strandline.dialects.aura.types import DIGEST_BYTES, ID_BYTES
 
 CHARGE: Final = "FlowCharge"
 _VERSION: Final = 1
 _NESTING: Final = 4
-_MAX_COST: Final = 2**32 - 1
 
 
 def encode_skeleton(body: Body) -> bytes | None:
@@ -40,7 +39,7 @@ def decode_skeleton(raw: bytes, body_id: bytes) -> Flow:
     value = _decoded(raw)
     match value:
         case [bytes(src), bytes(dst), epoch, cost, nonce] if (
-            len(src) == len(dst) == ID_BYTES and _are_numbers(epoch, cost, nonce) and cost <= _MAX_COST
+            len(src) == len(dst) == ID_BYTES and _are_numbers(epoch, cost, nonce) and cost <= MAX_COST
         ):
             return Flow(FlowKey(src, dst, epoch), cost, 1, (nonce, body_id))
     raise ValueError("a skeleton of a charge must be src, dst, epoch, cost and nonce")

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.dialects.sdmp.types import PROFILES, Line, Profile
 
 MalformedCause: TypeAlias = Literal["empty", "too_long", "form"]
 
 MAX_LINE_BYTES: Final = 1024
 ID_FORMS_IN_WORDS: Final = "64 characters of 0-9 a-f, or 86 of base64url"
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 ID_CHARS: Final[Mapping[Profile, int]] = {"0.9": 64, "0.12": 86}
 """Length of one id in bytes; an id is ASCII."""

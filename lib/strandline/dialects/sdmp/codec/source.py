@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.core.verdict import Evidence, Finding, evidence_of, shown
 from strandline.dialects.sdmp.codec.frames import MAX_FRAME_BYTES, parse_frame, truncated
 from strandline.dialects.sdmp.codec.lines import (
-    BYTE_ORDER_MARK,
     ID_FORMS_IN_WORDS,
     MAX_LINE_BYTES,
     malformed_cause,

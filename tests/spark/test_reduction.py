@@ -9,8 +9,8 @@ import pytest
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.dialects.sdmp.kernels import LINE_COLUMNS
 from strandline.dialects.sdmp.spark import few_lines
-from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS
 from strandline.pipelines import changes
 from strandline.tables import small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal

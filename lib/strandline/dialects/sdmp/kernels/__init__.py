@@ -34,7 +34,7 @@ from strandline.dialects.sdmp.kernels.replay import replayed
 from strandline.dialects.sdmp.kernels.requests import REQUEST_SCHEMA, requests
 from strandline.dialects.sdmp.kernels.texts import NO_CHUNKS, TEXT_FRAME, ChunkRules, is_strict
 from strandline.dialects.sdmp.kernels.trunk import OFF_TRUNK_SCHEMA, off_trunk
-from strandline.dialects.sdmp.kernels.whole_journals import JOURNAL_SCHEMA, whole_journals
+from strandline.dialects.sdmp.kernels.whole_journals import JOURNAL_SCHEMA, LINE_COLUMNS, whole_journals
 from strandline.dialects.sdmp.kernels.writer import WRITTEN_SCHEMA, write_lines
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "HEAD_SCHEMA",
     "IRREGULAR",
     "JOURNAL_SCHEMA",
+    "LINE_COLUMNS",
     "LINE_FACTS",
     "MALFORMED",
     "MISMATCH",

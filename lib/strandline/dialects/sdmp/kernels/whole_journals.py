@@ -24,7 +24,7 @@ JOURNAL_SCHEMA: Final = pa.schema(
 )  # fmt: skip
 """The columns of `node_journal`, and the state hash."""
 
-_LINE: Final = (
+LINE_COLUMNS: Final = (
     "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
 )  # fmt: skip
 
@@ -32,7 +32,7 @@ _LINE: Final = (
 def whole_journals(lines: pa.Table, new: Container[bytes] | None) -> tuple[pa.Table, pa.Table] | None:
     """Return the journals of these lines as JOURNAL_SCHEMA and their forks as FORK_SCHEMA.
 
-    Reads: all lines of each journal, with the columns of `node_journal_line`. `new` has the record ids of new lines:
+    Reads: all lines of each journal, LINE_COLUMNS. `new` has the record ids of new lines:
             without one among the successors of a line, its fork is left out. None: all forks.
     Gives: None if a journal is not whole, or a line is not one of its journal.
     """
@@ -60,7 +60,7 @@ def _by_namespace(lines: pa.Table) -> Mapping[str, tuple[int, list[tuple[Any, ..
 
 
 def _rows(lines: pa.Table) -> Iterator[tuple[Any, ...]]:
-    return zip(*(lines.column(name).to_pylist() for name in _LINE), strict=True)
+    return zip(*(lines.column(name).to_pylist() for name in LINE_COLUMNS), strict=True)
 
 
 def _tree(node: str, rows: list[tuple[Any, ...]]) -> Tree | None:

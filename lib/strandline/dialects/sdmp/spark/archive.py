@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.archive import Archive
 from strandline.dialect_api.ports import Jobs, LakeSnapshot
+from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import export, journal_rows
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.frames.namespaces import only_namespaces
@@ -13,7 +14,7 @@ from strandline.frames.namespaces import only_namespaces
 
 def archive(lake: LakeSnapshot, jobs: Jobs, namespaces: tuple[str, ...] | None) -> Archive:
     """Return the texts of these journals, or of all; one with a fork has none: two lines claim one place."""
-    lines = lake.read(LINES).select(*journal_rows.LINE_COLUMNS)
+    lines = lake.read(LINES).select(*kernels.LINE_COLUMNS)
     if namespaces is not None:
         lines = only_namespaces(lines, namespaces, lake.buckets)
     counts = journal_rows.counted(lines).withColumn("is_forked", F.col("line_count") > F.col("top_n"))

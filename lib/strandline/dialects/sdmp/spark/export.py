@@ -29,7 +29,7 @@ def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportF
 
     Every line is written once: a branch starts after the line where it forks.
     """
-    lines = only_namespaces(lake.read(LINES).select(*journal_rows.LINE_COLUMNS), namespaces, lake.buckets)
+    lines = only_namespaces(lake.read(LINES).select(*kernels.LINE_COLUMNS), namespaces, lake.buckets)
     found = jobs.row(
         journal_rows.counted(lines).agg(
             F.coalesce(F.sum("line_count"), F.lit(0)).alias("lines"),

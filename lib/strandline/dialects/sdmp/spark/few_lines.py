@@ -13,7 +13,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
-from strandline.dialects.sdmp.spark.journal_rows import LINE_COLUMNS, as_equivocation_rows
+from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
 from strandline.dialects.sdmp.spark.local_nodes import as_rows
 from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
 from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
@@ -62,7 +62,8 @@ def _lines(names: Sequence[str] | None, tables: Tables, jobs: Jobs, scope: Reduc
     if stored is None or sum(row["line_count"] for row in stored) > FEW_LINES:
         return None
     rows = jobs.few(
-        of_journals(tables.read_version(LINES, scope.version), names, tables).select(*LINE_COLUMNS), FEW_LINES
+        of_journals(tables.read_version(LINES, scope.version), names, tables).select(*kernels.LINE_COLUMNS),
+        FEW_LINES,
     )
     return None if rows is None else pa.Table.from_pylist([row.asDict() for row in rows], schema=_LINE_SCHEMA)
 

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, with_forks
 from strandline.dialects.sdmp.spark.positions import LINES
@@ -150,7 +151,7 @@ def _new_forks(
     lines = (
         tables.read_version(LINES, scope.version)
         .where(F.col("bucket").isin(*buckets) & F.col("n").between(span["low"] - 1, span["high"]))
-        .select(*journal_rows.LINE_COLUMNS)
+        .select(*kernels.LINE_COLUMNS)
     )
     return jobs.checkpoint(journal_rows.forks(forked.drop("n"), lines), "forks")
 

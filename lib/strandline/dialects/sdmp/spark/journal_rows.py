@@ -13,10 +13,6 @@ from strandline.dialects.sdmp.reduce import MAX_MEMBERS
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.states import as_equivocation as shaped
 
-LINE_COLUMNS = (
-    "namespace", "bucket", "record_id", "profile", "n", "line_number", "line_hash", "author_fp", "resource_id",
-)  # fmt: skip
-
 
 def exact_line() -> Column:
     """Return the bytes of a line as text: the fingerprint, or number, author and resource joined."""

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.few_lines import from_few
@@ -32,7 +33,7 @@ def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceS
 
 def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce every journal from all of its lines, as of one version of their table."""
-    lines = tables.read_version(LINES, scope.version).select(*journal_rows.LINE_COLUMNS)
+    lines = tables.read_version(LINES, scope.version).select(*kernels.LINE_COLUMNS)
     return _reduction([from_all(lines, jobs)], jobs, scope)
 
 
@@ -43,7 +44,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     was killed between two tables, so that row and state hash disagree; or it is a forked journal of profile 0.12,
     whose leaves do not contain their hashes.
     """
-    new_lines = jobs.persist(changes.select(*journal_rows.LINE_COLUMNS), "changes")
+    new_lines = jobs.persist(changes.select(*kernels.LINE_COLUMNS), "changes")
     touched = jobs.checkpoint(
         journal_rows.counted(new_lines).withColumnRenamed("line_count", "new_lines"), "touched journals"
     )
@@ -69,7 +70,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         every = (
             tables.read_version(LINES, scope.version)
             .where(F.col("bucket").isin(*buckets))
-            .select(*journal_rows.LINE_COLUMNS)
+            .select(*kernels.LINE_COLUMNS)
         )
         parts.append(from_all(every.join(unusable, "namespace", "left_semi"), jobs))
         continued = new_lines.join(unusable, "namespace", "left_anti")

@@ -26,6 +26,7 @@ from strandline.tables.as_of import TablesAsOf, versions_read
 from strandline.tables.manifests import check_name, write_manifest_of
 from strandline.tables.newfile import NewFile, check_free
 from strandline.tables.outfile import write_contents
+from strandline.tables.prunings import PRUNED
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
@@ -33,7 +34,6 @@ HEADS_STATED: Final = 10_000
 """Maximum number of heads in a manifest; with more heads it does not state namespaces."""
 
 RUNS_OFFERED: Final = 1_000
-PRUNED: Final = "pruned_record"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from strandline.frames.known import pruned_records
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
 from strandline.pipelines.gc_deletes import carry_out, delete_reduced, still_shown
-from strandline.pipelines.prune_plans import PRUNED, PruneRequest
+from strandline.pipelines.prune_plans import PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings
-from strandline.tables.prunings import append_pruned, appended, next_number
+from strandline.tables.prunings import PRUNED, append_pruned, appended, next_number
 from strandline.tables.reads import KEYS_HASHED
 from strandline.tables.store import TableStore, Written
 

@@ -15,10 +15,10 @@ from strandline.frames.known import pruned_records
 from strandline.pipelines.gc_deletes import carry_out, delete_reduced, left_over
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore, Written
 
 GC_RUNS: Final = "gc_run"
-PRUNED: Final = "pruned_record"
 SHOWN: Final = 1_000
 APPEND_ONLY: Final = "delta.appendOnly"
 _Pairs = Iterable[tuple[Dialect, Prunes]]

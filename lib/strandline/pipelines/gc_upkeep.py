@@ -15,6 +15,7 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines import gc_runs
 from strandline.pipelines.changes import reduced_before
+from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain, old_versions
@@ -24,7 +25,6 @@ LEAST_HOURS: Final = 168
 """Delta's own default: what is younger may be needed by a reader or a writer that is still at work."""
 MOST_HOURS: Final = 24 * 36_500
 BEHIND: Final = "READER_BEHIND"
-QUARANTINE: Final = "quarantine"
 _ORDER_COLUMNS: Final = 2
 _ANY_SIZE: Final = 2**62
 

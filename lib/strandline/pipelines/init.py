@@ -12,6 +12,7 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import LakeOption
 from strandline.dialects import every
+from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -23,7 +24,6 @@ from strandline.tables.location import Location
 from strandline.tables.store import TableStore
 
 DEFAULT_BUCKETS = 16
-STATE_TABLE = "namespace_state"
 ONE_DRIVER = (
     "one driver at a time may write to this lake: the log store of this session for S3 has no lock, and commits of a "
     "second driver could replace those of the first; see merge.several_drivers"
@@ -70,7 +70,7 @@ def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:
     dialects = tuple(dialects)
     properties: dict[str, dict[str, str]] = {}
     if options.deletion_vectors:
-        reduced = (STATE_TABLE, *(table for dialect in dialects for table in dialect.info.reduced_tables))
+        reduced = (STATES, *(table for dialect in dialects for table in dialect.info.reduced_tables))
         properties = {table: {DELETION_VECTORS_PROPERTY: "true"} for table in reduced}
     for option in _options(dialects):
         properties.setdefault(option.table, {})[option.table_property] = _value(option, options)

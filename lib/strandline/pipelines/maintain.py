@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import tables
 from strandline.dialect_api.dialect import Dialect
+from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -19,7 +20,6 @@ from strandline.tables import lake, maintain, old_versions
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore, Written
 
-STATES: Final = "namespace_state"
 AGE, REDUCE, AS_OF = "age", "reduce", "as-of"
 
 

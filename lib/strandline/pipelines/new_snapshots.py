@@ -11,9 +11,10 @@ from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.pruning import GENERATION
 from strandline.kernels.snapshots import SNAPSHOT_COLUMNS, SNAPSHOT_ID_SCHEMA, snapshot_ids
-from strandline.pipelines.prune_plans import MEMBERS, PRUNED, SNAPSHOTS, Planned
+from strandline.pipelines.prune_plans import MEMBERS, SNAPSHOTS, Planned
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore, Written
 
 

@@ -18,9 +18,10 @@ from strandline.pipelines.namespace_lookup import resolve
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
+from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore
 
-MEMBERS, SNAPSHOTS, PRUNED = "snapshot_member", "snapshot", "pruned_record"
+MEMBERS, SNAPSHOTS = "snapshot_member", "snapshot"
 _INPUTS = "array<struct<namespace:string,commitment:binary>>"
 DAMAGED, BASE_MOVED, CONTRACT_MOVED, HELD = "SNAPSHOT_DAMAGED", "BASE_MOVED", "CONTRACT_MOVED", "HELD"
 

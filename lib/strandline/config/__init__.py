@@ -2,7 +2,6 @@
 
 from strandline.config.layers import (
     Effective,
-    Layer,
     defaults,
     effective,
     environment_layer,
@@ -10,18 +9,11 @@ from strandline.config.layers import (
     options_layer,
     with_home,
 )
-from strandline.config.settings import Limits, Merge, Progress, Read, Settings, Spark, Tables
+from strandline.config.settings import Settings
 
 __all__ = [
     "Effective",
-    "Layer",
-    "Limits",
-    "Merge",
-    "Progress",
-    "Read",
     "Settings",
-    "Spark",
-    "Tables",
     "defaults",
     "effective",
     "environment_layer",

@@ -1,6 +1,6 @@
 """The Spark session: a local one is started; under spark-submit, on Databricks over Spark Connect, a host's."""
 
-from strandline.session.java import check_java, java_version
+from strandline.session.java import check_java
 from strandline.session.open import is_hosted, log_path, open_session
 
-__all__ = ["check_java", "is_hosted", "java_version", "log_path", "open_session"]
+__all__ = ["check_java", "is_hosted", "log_path", "open_session"]

@@ -8,8 +8,7 @@ from strandline.dialects.aura.reduce.authority import (
 )
 from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.chain import Chain, OperationRow, Outcome, chain_of
-from strandline.dialects.aura.reduce.forks import KIND as FORK_KIND
-from strandline.dialects.aura.reduce.forks import fork, forks, verify_fork
+from strandline.dialects.aura.reduce.forks import forks, verify_fork
 from strandline.dialects.aura.reduce.journal import ContextAsAuthority, Journal
 from strandline.dialects.aura.reduce.proofs import Proof, leaf_proof, proven_root, verify_leaf_proof
 from strandline.dialects.aura.reduce.pruning import plan_authority, prove_authority
@@ -22,10 +21,9 @@ from strandline.dialects.aura.reduce.skeletons import (
     skeleton_of,
     unbuilt_ops,
 )
-from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor, state_hash
+from strandline.dialects.aura.reduce.state import REDUCER, parse_state, state_cbor
 
 __all__ = [
-    "FORK_KIND",
     "REDUCER",
     "AuthorityState",
     "Chain",
@@ -43,7 +41,6 @@ __all__ = [
     "do_fit",
     "encode_op_skeleton",
     "encode_state_carry",
-    "fork",
     "forks",
     "leaf_proof",
     "parse_state",
@@ -54,7 +51,6 @@ __all__ = [
     "reduce_columns",
     "skeleton_of",
     "state_cbor",
-    "state_hash",
     "unbuilt_ops",
     "verify_fork",
     "verify_leaf_proof",

@@ -3,7 +3,6 @@
 from strandline.core.judgement import Counts, QuarantineRow, Status, Verdict
 from strandline.dialects.aura.verify.accepted import (
     AcceptedOp,
-    Anchor,
     OpSkeleton,
     PlacedOp,
     PrunedOps,
@@ -12,8 +11,8 @@ from strandline.dialects.aura.verify.accepted import (
     attested_of,
 )
 from strandline.dialects.aura.verify.admission import Admission, admit
-from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
-from strandline.dialects.aura.verify.authorities import AdmittedOps, admit_operations, judge_operations
+from strandline.dialects.aura.verify.attestations import KnownState, judge_attested
+from strandline.dialects.aura.verify.authorities import admit_operations, judge_operations
 from strandline.dialects.aura.verify.checks import check_attested_op
 from strandline.dialects.aura.verify.commitments import state_commitment, state_commitment_input
 from strandline.dialects.aura.verify.judgement import (
@@ -21,7 +20,7 @@ from strandline.dialects.aura.verify.judgement import (
     Judgement,
     judge,
 )
-from strandline.dialects.aura.verify.operations import Signers, judge_op, signers_of, verify_attested_op
+from strandline.dialects.aura.verify.operations import Signers, signers_of
 from strandline.dialects.aura.verify.rules import rule_findings
 from strandline.dialects.aura.verify.states import (
     EMPTY,
@@ -37,13 +36,10 @@ __all__ = [
     "AcceptedFacts",
     "AcceptedOp",
     "Admission",
-    "AdmittedOps",
-    "Anchor",
     "Counts",
     "Draft",
     "Judgement",
     "KnownState",
-    "KnownStates",
     "OpSkeleton",
     "PlacedOp",
     "PrunedOps",
@@ -62,12 +58,10 @@ __all__ = [
     "committed",
     "judge",
     "judge_attested",
-    "judge_op",
     "judge_operations",
     "rule_findings",
     "signers_of",
     "state_after",
     "state_commitment",
     "state_commitment_input",
-    "verify_attested_op",
 ]

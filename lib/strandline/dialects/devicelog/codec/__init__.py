@@ -1,10 +1,9 @@
 """Encoding and decoding of entries: netstrings, bodies, lines of JSON, Scuttlebutt messages, files."""
 
-from strandline.dialects.devicelog.codec.bodies import is_label, parse_statement, write_body
+from strandline.dialects.devicelog.codec.bodies import parse_statement, write_body
 from strandline.dialects.devicelog.codec.documents import (
     DOCUMENT_FORMATS,
     MAX_FILE_BYTES,
-    MAX_SSB_LINE_BYTES,
     Document,
     DocumentFormat,
     block_of,
@@ -14,10 +13,9 @@ from strandline.dialects.devicelog.codec.documents import (
     read_documents,
     read_line,
 )
-from strandline.dialects.devicelog.codec.entries import ENTRY_TAG, MEMBERS, entry_id, read_entry, write_entry
+from strandline.dialects.devicelog.codec.entries import entry_id, read_entry, write_entry
 from strandline.dialects.devicelog.codec.messages import read_message, write_message
 from strandline.dialects.devicelog.codec.netstrings import (
-    netstring,
     netstrings,
     parse_netstrings,
     tagged_hash,
@@ -31,26 +29,20 @@ from strandline.dialects.devicelog.codec.ssb import (
     signed_bytes,
     ssb_id,
     ssb_text,
-    with_network_key,
 )
 
 __all__ = [
     "DOCUMENT_FORMATS",
-    "ENTRY_TAG",
     "MAX_FILE_BYTES",
-    "MAX_SSB_LINE_BYTES",
-    "MEMBERS",
     "Document",
     "DocumentFormat",
     "author_name",
     "block_of",
     "element_document",
     "entry_id",
-    "is_label",
     "json_documents",
     "line_documents",
     "message_name",
-    "netstring",
     "netstrings",
     "parse_hmac_key",
     "parse_netstrings",
@@ -65,7 +57,6 @@ __all__ = [
     "ssb_id",
     "ssb_text",
     "tagged_hash",
-    "with_network_key",
     "write_body",
     "write_entry",
     "write_message",

@@ -6,7 +6,6 @@ from strandline.dialects.devicelog.kernels.judgement import ENTRY_FIELDS, JUDGED
 from strandline.dialects.devicelog.kernels.packing import FILE_SCHEMA, STORED_COLUMNS, packed, stored_entry
 from strandline.dialects.devicelog.kernels.references import (
     CANDIDATE_COLUMNS,
-    LOCAL_COLUMNS,
     LOCAL_SCHEMA,
     NAMED_ENTRY,
     VERDICT_SCHEMA,
@@ -22,7 +21,6 @@ __all__ = [
     "FILE_SCHEMA",
     "FORK_COLUMNS",
     "JUDGED",
-    "LOCAL_COLUMNS",
     "LOCAL_SCHEMA",
     "NAMED_ENTRY",
     "STORED_COLUMNS",

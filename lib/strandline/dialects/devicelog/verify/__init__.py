@@ -9,7 +9,6 @@ from strandline.dialects.devicelog.verify.judgement import (
     judge_documents,
 )
 from strandline.dialects.devicelog.verify.references import (
-    ACCEPTED,
     SSB_PROFILES,
     References,
     Referent,
@@ -24,7 +23,6 @@ from strandline.dialects.devicelog.verify.references import (
 from strandline.dialects.devicelog.verify.signatures import signature_findings, signed_message
 
 __all__ = [
-    "ACCEPTED",
     "FORK_KIND",
     "SSB_PROFILES",
     "Counts",

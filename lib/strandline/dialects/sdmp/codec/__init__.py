@@ -3,7 +3,6 @@
 from strandline.dialects.sdmp.codec.frames import (
     MAX_FRAME_BYTES,
     MAX_FRAME_ELEMENTS,
-    MAX_FRAME_NESTING,
     announce,
     announced_element,
     batch,
@@ -26,7 +25,6 @@ from strandline.dialects.sdmp.codec.lines import (
     non_canonical_fields,
     parse_line,
     profile_of,
-    profile_of_bytes,
     render,
     split,
 )
@@ -38,7 +36,7 @@ from strandline.dialects.sdmp.codec.requests import (
     read_requests,
     render_requests,
 )
-from strandline.dialects.sdmp.codec.rules import NO_RULES, LineRules, rules_of
+from strandline.dialects.sdmp.codec.rules import NO_RULES, rules_of
 from strandline.dialects.sdmp.codec.source import ASCII_SPACE, first_line_malformed, form_of, parse_source
 from strandline.dialects.sdmp.types import line_hash, record_id
 
@@ -52,11 +50,9 @@ __all__ = [
     "LINE_BYTES",
     "MAX_FRAME_BYTES",
     "MAX_FRAME_ELEMENTS",
-    "MAX_FRAME_NESTING",
     "MAX_LINE_BYTES",
     "NO_RULES",
     "REQUEST_LIMIT",
-    "LineRules",
     "Request",
     "announce",
     "announced_element",
@@ -77,7 +73,6 @@ __all__ = [
     "parse_requests",
     "parse_source",
     "profile_of",
-    "profile_of_bytes",
     "read_requests",
     "record_id",
     "render",

@@ -10,14 +10,11 @@ from strandline.dialects.sdmp.kernels.elements import (
     read_content,
 )
 from strandline.dialects.sdmp.kernels.facts import (
-    IRREGULAR,
     LINE_FACTS,
     MALFORMED,
     MISMATCH,
     MISPLACED,
-    NON_CANONICAL,
     NOT_STORED,
-    Columns,
     line_facts,
 )
 from strandline.dialects.sdmp.kernels.few_heads import (
@@ -46,14 +43,12 @@ __all__ = [
     "CHUNK_LINE_BYTES",
     "ELEMENT_FIELDS",
     "HEAD_SCHEMA",
-    "IRREGULAR",
     "JOURNAL_SCHEMA",
     "LINE_COLUMNS",
     "LINE_FACTS",
     "MALFORMED",
     "MISMATCH",
     "MISPLACED",
-    "NON_CANONICAL",
     "NOT_STORED",
     "NO_CHUNKS",
     "OFF_TRUNK_SCHEMA",
@@ -64,7 +59,6 @@ __all__ = [
     "TEXT_FRAME",
     "WRITTEN_SCHEMA",
     "ChunkRules",
-    "Columns",
     "Place",
     "PlacedHead",
     "Segment",

@@ -15,7 +15,6 @@ from strandline.dialects.sdmp.reduce.state import (
     journal_of,
     leaves,
     state_bytes,
-    state_bytes_of,
     state_hash,
     state_hash_of,
 )
@@ -39,7 +38,6 @@ __all__ = [
     "peer_statuses",
     "requests",
     "state_bytes",
-    "state_bytes_of",
     "state_hash",
     "state_hash_of",
     "wanted_resources",

@@ -2,7 +2,7 @@
 
 from strandline.dialects.sdmp.verify.announcements import judge_announcement, refused_announcement
 from strandline.dialects.sdmp.verify.archived import tip_of_text
-from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
+from strandline.dialects.sdmp.verify.chain import Link
 from strandline.dialects.sdmp.verify.elements import (
     check_element,
     malformed,
@@ -10,7 +10,6 @@ from strandline.dialects.sdmp.verify.elements import (
     non_canonical,
     not_stored,
     number_mismatch,
-    predecessor_unknown,
 )
 from strandline.dialects.sdmp.verify.judgement import Delivery, Judgement, judge
 from strandline.dialects.sdmp.verify.tree import Leaf, Tree, n_of, tree_of, tree_of_lines, tree_of_links
@@ -24,17 +23,13 @@ __all__ = [
     "check_element",
     "judge",
     "judge_announcement",
-    "link_of",
     "malformed",
     "misplaced",
     "n_of",
     "non_canonical",
     "not_stored",
     "number_mismatch",
-    "positions",
-    "predecessor_unknown",
     "refused_announcement",
-    "root_of",
     "tip_of_text",
     "tree_of",
     "tree_of_lines",

@@ -5,11 +5,9 @@ from strandline.dialects.aura.reduce.contexts.bodies import (
     AuthorityChain,
     Body,
     authority_chain,
-    bodies_of,
-    is_met,
     quorum,
 )
-from strandline.dialects.aura.reduce.contexts.capabilities import TOP, Cap, is_bottom, meet, meet_all
+from strandline.dialects.aura.reduce.contexts.capabilities import TOP, Cap, is_bottom, meet
 from strandline.dialects.aura.reduce.contexts.channels import Channel, PendingBump, bump_hash
 from strandline.dialects.aura.reduce.contexts.flows import Flow, FlowKey, effective_limit, headroom
 from strandline.dialects.aura.reduce.contexts.rows import REDUCER, row_hash
@@ -31,14 +29,11 @@ __all__ = [
     "PendingBump",
     "RelationalState",
     "authority_chain",
-    "bodies_of",
     "bump_hash",
     "effective_limit",
     "headroom",
     "is_bottom",
-    "is_met",
     "meet",
-    "meet_all",
     "quorum",
     "reduce_context",
     "row_hash",

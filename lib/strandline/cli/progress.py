@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Self, TextIO
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live
@@ -76,6 +76,6 @@ class ShownProgress:
             self.note(self._line().plain)
 
 
-def error_console(*, stream: TextIO | None = None) -> Console:
+def error_console() -> Console:
     """Return the console of progress and errors; rich obeys NO_COLOR."""
-    return Console(file=stream or sys.stderr, stderr=stream is None, soft_wrap=True, highlight=False)
+    return Console(file=sys.stderr, stderr=True, soft_wrap=True, highlight=False)

@@ -38,7 +38,7 @@ def reduce_authority(document: Mapping[str, Any], h: Hash = sha256, ties: Ties =
 
 
 def _operations(document: Mapping[str, Any], ties: Ties) -> Iterator[Any]:
-    facts = [(_octets(fact["order"]), fact) for fact in document["facts"]]
+    facts = [(octets(fact["order"]), fact) for fact in document["facts"]]
     if ties == "first":
         distinct: dict[Any, Any] = {}
         for order, fact in facts:
@@ -59,7 +59,7 @@ def _applied(state: PublicState, kind: str, members: Mapping[str, Any], h: Hash)
     at_epoch = epoch.to_bytes(8, "little")
     match kind:
         case "AddLeaf":
-            leaf = leaf_hash(devices, epoch, _octets(members["public_key"]), h)
+            leaf = leaf_hash(devices, epoch, octets(members["public_key"]), h)
             commitment = h(b"ROOT_WITH_LEAF" + leaf + commitment + devices.to_bytes(4, "little"))
             return PublicState(epoch, commitment, threshold, devices + (members["role"] == "Device"))
         case "RemoveLeaf":
@@ -79,5 +79,6 @@ def _applied(state: PublicState, kind: str, members: Mapping[str, Any], h: Hash)
     return state
 
 
-def _octets(value: Any) -> bytes:
+def octets(value: Any) -> bytes:
+    """Return the bytes that a published document has as hex or as a list of numbers."""
     return bytes.fromhex(value) if isinstance(value, str) else bytes(value)

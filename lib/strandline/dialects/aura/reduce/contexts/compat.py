@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from strandline.dialects.aura.reduce.compat import octets
+
 _DEFAULT_WINDOW: Final = 1024
 _REASONS: Final = ("Routine", "SuspiciousActivity", "ConfirmedCompromise")
 
@@ -47,7 +49,7 @@ def reduce_context(document: Mapping[str, Any]) -> dict[bytes, PublicChannel]:
     for variant, members in _relational(document):
         if not variant.startswith("Amp"):
             continue
-        facts = channels.setdefault(_octets(members["channel"]), _Facts())
+        facts = channels.setdefault(octets(members["channel"]), _Facts())
         if variant == "AmpChannelPolicy":
             facts.window = members.get("skip_window") if facts.window is None else facts.window
         elif variant == "AmpChannelCheckpoint":
@@ -81,7 +83,7 @@ def _relational(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str,
     """Yield the relational facts by order; of equal orders the first in the document counts."""
     distinct: dict[bytes, Mapping[str, Any]] = {}
     for fact in document["facts"]:
-        distinct.setdefault(_octets(fact["order"]), fact["content"])
+        distinct.setdefault(octets(fact["order"]), fact["content"])
     for order in sorted(distinct):
         yield from distinct[order].get("Relational", {}).items()
 
@@ -101,7 +103,7 @@ def _channel(facts: _Facts) -> PublicChannel:
 
 
 def _rank(checkpoint: Mapping[str, Any]) -> tuple[int, int, bytes]:
-    return checkpoint["chan_epoch"], checkpoint["base_gen"], _octets(checkpoint["ck_commitment"])
+    return checkpoint["chan_epoch"], checkpoint["base_gen"], octets(checkpoint["ck_commitment"])
 
 
 def _pending(proposed: list[Mapping[str, Any]], epoch: int, window: int) -> PublicBump | None:
@@ -113,13 +115,9 @@ def _pending(proposed: list[Mapping[str, Any]], epoch: int, window: int) -> Publ
     ]
     if not candidates:
         return None
-    chosen = min(candidates, key=lambda each: _octets(each["bump_id"]))
-    return PublicBump(epoch, epoch + 1, _octets(chosen["bump_id"]), chosen["reason"])
+    chosen = min(candidates, key=lambda each: octets(each["bump_id"]))
+    return PublicBump(epoch, epoch + 1, octets(chosen["bump_id"]), chosen["reason"])
 
 
 def _u64(number: int) -> bytes:
     return number.to_bytes(8, "little")
-
-
-def _octets(value: Any) -> bytes:
-    return bytes.fromhex(value) if isinstance(value, str) else bytes(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from strandline.dialects.aura.reduce.authority import AuthorityState, reduce_authority
-from strandline.dialects.aura.reduce.base import base_state
+from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import (
     NOTHING_PRUNED,
@@ -116,7 +116,7 @@ class _Judge:
             self.found.in_force = self.snapshots[best]
             self.found.base = self.judged[best].state
         for id_ in sound_of_walk:
-            self.found.branches[self._attested(self.snapshots[id_])] = self.snapshots[id_]
+            self.found.branches[base_commitment(self.snapshots[id_])] = self.snapshots[id_]
         return self.found
 
     def _walk_context(self) -> list[bytes]:
@@ -131,7 +131,7 @@ class _Judge:
             self.snapshots,
             key=lambda id_: (
                 self._can_be_in_force(id_),
-                self.heights.get(self._attested(self.snapshots[id_]), 0),
+                self.heights.get(base_commitment(self.snapshots[id_]), 0),
                 *self._rank(id_),
             ),
             reverse=True,
@@ -140,7 +140,7 @@ class _Judge:
         sound: list[bytes] = []
         left = MAX_JUDGED
         for id_ in order:
-            commitment = self._attested(self.snapshots[id_])
+            commitment = base_commitment(self.snapshots[id_])
             if commitment in passed:
                 continue
             if not left:
@@ -154,14 +154,10 @@ class _Judge:
     def _rank(self, id_: bytes) -> tuple[int, bytes]:
         return self.snapshots[id_].content["sequence"], id_
 
-    def _attested(self, snapshot: Fact) -> bytes:
-        """Return the state that a snapshot of an authority attests: nobody else may attest it."""
-        return snapshot.attest[0].commitment
-
     def _can_be_in_force(self, id_: bytes) -> bool:
         """Return whether a snapshot attests all relied states or states after them."""
         return not self.relied or self.relied <= {
-            *self._ancestors(self._attested(self.snapshots[id_]), set())
+            *self._ancestors(base_commitment(self.snapshots[id_]), set())
         }
 
     def _ancestors(self, commitment: bytes, known: set[bytes]) -> Iterator[bytes]:
@@ -217,7 +213,7 @@ class _Judge:
 
     def _state_of(self, snapshot: Fact) -> State | None:
         """Return the state that a snapshot of an authority attests, if it can be built after a collection."""
-        carried, commitment = self.gone.operations, self._attested(snapshot)
+        carried, commitment = self.gone.operations, base_commitment(snapshot)
         if carried is None:
             return None
         return base_state(self.held, commitment, carried.state) or base_state(self.held, commitment)
@@ -227,7 +223,7 @@ class _Judge:
         stated = snapshot.content["state_hash"]
         if self.namespace.kind == "authority":
             authority = reduce_authority(self.namespace, covered.values(), base)
-            is_sound = authority.state_hash == stated and authority.state.commitment == self._attested(
+            is_sound = authority.state_hash == stated and authority.state.commitment == base_commitment(
                 snapshot
             )
             return _Judged("sound" if is_sound else "unsound", authority.state)
@@ -279,7 +275,7 @@ class _Judge:
         if self.namespace.kind == "authority":
             before: set[bytes] = set()
             for id_ in ids:
-                parent = self.parents.get(self._attested(self.snapshots[id_]), ZERO)
+                parent = self.parents.get(base_commitment(self.snapshots[id_]), ZERO)
                 before.update(self._ancestors(parent, before))
-            ids = [id_ for id_ in ids if self._attested(self.snapshots[id_]) not in before]
+            ids = [id_ for id_ in ids if base_commitment(self.snapshots[id_]) not in before]
         return max(ids, key=self._rank, default=None)

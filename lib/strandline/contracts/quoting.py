@@ -8,7 +8,7 @@ from typing import Final
 
 from strandline.core.errors import UsageError
 
-LEGAL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_LEGAL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SUBSTITUTED: Final = "${"
 """Spark replaces `${name}` in the text of a statement, even inside quotes, before parsing."""
@@ -29,7 +29,7 @@ _ESCAPES: Final = {
 
 def is_legal_name(name: str) -> bool:
     """Return whether `name` is valid for a table, column or constraint without quotes."""
-    return LEGAL_NAME.fullmatch(name) is not None
+    return _LEGAL_NAME.fullmatch(name) is not None
 
 
 def quote_name(*parts: str) -> str:

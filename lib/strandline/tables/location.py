@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import UsageError
 
 DEFAULT_LAKE = "lake"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -46,7 +46,7 @@ class Location:
         Raises: UsageError `SCHEMA_NAME_INVALID` unless both match `[A-Za-z_][A-Za-z0-9_]{0,127}`.
         """
         for name in (catalog, schema):
-            if not _NAME.fullmatch(name):
+            if not is_legal_name(name):
                 raise UsageError(
                     "SCHEMA_NAME_INVALID",
                     f"{name!r} is not a valid name of a catalog or schema",
@@ -73,7 +73,7 @@ class Location:
         Raises: UsageError `LAKE_PATH_INVALID`.
         """
         catalog, _, schema = text.partition(".")
-        if _NAME.fullmatch(catalog) and _NAME.fullmatch(schema) and not Path(text).is_dir():
+        if is_legal_name(catalog) and is_legal_name(schema) and not Path(text).is_dir():
             return Location(catalog=catalog, schema_name=schema)
         return Location.lake(text)
 

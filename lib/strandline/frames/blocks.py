@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
 from strandline.kernels import blocks as kernel
+from strandline.kernels.pieces import piece_schema
 from strandline.kernels.reading import ReadOptions
 
 PLACE = ("file_no", "part", "frame")
@@ -118,7 +119,7 @@ def replayed_documents(
     asked = replay_numbered(rows).select(
         "file_no", "namespace", "raw", "record_id", F.array_join("reasons", ",").alias("reasons"), "evidence"
     )
-    fields = kernel.document_schema(extra)
+    fields = piece_schema(extra)
     return map_batches(asked, kernel.replayed, fields, replay=replay, extra=extra, options=options)
 
 

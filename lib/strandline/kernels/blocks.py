@@ -11,7 +11,7 @@ import pyarrow as pa
 from strandline.core.verdict import Evidence, encode_evidence
 from strandline.kernels.guard import INTERNAL_ERROR, guarded, guarded_steps
 from strandline.kernels.lines import CappedBytes, CappedReader
-from strandline.kernels.pieces import PIECE_FIELDS, Pieces
+from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions
 
 Kind: TypeAlias = Literal["block", "shared", "claim", "foreign"]
@@ -157,8 +157,3 @@ def keep_rejected(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) 
         None, 0, raw, namespace=row["namespace"], record_id=row["record_id"], damage=row["reasons"],
         evidence=row["evidence"],
     )  # fmt: skip
-
-
-def document_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
-    """Return the schema of documents with the fields that a dialect appends."""
-    return pa.schema((*PIECE_FIELDS, *extra))

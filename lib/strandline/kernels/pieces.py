@@ -32,6 +32,12 @@ PIECE_FIELDS = (
 A dialect appends further fields. Rows of a part have the order of the stream.
 """
 
+
+def piece_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
+    """Return the schema of pieces with the fields that a dialect appends."""
+    return pa.schema((*PIECE_FIELDS, *extra))
+
+
 DAMAGE_FRAME = 2**62
 """`frame` of a damaged stream: sorts after all frames before the damage."""
 
@@ -43,7 +49,7 @@ class Pieces:
     """Collects pieces of one task and returns them as record batches of bounded size."""
 
     def __init__(self, extra: tuple[pa.Field, ...] = ()) -> None:
-        self.schema = pa.schema((*PIECE_FIELDS, *extra))
+        self.schema = piece_schema(extra)
         self._optional = ("damage", "evidence", *(column.name for column in extra))
         self._clear()
 

@@ -7,8 +7,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.frames.lift import map_batches
+from strandline.kernels.pieces import piece_schema
 from strandline.kernels.reading import ReadContent, ReadOptions, read_files
-from strandline.tables.reading import piece_schema
 
 
 class ContentScan:

@@ -14,7 +14,7 @@ from strandline.frames.lift import map_batches
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.inputs import open_input
 from strandline.kernels.opened import mark_bytes
-from strandline.kernels.pieces import PIECE_FIELDS
+from strandline.kernels.pieces import piece_schema
 from strandline.kernels.reading import LISTED, ReadContent, ReadOptions, read_files
 from strandline.tables.sources import InputFile, tasks_for
 
@@ -132,7 +132,3 @@ def _route(file: InputFile, plan: ReadPlan, plain: Plain, options: ReadOptions) 
 
         form = plain(PlainFile(file.format, head[mark_bytes(head) :], tail, options))
     return Route(file, form)
-
-
-def piece_schema(extra: tuple[pa.Field, ...]) -> pa.Schema:
-    return pa.schema((*PIECE_FIELDS, *extra))

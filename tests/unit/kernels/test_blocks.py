@@ -8,14 +8,13 @@ from strandline.kernels.blocks import (
     BLOCK_FIELDS,
     JUDGED_FIELDS,
     BlockPieces,
-    document_schema,
     judged,
 )
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.documents import read_lines
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.opened import Content
-from strandline.kernels.pieces import Pieces
+from strandline.kernels.pieces import Pieces, piece_schema
 from strandline.kernels.reading import ReadOptions
 
 OPTIONS = ReadOptions({}, StreamLimits(10**9, 100), RawLimits(10, 4))
@@ -61,7 +60,7 @@ def test_a_line_that_is_too_long_is_refused_and_a_bug_costs_the_line_that_meets_
     for _ in read_lines(content, adder, 20, add):
         pass
     [batch] = pieces.rest()
-    assert batch.schema == document_schema(BLOCK_FIELDS)
+    assert batch.schema == piece_schema(BLOCK_FIELDS)
     rows = batch.to_pylist()
     assert [(row["frame"], row["offset"], row["kind"], row["damage"]) for row in rows] == [
         (0, 0, "block", None), (1, 3, None, "INTERNAL_ERROR"), (2, 5, None, "LINE_TOO_LARGE"),

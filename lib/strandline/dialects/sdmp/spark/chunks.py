@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -20,7 +19,7 @@ from strandline.dialects.sdmp.spark.heads import namespace
 from strandline.frames.buckets import bucket_of
 from strandline.frames.layout import in_order
 from strandline.frames.lift import map_batches
-from strandline.kernels.pieces import PIECE_FIELDS
+from strandline.kernels.pieces import piece_schema
 
 CHUNK_LINES: Final = 1024
 """Lines of a chunk, 200 KB: few enough for the rows of one batch, and so many that joins have little to do."""
@@ -134,7 +133,7 @@ class Chunks:
     def _lines(self, keys: DataFrame) -> DataFrame:
         chunks = self.rows.where(is_chunk()).join(keys.select(*KEY), list(KEY), "left_semi")
         chosen = chunks.select("file_no", "part", "offset", "size", "raw", "node")
-        fields = pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS))
+        fields = piece_schema(kernels.ELEMENT_FIELDS)
         lines = map_batches(
             chosen, kernels.chunk_lines, fields, frame=kernels.TEXT_FRAME, fields=kernels.ELEMENT_FIELDS
         )

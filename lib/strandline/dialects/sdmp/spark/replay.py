@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -13,7 +12,7 @@ from strandline.dialects.sdmp.spark.elements import ELEMENT_COLUMNS
 from strandline.frames.blocks import id_bits, replay_numbered
 from strandline.frames.lift import map_batches
 from strandline.frames.provenance import record_source
-from strandline.kernels.pieces import PIECE_FIELDS
+from strandline.kernels.pieces import piece_schema
 from strandline.kernels.reading import ReadOptions
 
 _RECALL_FILE_NO = 2**62
@@ -120,6 +119,6 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
         -1).alias("node"),
         "evidence",
     )  # fmt: skip
-    fields = pa.schema((*PIECE_FIELDS, *kernels.ELEMENT_FIELDS))
+    fields = piece_schema(kernels.ELEMENT_FIELDS)
     replayed = map_batches(others, kernels.replayed, fields, options=options, local_nodes=local_nodes)
     return shaped.unionByName(replayed.select(*ELEMENT_COLUMNS))

@@ -15,8 +15,8 @@ class Content:
     """The decompressed blocks of a file without its byte order mark, and a look at its first byte.
 
     `begin` returns the blocks from the start, on each call. `offset` is their start in the decompressed stream, bytes:
-    3 after a byte order mark, the start of a split, else 0. `part` is the start of the split; lines that begin at
-    `until` or later belong to the next split.
+    3 after a byte order mark, the start of a split, else 0. `part` is the start of the split; a line
+    that begins at `part`, not at 0, belongs to the split before, and one that begins after `until` to the next.
 
     A damaged stream ends before its `damage`, so that its last line is judged as it is. If a limit stops the reading
     inside a line, the damage is raised, and that line is not judged.

@@ -39,7 +39,7 @@ class Read(Section):
 
 
 class Stream(Section):
-    """How `stream` follows a folder or a topic."""
+    """How `stream` follows a folder, a prefix of a store or a topic."""
 
     max_files: Count
     max_records: Count

@@ -3,6 +3,7 @@
 from strandline.effects.errors import (
     AttestationRefused,
     AuthorityUnknown,
+    CarryDamaged,
     NoSigner,
     NotAMember,
     StaleState,
@@ -13,6 +14,7 @@ from strandline.effects.journals import JournalEffects, LakeJournal
 __all__ = [
     "AttestationRefused",
     "AuthorityUnknown",
+    "CarryDamaged",
     "JournalEffects",
     "LakeJournal",
     "NoSigner",

@@ -282,7 +282,7 @@ def test_an_attested_fact_is_judged_by_the_states_that_were_found():
 
 @pytest.mark.parametrize("form", ["lines", "json", "cbor"])
 def test_packed_facts_read_as_they_were_in_every_format(form, monkeypatch):
-    monkeypatch.setattr("strandline.dialects.aura.kernels.packing._PIECE_BYTES", 1_500)
+    monkeypatch.setattr("strandline.kernels.packing._PIECE_BYTES", 1_500)
     every = [*facts().values(), *(() if form == "json" else second_context().values())]
     batch = pa.RecordBatch.from_pylist(
         [{"fact_cbor": fact.cbor} for fact in every] + [{"fact_cbor": b"\x00"}]

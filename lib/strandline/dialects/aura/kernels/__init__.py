@@ -27,7 +27,7 @@ from strandline.dialects.aura.kernels.histories import (
     pruned_paths,
 )
 from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, fact_columns, judge
-from strandline.dialects.aura.kernels.packing import FILE_SCHEMA, SEPARATORS, packed
+from strandline.dialects.aura.kernels.packing import SEPARATORS, packed
 from strandline.dialects.aura.kernels.pruning import (
     CARRY_COLUMNS,
     CARRY_SCHEMA,
@@ -58,7 +58,6 @@ __all__ = [
     "DERIVED",
     "DERIVED_FIELDS",
     "FACT_FIELDS",
-    "FILE_SCHEMA",
     "FLOW_COLUMNS",
     "FORK_COLUMNS",
     "GROUP_COLUMNS",

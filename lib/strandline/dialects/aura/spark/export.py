@@ -16,6 +16,7 @@ from strandline.dialects.aura.codec import MAX_FILE_BYTES, DocumentFormat
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
+from strandline.kernels.packing import FILE_SCHEMA
 
 _TAIL = b"\n]}\n"
 
@@ -55,4 +56,4 @@ def to_files(rows: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def _packed(facts: DataFrame, form: DocumentFormat) -> DataFrame:
-    return map_batches(facts.select("fact_cbor"), kernels.packed, kernels.FILE_SCHEMA, form=form)
+    return map_batches(facts.select("fact_cbor"), kernels.packed, FILE_SCHEMA, form=form)

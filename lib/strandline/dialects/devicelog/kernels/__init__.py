@@ -3,7 +3,7 @@
 from strandline.dialects.devicelog.kernels.documents import DOCUMENT_FIELDS, read_content
 from strandline.dialects.devicelog.kernels.forks import FORK_COLUMNS, fork_rows
 from strandline.dialects.devicelog.kernels.judgement import ENTRY_FIELDS, JUDGED, judge, parsed
-from strandline.dialects.devicelog.kernels.packing import FILE_SCHEMA, STORED_COLUMNS, packed, stored_entry
+from strandline.dialects.devicelog.kernels.packing import STORED_COLUMNS, packed, stored_entry
 from strandline.dialects.devicelog.kernels.references import (
     CANDIDATE_COLUMNS,
     LOCAL_SCHEMA,
@@ -18,7 +18,6 @@ __all__ = [
     "CANDIDATE_COLUMNS",
     "DOCUMENT_FIELDS",
     "ENTRY_FIELDS",
-    "FILE_SCHEMA",
     "FORK_COLUMNS",
     "JUDGED",
     "LOCAL_SCHEMA",

@@ -10,7 +10,7 @@ import pyarrow as pa
 from strandline.core.encoding.strict_json import JsonRefused
 from strandline.dialects.devicelog.codec import parse_statement, write_entry, write_message
 from strandline.dialects.devicelog.types import Entry
-from strandline.kernels.batches import as_batch
+from strandline.kernels import packing
 
 STORED_COLUMNS: Final = (
     "namespace", "record_id", "profile", "log", "seq", "kind", "lamport", "utc", "prev", "deps", "body", "body_size",
@@ -18,8 +18,6 @@ STORED_COLUMNS: Final = (
 )  # fmt: skip
 """Columns of `device_log_entry` that `stored_entry` reads."""
 
-FILE_SCHEMA: Final = pa.schema([pa.field("content", pa.binary()), pa.field("records", pa.int64())])
-_PIECE_BYTES: Final = 1024 * 1024
 _GROUP: Final = len("group:")
 
 
@@ -27,22 +25,13 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield entries as lines, about a MiB per row, in the order given.
 
     Reads: STORED_COLUMNS.
-    Gives: FILE_SCHEMA; `records` is the number of lines of a row.
+    Gives: `FILE_SCHEMA` of `kernels.packing`.
     An entry without its body has no line, and a text of another lake may be none of JSON: these become an empty object,
     which is refused where it is read.
     """
     for batch in batches:
-        lines: list[bytes] = []
-        size = 0
-        for row in batch.select(STORED_COLUMNS).to_pylist():
-            line = _line(stored_entry(row)) + b"\n"
-            lines.append(line)
-            size += len(line)
-            if size >= _PIECE_BYTES:
-                yield as_batch([(b"".join(lines), len(lines))], FILE_SCHEMA)
-                lines, size = [], 0
-        if lines:
-            yield as_batch([(b"".join(lines), len(lines))], FILE_SCHEMA)
+        rows = batch.select(STORED_COLUMNS).to_pylist()
+        yield from packing.packed(_line(stored_entry(row)) + b"\n" for row in rows)
 
 
 def _line(entry: Entry) -> bytes:

@@ -13,6 +13,7 @@ from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.spark.tables import ENTRIES
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
+from strandline.kernels.packing import FILE_SCHEMA
 
 
 def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportFile:
@@ -46,4 +47,4 @@ def _heads(entries: DataFrame) -> DataFrame:
 
 
 def _lines(entries: DataFrame) -> DataFrame:
-    return map_batches(entries.select(*kernels.STORED_COLUMNS), kernels.packed, kernels.FILE_SCHEMA)
+    return map_batches(entries.select(*kernels.STORED_COLUMNS), kernels.packed, FILE_SCHEMA)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 
@@ -41,6 +42,17 @@ def map_groups(
 
     typed = _with_types(run, group=pd.DataFrame, returns=pd.DataFrame)
     return rows.groupBy(by).applyInPandas(typed, from_arrow_schema(schema))
+
+
+def nested_rows(reduced: DataFrame, column: str) -> DataFrame:
+    """Take the rows of a table out of what a kernel gives of a namespace.
+
+    Reads:  namespace, bucket, `column`: a list of structs, as of `batches.nested`.
+    Gives:  namespace, bucket, the fields of the structs.
+    Rows:   one per element.
+    """
+    each = reduced.select("namespace", "bucket", F.explode(column).alias("row"))
+    return each.select("namespace", "bucket", "row.*")
 
 
 def series_udf(kernel: Callable[[pd.Series], pd.Series], kind: pa.DataType) -> Callable[..., Column]:

@@ -1,10 +1,15 @@
-"""Converts rows to record batches."""
+"""Rows as record batches, and the type of rows within a row."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pyarrow as pa
+
+
+def nested(**columns: pa.DataType) -> pa.DataType:
+    """Return the type of a column that has all rows of one table: a list of structs."""
+    return pa.list_(pa.struct([pa.field(name, kind) for name, kind in columns.items()]))
 
 
 def as_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 
 
 @dataclass(frozen=True, slots=True)

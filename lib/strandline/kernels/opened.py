@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.kernels.codecs import BLOCK_BYTES, StreamDamage
-from strandline.kernels.lines import BYTE_ORDER_MARK, RawLimits, StreamLine, stream_lines, without_mark
+from strandline.kernels.lines import RawLimits, StreamLine, stream_lines, without_mark
 
 WHITE_SPACE = b" \t\n\r\x0b\x0c"
 

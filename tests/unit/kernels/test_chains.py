@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.dialects.ipfslog.codec import dag_cbor, dag_pb_block, parse_cid, read_documents
-from strandline.dialects.ipfslog.kernels import packed, packing
+from strandline.dialects.ipfslog.kernels import packed
 from strandline.dialects.ipfslog.types import BlockDocument, record_id
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import line_hash, profile_of
@@ -92,7 +92,7 @@ def test_lines_that_come_again_or_at_forged_places_are_in_chains_as_often_as_the
 
 @pytest.mark.parametrize("most", [1, 30, 10**6])
 def test_every_block_is_a_document_of_one_file_under_its_own_address(monkeypatch, most):
-    monkeypatch.setattr(packing, "MAX_FILE_BYTES", most)
+    monkeypatch.setattr("strandline.kernels.packing._PIECE_BYTES", most)
     blocks = [dag_cbor([number] * (number % 5)) for number in range(40)]
     made = [
         pa.RecordBatch.from_pylist([{"block": each} for each in blocks[at : at + 9]], BLOCKS)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.json_slices import stripped
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.dialects.aura.codec import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
@@ -18,7 +19,7 @@ from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
-from strandline.kernels.lines import BYTE_ORDER_MARK, StreamLine
+from strandline.kernels.lines import StreamLine
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source

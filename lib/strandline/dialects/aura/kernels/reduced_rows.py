@@ -16,12 +16,8 @@ from strandline.dialects.aura.kernels.stored import DERIVED_FIELDS
 from strandline.dialects.aura.reduce import AuthorityState, OperationRow, forks
 from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import AcceptedOp, State
+from strandline.kernels.batches import nested
 from strandline.kernels.equivocations import NESTED_FIELDS
-
-
-def _rows(**columns: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.struct([pa.field(name, kind) for name, kind in columns.items()]))
-
 
 STATE_FIELDS: Final = (
     pa.field("epoch", U64),
@@ -75,12 +71,12 @@ REDUCED_SCHEMA: Final = pa.schema(
         *STATE_FIELDS,
         pa.field(
             "leaves",
-            _rows(
+            nested(
                 leaf_id=pa.int64(), position=pa.int32(), device_id=pa.string(), role=pa.string(),
                 public_key=pa.binary(), meta=pa.binary(), commitment=pa.binary(),
             ),
         ),
-        pa.field("operations", _rows(**_OPERATIONS)),
+        pa.field("operations", nested(**_OPERATIONS)),
         pa.field("forks", pa.list_(pa.struct(NESTED_FIELDS))),
     ]
 )  # fmt: skip

@@ -31,7 +31,7 @@ from strandline.dialects.aura.spark.tables import (
 )
 from strandline.dialects.aura.spark.touched import Touched, facts_of
 from strandline.dialects.aura.types import DIALECT
-from strandline.frames.lift import map_batches
+from strandline.frames.lift import map_batches, nested_rows
 from strandline.frames.states import as_namespace_state
 
 _NESTED: Final = {OPERATIONS: "operations", LEAVES: "leaves", EQUIVOCATIONS: "forks"}
@@ -112,7 +112,7 @@ def authority_rows(reduced: DataFrame) -> dict[str, DataFrame]:
     """
     columns = [field.name for field in kernels.STATE_FIELDS]
     rows = {AUTHORITIES: reduced.where("state_hash IS NOT NULL").select(*HOME, *columns)}
-    return rows | {table: _exploded(reduced, column) for table, column in _NESTED.items()}
+    return rows | {table: nested_rows(reduced, column) for table, column in _NESTED.items()}
 
 
 def counted(facts: DataFrame, pruned: PrunedOperations | None) -> DataFrame:
@@ -167,11 +167,6 @@ def with_bases(rows: DataFrame, facts: DataFrame, in_force: DataFrame | None) ->
         in_force, ["namespace", "bucket", "record_id"], "left_semi"
     )
     return marked.unionByName(bases.withColumn("is_base", F.lit(True)).select(*columns))
-
-
-def _exploded(reduced: DataFrame, column: str) -> DataFrame:
-    each = reduced.select("namespace", "bucket", F.explode(column).alias("row"))
-    return each.select("namespace", "bucket", "row.*")
 
 
 def _strays(table: str, rows: DataFrame, reduced: DataFrame, tables: Tables) -> DataFrame:

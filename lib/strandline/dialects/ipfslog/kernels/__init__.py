@@ -18,7 +18,7 @@ from strandline.dialects.ipfslog.kernels.identity_verdicts import (
     refuted,
 )
 from strandline.dialects.ipfslog.kernels.judgement import JUDGED, judge
-from strandline.dialects.ipfslog.kernels.packing import FILE_SCHEMA, packed
+from strandline.dialects.ipfslog.kernels.packing import packed
 from strandline.dialects.ipfslog.kernels.parts import NODE_COLUMNS, PART_DDL, Iterate, Traverse, part
 from strandline.dialects.ipfslog.kernels.pruning import (
     CARRY_COLUMNS,
@@ -29,7 +29,7 @@ from strandline.dialects.ipfslog.kernels.pruning import (
     encoded_skeletons,
 )
 from strandline.dialects.ipfslog.kernels.replay import replay
-from strandline.dialects.ipfslog.kernels.sections import SECTION_SCHEMA, sections
+from strandline.dialects.ipfslog.kernels.sections import sections
 from strandline.dialects.ipfslog.kernels.signatures import verified
 from strandline.dialects.ipfslog.kernels.skeletons import SKELETON_COLUMNS, SKELETON_SCHEMA, skeletons
 from strandline.dialects.ipfslog.kernels.states import STATE_COLUMNS, STATE_SCHEMA, state_hashes
@@ -44,7 +44,6 @@ __all__ = [
     "ENCODED_SCHEMA",
     "ENTRY_COLUMNS",
     "ENTRY_FACTS",
-    "FILE_SCHEMA",
     "IDENTITY",
     "JUDGED",
     "LOG_COLUMNS",
@@ -56,7 +55,6 @@ __all__ = [
     "PROOF_COLUMNS",
     "PROOF_SCHEMA",
     "REFUTED",
-    "SECTION_SCHEMA",
     "SKELETON_COLUMNS",
     "SKELETON_SCHEMA",
     "STATE_COLUMNS",

@@ -7,6 +7,7 @@ from itertools import chain
 
 import pyarrow as pa
 
+from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.dialects.ipfslog.codec import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
@@ -36,7 +37,7 @@ from strandline.dialects.ipfslog.types import (
 from strandline.dialects.ipfslog.verify import Refused, as_block, claimed_digest
 from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
-from strandline.kernels.lines import BYTE_ORDER_MARK, CappedBytes, StreamLine
+from strandline.kernels.lines import CappedBytes, StreamLine
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source

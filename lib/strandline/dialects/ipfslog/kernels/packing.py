@@ -11,29 +11,17 @@ import pyarrow as pa
 from strandline.dialects.ipfslog.codec import canonical_cid, is_dag_pb
 from strandline.dialects.ipfslog.types import BlockDocument, record_id
 from strandline.dialects.ipfslog.verify import Foreign, read_element
-from strandline.kernels.batches import as_batch
-
-FILE_SCHEMA = pa.schema([pa.field("content", pa.binary())])
-MAX_FILE_BYTES = 2 * 1024 * 1024
+from strandline.kernels import packing
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield files with the blocks, one per line, in order.
+    """Return files of about a MiB with the blocks, one per line, in order.
 
-    Reads: block (BINARY).  Gives: FILE_SCHEMA.  The address of a block is computed from it.
+    Reads: block (BINARY).  Gives: `FILE_SCHEMA` of `kernels.packing`.  The address of a block is computed from it.
     """
-    lines: list[bytes] = []
-    size = 0
-    for batch in batches:
-        for block in batch.column("block").to_pylist():
-            line = _document(block)
-            lines.append(line)
-            size += len(line)
-            if size >= MAX_FILE_BYTES:
-                yield as_batch([(b"".join(lines),)], FILE_SCHEMA)
-                lines, size = [], 0
-    if lines:
-        yield as_batch([(b"".join(lines),)], FILE_SCHEMA)
+    return packing.packed(
+        _document(block) for batch in batches for block in batch.column("block").to_pylist()
+    )
 
 
 def _document(block: bytes) -> bytes:

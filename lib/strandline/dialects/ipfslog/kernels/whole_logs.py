@@ -9,15 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from strandline.dialects.ipfslog.reduce import Dag, Node, Op, Store, reduce_dag
-from strandline.kernels.batches import as_batch
+from strandline.kernels.batches import as_batch, nested
 
 LOG_COLUMNS: Final = ("namespace", "bucket", "store", "nodes")
 LOG_NODE: Final = ("record_id", "clock_time", "clock_id", "next", "cid", "variant", "writer", "ops")
 """The members of `nodes`; of a skeleton the last three are null."""
-
-
-def _rows(**columns: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.struct([pa.field(name, kind) for name, kind in columns.items()]))
 
 
 LOG_SCHEMA: Final = pa.schema(
@@ -29,25 +25,25 @@ LOG_SCHEMA: Final = pa.schema(
         pa.field("document_groups", pa.binary()),
         pa.field(
             "heads",
-            _rows(
+            nested(
                 record_id=pa.binary(), rank=pa.int32(), cid=pa.string(), writer=pa.string(), clock_id=pa.string(),
                 clock_time=pa.int64(),
             ),
         ),
         pa.field(
             "tails",
-            _rows(record_id=pa.binary(), cid=pa.string(), kind=pa.string(), missing=pa.list_(pa.binary())),
+            nested(record_id=pa.binary(), cid=pa.string(), kind=pa.string(), missing=pa.list_(pa.binary())),
         ),
         pa.field(
             "view",
-            _rows(
+            nested(
                 record_id=pa.binary(), position=pa.int64(), clock_time=pa.int64(), clock_id=pa.string(),
                 mode=pa.string(), tied=pa.bool_(), clock_ok=pa.bool_(),
             ),
         ),
         pa.field(
             "documents",
-            _rows(
+            nested(
                 document_key=pa.string(), store=pa.string(), record_id=pa.binary(), item=pa.int32(),
                 deleted=pa.bool_(), value_json=pa.string(),
             ),

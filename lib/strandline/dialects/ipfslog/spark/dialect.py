@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from strandline.dialect_api.demo import Demo
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.info import DialectInfo, GivenOption
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, PlainFile, SplitFormat, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, Tables
 from strandline.dialect_api.pruning import PrunePlan, Prunes, PruneScope, ReducedTables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.ipfslog import demo as demo_files
@@ -41,10 +41,6 @@ class Logs(LogAdmission, Prunes):
         """
         file = files.get(LOG_CONFIG)
         return {} if file is None else parse_log_config(file.content or b"", file.text)
-
-    def split_format(self, file: PlainFile) -> SplitFormat | None:
-        """Return how a plain file may be split: a file of lines anywhere, other files not at all."""
-        return SplitFormat("lines", None) if file.format == "lines" else None
 
     def count_records(self, content: bytes, format: str | None) -> int:  # noqa: A002 - the option's name
         """Return the number of records in a file of that format, with bad ones, as counted in `read`."""

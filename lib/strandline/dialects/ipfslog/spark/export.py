@@ -19,6 +19,7 @@ from strandline.dialects.ipfslog.spark.tables import ENTRIES, IDENTITIES, MANIFE
 from strandline.dialects.ipfslog.types import Cid
 from strandline.frames.lift import map_batches
 from strandline.frames.namespaces import only_namespaces
+from strandline.kernels.packing import FILE_SCHEMA
 
 PARTITION_BYTES: Final = 32 * 1024 * 1024
 PLACE: Final = ("place", "namespace", *ORDER)
@@ -71,10 +72,10 @@ def to_files(rows: Mapping[str, DataFrame], _there: OtherLakeSnapshot, _jobs: Jo
 
     Reads:  block, of each frame.
     Gives:  format, content (BINARY).
-    Rows:   one per file of about 2 MiB; each block is in one.
+    Rows:   one per file of about a MiB; each block is in one.
     """
     blocks = reduce(DataFrame.unionByName, (each.select("block") for each in rows.values()))
-    packed = map_batches(blocks, kernels.packed, kernels.FILE_SCHEMA)
+    packed = map_batches(blocks, kernels.packed, FILE_SCHEMA)
     return packed.select(F.lit("lines").alias("format"), "content")
 
 
@@ -138,4 +139,4 @@ def _sections(placed: DataFrame, size: int) -> DataFrame:
     Rows:   one per MiB or so.
     """
     in_order = placed.repartitionByRange(1 + size // PARTITION_BYTES, *PLACE).sortWithinPartitions(*PLACE)
-    return map_batches(in_order, kernels.sections, kernels.SECTION_SCHEMA)
+    return map_batches(in_order, kernels.sections, FILE_SCHEMA)

@@ -18,7 +18,7 @@ from strandline.dialects.ipfslog.spark import states
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
-from strandline.frames.lift import map_batches
+from strandline.frames.lift import map_batches, nested_rows
 
 FEW_ENTRIES: Final = 20_000
 """Entries of all logs of a run, the stored ones included: up to so many, their joins cost more than this kernel."""
@@ -62,12 +62,7 @@ def from_few(retained: RetainedEntries, configured: DataFrame, tables: Tables, j
     )
     reduced = jobs.checkpoint(reduced, "whole logs")
     columns = {HEADS: "heads", TAILS: "tails", VIEW: "view", DOCUMENTS: "documents"}
-    rows = {table: _exploded(reduced, column) for table, column in columns.items()}
+    rows = {table: nested_rows(reduced, column) for table, column in columns.items()}
     hashes = F.broadcast(reduced.select("namespace", "state_hash", "order_blocks", "document_groups"))
     strays = stored_strays(rows, configured, tables, jobs)
     return ReducedRows(rows, strays, states.with_state_hashes(configured, hashes))
-
-
-def _exploded(reduced: DataFrame, column: str) -> DataFrame:
-    each = reduced.select("namespace", "bucket", F.explode(column).alias("row"))
-    return each.select("namespace", "bucket", "row.*")

@@ -9,7 +9,7 @@ from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from strandline.dialect_api.info import GivenOption
+    from strandline.dialect_api.info import GivenOption, RunOption
 
 NO_FILE = "none"
 """The value of a sticky option that removes the stored file."""
@@ -48,32 +48,30 @@ def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOp
     parsed: dict[str, object] = {}
     files: dict[str, GivenOption | None] = {}
     for name, options in declared.items():
-        theirs = {
-            option: _values(option, given[option], options[option].is_file)
-            for option in options
-            if option in given
-        }
-        sticky = {option: values[0] for option, values in theirs.items() if options[option].sticky}
-        files |= sticky
-        kept = {option: file for option, file in sticky.items() if file is not None}
+        once: dict[str, list[GivenOption]] = {}
+        kept: dict[str, GivenOption] = {}
+        for each in (found for found in options.values() if found.name in given):
+            texts = given[each.name]
+            if not each.sticky:
+                once[each.name] = _values(each, texts)
+            elif texts == (NO_FILE,):
+                files[each.name] = None
+            else:
+                kept[each.name] = _values(each, texts)[0]
+        files |= kept
         if kept:
             dialect(name).parse_reducer_options(kept)
-        once = {
-            option: [each for each in values if each]
-            for option, values in theirs.items()
-            if option not in sticky
-        }
         if once:
             parsed[name] = dialect(name).parse_options(once)
     return DialectOptions(parsed, files)
 
 
-def _values(option: str, texts: Sequence[str], is_file: bool) -> "list[GivenOption | None]":
+def _values(option: "RunOption", texts: Sequence[str]) -> "list[GivenOption]":
     from strandline.dialect_api.info import GivenOption
 
-    if is_file and list(texts) == [NO_FILE]:
-        return [None]
-    return [GivenOption(text, file_of_option(option, text) if is_file else None) for text in texts]
+    return [
+        GivenOption(text, file_of_option(option.name, text) if option.is_file else None) for text in texts
+    ]
 
 
 def _not_declared(option: str, dialects: Sequence[str]) -> UsageError:

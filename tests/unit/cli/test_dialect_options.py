@@ -55,6 +55,27 @@ def test_a_sticky_option_is_dropped_by_none_and_is_no_file_of_that_name():
     assert read_dialect_options(call("reduce", log_config=("none",)), names()).files == {"log-config": None}
 
 
+FILES_FOR_ONE_RUN = [
+    (info.name, option.name, option.commands[0])
+    for info in infos().values()
+    for option in info.run_options
+    if option.is_file and not option.sticky
+]
+
+
+@pytest.mark.parametrize(("name", "option", "command"), FILES_FOR_ONE_RUN)
+def test_none_is_the_name_of_a_file_for_an_option_that_is_not_sticky(
+    name, option, command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=f"the file none of --{option} cannot be read") as refused:
+        read_dialect_options(call(command, **{option: ("none",)}), (name,))
+    assert refused.value.code == "OPTION_FILE"
+    Path("none").write_text("no JSON")
+    with pytest.raises(UsageError, match="none"):
+        read_dialect_options(call(command, **{option: ("none",)}), (name,))
+
+
 @pytest.mark.parametrize("name", names())
 def test_an_option_that_no_dialect_of_the_run_reads_is_wrong_usage(name, tmp_path: Path):
     others = {

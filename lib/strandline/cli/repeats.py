@@ -35,10 +35,16 @@ def check_run_id(run_id: str) -> None:
 def hash_of_arguments(values: Mapping[str, Any]) -> str:
     """Return a hash of the given options of a command, to tell a repeated call from another one.
 
-    An option that is not given is left out: a later version of the product may have more.
+    An option that is not given is left out: a later version of the product may have more. A given 0 is no such option.
     """
-    shown = json.dumps({name: str(value) for name, value in values.items() if value}, sort_keys=True)
-    return hashlib.sha256(shown.encode()).hexdigest()[:16]
+    given = {name: str(value) for name, value in values.items() if _is_given(value)}
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _is_given(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value)
+    return value is not None and value is not False
 
 
 def earlier_report(call: Invocation) -> Report | None:

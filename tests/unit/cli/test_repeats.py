@@ -1,6 +1,7 @@
 """--run-id: a run that the lake has is reported again and not done again."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,31 @@ def test_the_exit_code_of_the_earlier_run_is_that_of_the_repeated_one():
 @pytest.mark.parametrize("words", [("reduce", "--full"), ("maintain",), ("init",)], ids=" ".join)
 def test_an_id_of_another_command_or_other_options_is_refused(lake, capsys, words):
     assert main([*words, "--run-id", "job-7", "--lake", lake, "--json"]) == 2
+    assert _said(capsys)["error"]["code"] == "RUN_ID_TAKEN"
+
+
+def test_an_option_of_zero_is_another_call_than_one_without_it():
+    calls = [
+        {"vacuum": vacuum, "force_vacuum": True, "skip_window": window, "what_if": False, "namespace": []}
+        for vacuum in (None, 0, 168)
+        for window in (None, 0, 1)
+    ]
+    assert len({hash_of_arguments(each) for each in calls}) == len(calls)
+
+
+def test_hashes_that_lakes_have_stay_as_they_are():
+    nothing = {"full": False, "dialect": None, "namespace": [], "excluded": ()}
+    assert hash_of_arguments(nothing) == hash_of_arguments({}) == "44136fa355b3678a"
+    some = {"dialect": "sdmp", "sources": ["a", "b"], "out": Path("x"), "retry": True, "n": 3, "f": 1.5}
+    assert hash_of_arguments({**nothing, **some}) == "104cad0daf07ab5c"
+
+
+@pytest.mark.parametrize("words", [("--skip-window", "0"), ("--vacuum", "0", "--force-vacuum")], ids=" ".join)
+def test_a_call_with_zero_is_not_that_of_a_run_without_it(lake, capsys, words):
+    forced = "--force-vacuum" in words
+    done = {"run_version": 7, "arguments": hash_of_arguments({"force_vacuum": forced})}
+    write(Path(lake), "run", [{**ROW, "run_id": "gc-1", "command": "gc", "detail": json.dumps(done)}])
+    assert main(["gc", *words, "--run-id", "gc-1", "--lake", lake, "--json"]) == 2
     assert _said(capsys)["error"]["code"] == "RUN_ID_TAKEN"
 
 

@@ -70,9 +70,9 @@ class AnswerRequest:
 def answer(store: TableStore, dialect: Dialect, request: AnswerRequest, context: RunContext) -> Report:
     """Answer the requests of a file from local journals, in its order. No table changes.
 
-    Raises: UsageError (the lake does not exist or is foreign), FaultError OUT_NOT_WRITABLE.
+    Raises: UsageError and FaultError as `lake.check_there`, FaultError OUT_NOT_WRITABLE.
     """
-    lake.require(store, init.design(InitOptions(), (dialect,)))
+    lake.check_there(store)
     writer = writer_of(dialect, request.options)
     with SparkJobs(context.progress) as jobs:
         found = writer.answers(request.options, store, jobs, str(request.requests))

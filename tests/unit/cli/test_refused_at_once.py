@@ -10,6 +10,7 @@ import pytest
 from strandline.cli import main
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import FaultError
+from strandline.dialects.sdmp.author import synthetic_id
 from strandline.tables.sources import select
 from support.delta_rs_lake import empty_lake
 
@@ -73,6 +74,19 @@ def code_of(words, capsys) -> tuple[int, str]:
 )  # fmt: skip
 def test_what_a_path_or_a_name_shows_is_wrong_usage_before_spark_starts(words, code, capsys):
     assert code_of(words, capsys) == (2, code)
+
+
+ANSWER = ("sync", "--nodes", "nodes.json", "--answer", "file", "--out", "answers")
+
+
+@pytest.mark.parametrize("lake", ["absent", "empty"])
+def test_requests_are_answered_from_a_lake_that_exists_and_none_is_made(lake, capsys):
+    user, node = synthetic_id("user", 1), synthetic_id("node", 1)
+    Path("nodes.json").write_text(json.dumps({"nodes": [{"node": node, "user": user}]}))
+    assert code_of((*ANSWER, "--lake", lake), capsys) == (2, "LAKE_NOT_FOUND")
+    assert code_of((*ANSWER, "--lake", "there"), capsys) == (3, "SPARK_ASKED")
+    assert not Path("absent").exists()
+    assert list(Path("empty").iterdir()) == []
 
 
 @pytest.mark.parametrize(

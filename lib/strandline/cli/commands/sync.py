@@ -135,7 +135,8 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     [(name, options)] = parsed.items()
     sync_journals.writer_of(dialect_named(name), options)
     with call.progress() as progress:
-        store, context = call.store(), call.context(progress)
+        writes = answer is None
+        store, context = call.store(makes=writes, writes=writes), call.context(progress)
         if answer is not None and out is not None:
             asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
             report = sync_journals.answer(store, dialect_named(name), asked, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -139,18 +139,29 @@ def _matches(path: bytes) -> Iterator[tuple[bytes, int]]:
     if plain == pattern:
         return
     for each, size in objects_below("/".join([*root, *plain]).encode("utf-8")):
-        if _fits(path_text(each).split("/")[_ROOT_PARTS + len(plain) :], pattern[len(plain) :]):
+        if key_matches(path_text(each).split("/")[_ROOT_PARTS + len(plain) :], pattern[len(plain) :]):
             yield each, size
 
 
-def _fits(parts: list[str], pattern: list[str]) -> bool:
-    if not pattern or not parts:
-        return not parts and all(part == "**" for part in pattern)
-    if parts[0].startswith(".") and not pattern[0].startswith("."):
-        return False
-    if pattern[0] == "**":
-        return _fits(parts, pattern[1:]) or _fits(parts[1:], pattern)
-    return fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+def key_matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether all parts of a key match a pattern, by the rules of `_matches`.
+
+    Each part is compared at most once with each part of the pattern: keys are untrusted.
+    """
+    is_reached = [True, *(False for _ in pattern)]
+    for part in parts:
+        is_reached_after = [False for _ in is_reached]
+        for at, sign in enumerate(pattern):
+            if not is_reached[at] or (part.startswith(".") and not sign.startswith(".")):
+                continue
+            if sign == "**":
+                is_reached[at + 1] = is_reached_after[at] = True
+            elif fnmatchcase(part, sign):
+                is_reached_after[at + 1] = True
+        is_reached = is_reached_after
+    # At the end each `**` that is left matches no part.
+    open_end = len(list(takewhile(lambda sign: sign == "**", reversed(pattern))))
+    return any(is_reached[len(pattern) - open_end :])
 
 
 def _missing(path: bytes) -> UsageError:

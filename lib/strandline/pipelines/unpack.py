@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strandline.core.errors import UsageError
+from strandline.core.safe_files import open_file
 from strandline.dialect_api.unpacking import Unpacking
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
@@ -25,10 +26,10 @@ class UnpackRequest:
 def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunContext) -> Report:
     """Copy all blocks below a folder to one file, which appears only when it is complete. The folder is only read.
 
-    If the file has no room for all roots, further files hold the rest; they appear before it. `counts` are `blocks`,
-    `roots` and `passed_over`: files and keys that look like blocks but are none, or are larger than the dialect's
-    limit. Members: `dialect` (that reads the files), `out`, `bytes`, `sha256`, `more` (the further files), `databases`
-    (LevelDB folders).
+    If the file has no room for all roots, further files hold the rest; they appear before it, and those that a killed
+    run left are written again. `counts` are `blocks`, `roots` and `passed_over`: files and keys that look like blocks
+    but are none, or are larger than the dialect's limit. Members: `dialect` (that reads the files), `out`, `bytes`,
+    `sha256`, `more` (the further files), `databases` (LevelDB folders).
 
     Raises: UsageError OUT_EXISTS, OUT_IS_FOLDER, OUT_NAME, NO_BLOCK_STORE; FaultError SOURCE_UNREADABLE,
         LEVELDB_MISSING, LEVELDB_LOCKED, LEVELDB_DAMAGED, DISK_TOO_SMALL, OUT_NOT_WRITABLE.
@@ -51,7 +52,7 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
         roots = _roots(databases, unpacking)
         counts["roots"] = len(roots)
         first, *rest = unpacking.heads(roots)
-        more = _more(request.out, len(rest))
+        more = _more(request.out, rest)
         file.write(first)
         context.progress.stage("copying blocks", lambda: counts["blocks"])
         for path in stores.files:
@@ -64,8 +65,10 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
                     add(unpacking.of_entry(key, value) if len(value) <= unpacking.most_bytes else None)
         if not counts["blocks"]:
             raise _no_block(request, stores)
-        for path, begin in zip(more, rest, strict=True):
+        context.faults.reach("unpack.copied")
+        for path, begin in more.items():
             _write(path, begin)
+            context.faults.reach("unpack.more")
         written = file.publish()
     return context.report(
         counts=counts,
@@ -76,12 +79,31 @@ def run(unpackings: Sequence[Unpacking], request: UnpackRequest, context: RunCon
     )  # fmt: skip
 
 
-def _more(out: Path, count: int) -> list[Path]:
-    """Return the names of further files: `x-2.car`, `x-3.car`. Raises: UsageError as `check_free`."""
-    paths = [out.with_name(f"{out.stem}-{number}{out.suffix}") for number in range(2, count + 2)]
-    for path in paths:
-        check_free(path)
-    return paths
+def _more(out: Path, contents: Sequence[bytes]) -> dict[Path, bytes]:
+    """Return the names of further files, `x-2.car`, `x-3.car`, with their contents.
+
+    One that has its content already was left by a killed run. Raises: UsageError as `check_free`.
+    """
+    more = {out.with_name(f"{out.stem}-{no}{out.suffix}"): content for no, content in enumerate(contents, 2)}
+    for path, content in more.items():
+        try:
+            if not _has_content(path, content):
+                check_free(path)
+        except UsageError as error:
+            raise UsageError(
+                error.code,
+                f"{error.message}; it would hold roots that have no room in {out.name}",
+                "name a new file with --out, or remove that one, if an unpack that was killed left it",
+            ) from None
+    return more
+
+
+def _has_content(path: Path, content: bytes) -> bool:
+    try:
+        with open_file(path, follow=False) as file:
+            return file.read(len(content) + 1) == content
+    except OSError:
+        return False
 
 
 def _write(path: Path, content: bytes) -> None:

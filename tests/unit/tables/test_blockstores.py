@@ -6,6 +6,7 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -16,7 +17,14 @@ import pytest
 
 from strandline.cli import main
 from strandline.core.errors import FaultError
-from strandline.dialects.ipfslog.codec import canonical_cid, dag_cbor, dag_pb_block, parse_cid, read_documents
+from strandline.dialects.ipfslog.codec import (
+    canonical_cid,
+    dag_cbor,
+    dag_pb_block,
+    parse_cid,
+    read_documents,
+    stored,
+)
 from strandline.dialects.ipfslog.types import MAX_BLOCK_BYTES, HeadClaim
 from strandline.tables import blockstores
 from strandline.tables.blockstores import content_of, copied_databases, find_stores
@@ -354,3 +362,76 @@ def test_more_roots_than_a_header_holds_are_in_more_files_and_counted_as_written
     written = [len(claims_of(tmp_path / name)) for name in ("node.car", "node-2.car")]
     assert written == [50_000, 10_000]
     assert blocks_of(tmp_path / "node-2.car") == []
+
+
+FEW_ROOTS = """
+import sys
+from strandline.cli import main
+from strandline.dialects.ipfslog.codec import stored
+stored.MAX_ROOTS_WRITTEN = 2
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def many_roots(folder: Path) -> None:
+    """A store with five roots."""
+    flatfs(folder, BLOCKS)
+    cids = [canonical_cid(hashlib.sha256(str(i).encode()).digest()) for i in range(5)]
+    leveldb(folder / "heads", [(b"heads", json.dumps([{"hash": cid} for cid in cids]).encode())])
+
+
+def unpacked_with_few_roots(folder: Path, out: Path, fault: str = "") -> tuple[int, dict | None]:
+    """Exit code and report of a process whose CARs have room for two roots, killed at a step."""
+    done = subprocess.run(
+        [sys.executable, "-c", FEW_ROOTS, "unpack", str(folder), "--out", str(out), "--json", "--quiet"],
+        capture_output=True, text=True, check=False, env=os.environ | {"STRANDLINE_FAULT": fault},
+    )  # fmt: skip
+    return done.returncode, json.loads(done.stdout) if done.stdout else None
+
+
+def cars(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.glob("*.car")}
+
+
+@pytest.mark.large
+def test_an_unpack_that_is_killed_at_a_step_and_repeated_ends_with_the_same_files(tmp_path):
+    many_roots(tmp_path / "repo")
+    (tmp_path / "whole").mkdir()
+    assert unpacked_with_few_roots(tmp_path / "repo", tmp_path / "whole" / "node.car")[0] == 0
+    whole = cars(tmp_path / "whole")
+    assert sorted(whole) == ["node-2.car", "node-3.car", "node.car"]
+    for left, fault in enumerate(("unpack.copied", "unpack.more:1", "unpack.more:2")):
+        out = tmp_path / f"killed-{left}" / "node.car"
+        out.parent.mkdir()
+        assert unpacked_with_few_roots(tmp_path / "repo", out, fault) == (-signal.SIGKILL, None)
+        assert sorted(cars(out.parent)) == sorted(whole)[:left]
+        assert unpacked_with_few_roots(tmp_path / "repo", out)[0] == 0
+        assert cars(out.parent) == whole
+
+
+@pytest.mark.parametrize("kind", ["other", "longer", "link", "folder"])
+def test_a_further_file_that_is_there_is_never_replaced_and_its_name_is_told(
+    tmp_path, capsys, monkeypatch, kind
+):
+    monkeypatch.setattr(stored, "MAX_ROOTS_WRITTEN", 2)
+    many_roots(tmp_path / "repo")
+    (tmp_path / "whole").mkdir()
+    assert main(["unpack", str(tmp_path / "repo"), "--out", str(tmp_path / "whole" / "node.car")]) == 0
+    capsys.readouterr()
+    own, taken = tmp_path / "whole" / "node-3.car", tmp_path / "node-3.car"
+    {
+        "other": lambda: taken.write_bytes(own.read_bytes()[:-1] + b"x"),
+        "longer": lambda: taken.write_bytes(own.read_bytes() + b"x"),
+        "link": lambda: taken.symlink_to(own),
+        "folder": taken.mkdir,
+    }[kind]()
+    before = snapshot(tmp_path)
+    assert main(["unpack", str(tmp_path / "repo"), "--out", str(tmp_path / "node.car"), "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == ("OUT_IS_FOLDER" if kind == "folder" else "OUT_EXISTS")
+    assert f"{taken} " in error["message"]
+    assert "roots that have no room in node.car" in error["message"]
+    assert "an unpack that was killed" in error["next"]
+    assert {name: each[0] for name, each in snapshot(tmp_path).items()} == {
+        name: each[0] for name, each in before.items()
+    }

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from strandline.core.errors import UsageError
+from strandline.dialects import dialect
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.reduce import (
     Dag,
@@ -22,7 +23,7 @@ from strandline.dialects.ipfslog.reduce import (
 from strandline.dialects.ipfslog.spark import few_entries, order, reduction, suffix
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
-from strandline.pipelines import sql
+from strandline.pipelines import reduce, sql
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -320,6 +321,10 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     assert (limited.outcome, limited.exit, limited.error.code) == ("fault", 3, "REDUCE_LIMIT")
     assert limited.members["refused"] == ["log:strand"]
     assert lake_tables(lake) == before
+    # A run of another dialect says nothing of the log that was refused.
+    store = lake.store()
+    other = reduce.run(store, (dialect("sdmp"),), reduce.ReduceRequest(), lake.context(store, "reduce", None))
+    assert other.members["refused"] == []
     lake.reduce(walk_entries=13)
     reference = ReferenceLogs()
     reference.enter([*made.values(), *lie.values()])

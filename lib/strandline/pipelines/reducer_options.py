@@ -10,7 +10,7 @@ from typing import Any, Final
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
-from strandline.dialect_api.info import GivenOption
+from strandline.dialect_api.info import DialectInfo, GivenOption
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore
 
@@ -46,8 +46,7 @@ def resolve(
     names = [option.name for dialect in dialects for option in dialect.info.sticky_options]
     if not names:
         return found
-    paths = {name: f"$.{MEMBER}['{name}']" for name in names}
-    newest = _newest(store, {**paths, REFUSED: f"$.{REFUSED}"})
+    newest = _newest(store, names, dialects)
     active: dict[str, GivenOption] = {}
     for name in names:
         run_id, stored = newest.get(name, (None, None))
@@ -58,13 +57,13 @@ def resolve(
             found.notes.append(f"--{name} is the file {stored['file']}, given to the run {run_id}")
         if stored is not None and stored["text"] is not None:
             active[name] = GivenOption(stored["file"], stored["text"].encode("utf-8"))
-    _, refused = newest.get(REFUSED, (None, ()))
     for dialect in dialects:
         info = dialect.info
         theirs = {option.name for option in info.sticky_options}
         found.values[info.name] = dialect.parse_reducer_options(
             {name: file for name, file in active.items() if name in theirs}
         )
+        _, refused = newest.get(_refused_of(info), (None, ()))
         found.retry_namespaces[info.name] = tuple(
             name for name in refused if name.partition(":")[0] in info.kinds
         )
@@ -78,14 +77,29 @@ def _stored(file: GivenOption | None) -> Mapping[str, str | None]:
     return {"file": file.text, "text": (file.content or b"").decode("utf-8")}
 
 
-def _newest(store: TableStore, paths: Mapping[str, str]) -> Mapping[str, tuple[str, Any]]:
-    """Return, by name, the newest run id whose `detail` has a value at the JSON path, and that value. One scan."""
+def _refused_of(info: DialectInfo) -> str:
+    return f"{REFUSED} {info.name}"
+
+
+def _newest(
+    store: TableStore, options: Iterable[str], dialects: Iterable[Dialect]
+) -> Mapping[str, tuple[str, Any]]:
+    """Return the newest run id whose `detail` has a member, and its value: by option, and by `_refused_of` a dialect.
+
+    A run that did not reduce a dialect says nothing of its namespaces. One scan.
+    """
+    members = {name: (f"$.{MEMBER}['{name}']", F.lit(True)) for name in options}
+    for dialect in dialects:
+        is_reduced = F.map_contains_key("read_versions", F.lit(dialect.info.record_table))
+        members[_refused_of(dialect.info)] = (f"$.{REFUSED}", is_reduced)
     when, columns = run_order(), []
-    for name, path in paths.items():
+    for name, (path, is_of) in members.items():
         value = F.get_json_object("detail", path)
         of_run = F.struct("run_id", value.alias("value"))
-        columns.append(F.max_by(of_run, F.when(value.isNotNull(), when)).alias(name))
+        columns.append(F.max_by(of_run, F.when(value.isNotNull() & is_of, when)).alias(name))
     [row] = store.read("run").agg(*columns).collect()
     return {
-        name: (row[name]["run_id"], json.loads(row[name]["value"])) for name in paths if row[name] is not None
+        name: (row[name]["run_id"], json.loads(row[name]["value"]))
+        for name in members
+        if row[name] is not None
     }

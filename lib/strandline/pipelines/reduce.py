@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
-from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction, Refusal
+from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.changes import changes_since, reduced_before
 from strandline.pipelines.init import InitOptions
@@ -23,8 +22,9 @@ from strandline.pipelines.rebuild_diff import (
     first_namespaces,
     with_nulls,
 )
+from strandline.pipelines.reduce_result import ReduceResult, ending_of
 from strandline.pipelines.reducer_options import ReducerOptions
-from strandline.pipelines.report import Report, ReportError
+from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -46,20 +46,6 @@ class ReduceRequest:
     options: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class ReduceResult:
-    """The results of a reduction so far."""
-
-    written: dict[str, Written] = field(default_factory=dict)
-    read_versions: dict[str, int] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=lambda: {"new_records": 0, "reduced": 0})
-    namespaces: int = 0
-    differences: dict[str, list[str]] = field(default_factory=dict)
-    damaged: dict[str, list[str]] = field(default_factory=dict)
-    refused: dict[str, Refusal] = field(default_factory=dict)
-    members: dict[str, Any] = field(default_factory=dict)
-
-
 def run(
     store: TableStore, dialects: Iterable[Dialect], request: ReduceRequest, context: RunContext
 ) -> Report:
@@ -75,25 +61,11 @@ def run(
     reducer_options.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
     done = reduce_tables(store, dialects, request, context)
-    error, is_wrong = refusal_of(done), bool(done.differences or done.damaged)
+    outcome, error = ending_of(done)
     return record_run(
-        store, context, outcome="fault" if error else "found" if is_wrong else "ok", counts=done.counts,
-        namespaces=done.namespaces, read_versions=done.read_versions, written=done.written, members=done.members,
-        error=error,
+        store, context, outcome=outcome, counts=done.counts, namespaces=done.namespaces,
+        read_versions=done.read_versions, written=done.written, members=done.members, error=error,
     )  # fmt: skip
-
-
-def refusal_of(done: ReduceResult) -> ReportError | None:
-    """Return the error of a run that did not reduce namespaces because of a limit, or None."""
-    refused = tuple(done.refused.values())
-    if not refused:
-        return None
-    more = f" {len(refused) - 1} more namespaces are over the limit." if len(refused) > 1 else ""
-    return ReportError(
-        "REDUCE_LIMIT",
-        f"{refused[0].message}{more}",
-        "All other namespaces were reduced. Raise the limit on a machine with enough memory, or exclude the writer.",
-    )
 
 
 def reduce_tables(

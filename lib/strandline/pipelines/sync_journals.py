@@ -13,6 +13,7 @@ from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reduce_result import ending_of
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -25,36 +26,42 @@ from strandline.tables.store import TableStore, Written
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """The arguments of `sync`: `options` as parsed by the dialect, and the file for requests, or None."""
+    """The arguments of `sync`: `options` as parsed by the dialect, and the file for requests, or None.
+
+    `walk_entries` is as in `reduce`.
+    """
 
     options: object
     requests: Path | None = None
+    walk_entries: int = 10_000_000
 
 
 def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunContext) -> Report:
     """Append to local journals what the nodes announce and what peers name, then update the reduced tables.
 
     Nodes read their peers, also local ones, as they were at the start of the run. After a kill the same call ends with
-    the same tables.
+    the same tables. What `reduce` finds is found here, too: damaged columns, namespaces over a limit.
     Raises: UsageError (the lake is foreign), FaultError WRITE_CONFLICT, OUT_NOT_WRITABLE.
     """
     lake.require(store, init.design(InitOptions(), (dialect,)))
     writer, options = writer_of(dialect, request.options), request.options
     journals = write_local_journals(store, dialect.info, writer, options, context, with_peers=True)
-    asking = ReduceRequest(options={dialect.info.name: options})
+    asking = ReduceRequest(options={dialect.info.name: options}, walk_entries=request.walk_entries)
     done = reduce.reduce_tables(store, (dialect,), asking, context)
     written: dict[str, Written] = dict(done.written)
     if journals.written is not None:
         written = {dialect.info.record_table: journals.written, **written}
     counts = {"authored": journals.authored, "reduced": done.counts["reduced"]}
-    members: dict[str, object] = {"stopped": {node: list(codes) for node, codes in journals.stopped.items()}}
+    stopped = {node: list(codes) for node, codes in journals.stopped.items()}
+    members: dict[str, object] = {**done.members, "stopped": stopped}
     if request.requests is not None:
         context.progress.stage("writing requests")
         asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
         members["requests_file"] = str(asked.path)
+    outcome, error = ending_of(done, "found" if stopped else "ok")
     return record_run(
-        store, context, outcome="found" if journals.stopped else "ok", dialect=dialect.info.name, counts=counts,
-        namespaces=done.namespaces, read_versions=done.read_versions, written=written, members=members,
+        store, context, outcome=outcome, dialect=dialect.info.name, counts=counts, namespaces=done.namespaces,
+        read_versions=done.read_versions, written=written, members=members, error=error,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.missing_rows import RowsLost, missing_rows
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.reduce import ReduceRequest
+from strandline.pipelines.reduce_result import ending_of
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -113,12 +114,10 @@ def run(
     done = reduce.reduce_tables(store, dialects, reducing, context)
     totals.add(done.written)
     totals.counts["reduced"] = done.counts["reduced"]
-    ended = totals.error() or reduce.refusal_of(done)
-    outcome = totals.outcome(ended)
+    outcome, ended = ending_of(done, totals.outcome(), totals.error())
     return record_run(
-        store, context, outcome="found" if outcome == "ok" and done.damaged else outcome,
-        counts=dict(totals.counts), reasons=dict(totals.reasons), namespaces=totals.namespaces,
-        read_versions=done.read_versions, written=totals.written, error=ended,
+        store, context, outcome=outcome, counts=dict(totals.counts), reasons=dict(totals.reasons),
+        namespaces=totals.namespaces, read_versions=done.read_versions, written=totals.written, error=ended,
         members={**done.members, **totals.members(), "dry_run": False},
     )  # fmt: skip
 

@@ -62,8 +62,8 @@ class SyncTotals:
         first = self.damages[0]
         return ReportError(first.code, "; ".join(damage.message for damage in self.damages), first.next)
 
-    def outcome(self, error: ReportError | None) -> Outcome:
-        """Return the outcome of the run."""
-        if self.faults or error is not None:
+    def outcome(self) -> Outcome:
+        """Return the outcome of the run without that of its reduction."""
+        if self.faults or self.damages:
             return "fault"
         return "found" if self.stopped or self.counts["refused"] else "ok"

@@ -5,10 +5,7 @@ import pytest
 from strandline.core.errors import FaultError
 from strandline.dialect_api.admission import Admission
 from strandline.pipelines.missing_rows import MissingRows, RowsLost
-from strandline.pipelines.report import ReportError
 from strandline.pipelines.sync_totals import SyncTotals
-
-ERROR = ReportError("CODE", "message", "next")
 
 
 @pytest.mark.parametrize(
@@ -27,14 +24,14 @@ def test_rows_that_were_moved_and_not_read_end_the_run(moved, read, is_lost):
 
 
 @pytest.mark.parametrize(
-    ("refused", "stopped", "faults", "error", "outcome"),
-    [(0, {}, 0, None, "ok"), (1, {}, 0, None, "found"), (0, {"x": ["OWN_JOURNAL_BEHIND"]}, 0, None, "found"),
-     (1, {}, 1, None, "fault"), (1, {}, 0, ERROR, "fault")],
+    ("refused", "stopped", "faults", "damages", "outcome"),
+    [(0, {}, 0, [], "ok"), (1, {}, 0, [], "found"), (0, {"x": ["OWN_JOURNAL_BEHIND"]}, 0, [], "found"),
+     (1, {}, 1, [], "fault"), (1, {}, 0, [RowsLost(3, 2)], "fault")],
 )  # fmt: skip
-def test_a_refused_row_makes_the_exit_code_1(refused, stopped, faults, error, outcome):
-    totals = SyncTotals("other", stopped=stopped, faults=faults)
+def test_a_refused_row_makes_the_exit_code_1(refused, stopped, faults, damages, outcome):
+    totals = SyncTotals("other", stopped=stopped, faults=faults, damages=damages)
     totals.counts.update(refused=refused)
-    assert totals.outcome(error) == outcome
+    assert totals.outcome() == outcome
 
 
 def test_dialects_whose_records_did_not_come_are_told_together():

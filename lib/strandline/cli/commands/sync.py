@@ -141,6 +141,10 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
             asked = sync_journals.AnswerRequest(options, answer.absolute(), out.absolute())
             report = sync_journals.answer(store, dialect_named(name), asked, context)
         else:
-            request = sync_journals.SyncRequest(options, None if requests is None else requests.absolute())
+            request = sync_journals.SyncRequest(
+                options,
+                None if requests is None else requests.absolute(),
+                call.settings.limits.walk_entries,
+            )
             report = sync_journals.run(store, dialect_named(name), request, context)
     return Result(report, lambda console: show.sync(console, report))

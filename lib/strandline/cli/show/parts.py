@@ -46,6 +46,21 @@ def frequent_reasons(console: Console, report: Report) -> None:
             console.print(Text(f"  example {example(examples[code])}"))
 
 
+def reduced_wrongly(console: Console, report: Report) -> None:
+    """Print what a reduction found: repaired differences, damaged columns, the error of a run that ends with one."""
+    for name, namespaces in report.members.get("differences", {}).items():
+        names = printable(", ".join(namespaces))
+        console.print(Text(f"difference repaired: {name} of {names}", style="bold red"))
+    for name, namespaces in report.members.get("damaged", {}).items():
+        names = printable(", ".join(namespaces))
+        console.print(
+            Text(f"damaged: columns of {name} do not follow from the records of {names}", style="bold red")
+        )
+        console.print(Text("They were not used. Restore the table to a version before the damage."))
+    if report.error is not None:
+        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
+
+
 def stopped_writers(console: Console, stopped: Mapping[str, Sequence[str]]) -> None:
     """Print the local nodes whose writers stopped, with the meaning of each reason."""
     from strandline.contracts.reasons import reasons

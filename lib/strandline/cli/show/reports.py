@@ -14,6 +14,7 @@ from strandline.cli.show.parts import (
     frequent_reasons,
     head,
     next_commands,
+    reduced_wrongly,
     stopped_writers,
 )
 from strandline.cli.show.rows import table
@@ -83,17 +84,7 @@ def reduce(console: Console, report: Report) -> None:
     counts(console, report)
     for name, change in report.tables.items():
         console.print(Text(f"{name}: version {change.version}, {change.inserted:,} rows inserted"))
-    for name, namespaces in report.members.get("differences", {}).items():
-        names = printable(", ".join(namespaces))
-        console.print(Text(f"difference repaired: {name} of {names}", style="bold red"))
-    for name, namespaces in report.members.get("damaged", {}).items():
-        names = printable(", ".join(namespaces))
-        console.print(
-            Text(f"damaged: columns of {name} do not follow from the records of {names}", style="bold red")
-        )
-        console.print(Text("They were not used. Restore the table to a version before the damage."))
-    if report.error is not None:
-        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
+    reduced_wrongly(console, report)
     next_commands(console, ("strandline status",), report)
 
 
@@ -106,6 +97,7 @@ def sync(console: Console, report: Report) -> None:
             Text(f"refused: {printable(name)} is not a local node, {requests:,} requests", style="yellow")
         )
     stopped_writers(console, report.members.get("stopped", {}))
+    reduced_wrongly(console, report)
     for member in ("requests_file", "answers_file"):
         if member in report.members:
             console.print(Text(f"written: {printable(report.members[member])}"))
@@ -133,8 +125,7 @@ def sync_lakes(console: Console, report: Report) -> None:
         )
     frequent_reasons(console, report)
     stopped_writers(console, report.members["stopped"])
-    if report.error is not None:
-        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
+    reduced_wrongly(console, report)
     if report.members["dry_run"]:
         console.print(Text("nothing was written: run without --dry-run to copy the missing records"))
     else:

@@ -1,0 +1,56 @@
+"""What a reduction did, and how a run that reduced ends: `reduce`, and `sync` in both forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from strandline.dialect_api.reduction import Refusal
+from strandline.pipelines.report import EXIT_CODES, Outcome, ReportError
+from strandline.tables.store import Written
+
+
+@dataclass(slots=True)
+class ReduceResult:
+    """The results of a reduction so far.
+
+    `differences` and `damaged` have the first namespaces by table, `refused` the namespaces over a limit. `members` are
+    those of the row of the run: later runs read them.
+    """
+
+    written: dict[str, Written] = field(default_factory=dict)
+    read_versions: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=lambda: {"new_records": 0, "reduced": 0})
+    namespaces: int = 0
+    differences: dict[str, list[str]] = field(default_factory=dict)
+    damaged: dict[str, list[str]] = field(default_factory=dict)
+    refused: dict[str, Refusal] = field(default_factory=dict)
+    members: dict[str, Any] = field(default_factory=dict)
+
+
+def ending_of(
+    done: ReduceResult, outcome: Outcome = "ok", error: ReportError | None = None
+) -> tuple[Outcome, ReportError | None]:
+    """Return outcome and error of a run that reduced; `outcome` and `error` are those of its other work.
+
+    The worse outcome holds: `fault` if a namespace was refused, `found` if rows differ or columns are damaged. An error
+    of the other work is told first.
+    """
+    error = error or _refusal(done)
+    reduced: Outcome = "found" if done.differences or done.damaged else "ok"
+    if error is not None:
+        return "fault", error
+    return max(outcome, reduced, key=EXIT_CODES.__getitem__), None
+
+
+def _refusal(done: ReduceResult) -> ReportError | None:
+    """Return the error of a run that did not reduce namespaces because of a limit, or None."""
+    refused = tuple(done.refused.values())
+    if not refused:
+        return None
+    more = f" {len(refused) - 1} more namespaces are over the limit." if len(refused) > 1 else ""
+    return ReportError(
+        "REDUCE_LIMIT",
+        f"{refused[0].message}{more}",
+        "All other namespaces were reduced. Raise the limit on a machine with enough memory, or exclude the writer.",
+    )

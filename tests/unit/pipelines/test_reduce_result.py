@@ -1,0 +1,106 @@
+"""How a run that reduced ends: what the reduction found is in the outcome of `reduce` and of `sync`."""
+
+import io
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from strandline.cli import show
+from strandline.dialect_api.reduction import Refusal
+from strandline.dialects import dialect
+from strandline.dialects.sdmp.author import LocalNodes
+from strandline.pipelines import reduce, sync_journals
+from strandline.pipelines.local_journals import WrittenJournals
+from strandline.pipelines.reduce_result import ReduceResult, ending_of
+from strandline.pipelines.report import EXIT_CODES, ReportError
+from strandline.pipelines.run_context import RunContext
+
+ERROR = ReportError("ROWS_LOST", "message", "next")
+DAMAGED = {"damaged": {"peer_status": ["node:x"]}}
+REFUSED = {"refused": {"log:a": Refusal("log:a", "log:a has 9 entries"), "log:b": Refusal("log:b", "log:b")}}
+CASES = [
+    ({}, "ok", None, "ok", None),
+    ({}, "found", None, "found", None),
+    ({}, "fault", None, "fault", None),
+    (DAMAGED, "ok", None, "found", None),
+    (DAMAGED, "fault", None, "fault", None),
+    ({"differences": {"namespace_state": ["node:x"]}}, "ok", None, "found", None),
+    (REFUSED, "ok", None, "fault", "REDUCE_LIMIT"),
+    (REFUSED | DAMAGED, "found", None, "fault", "REDUCE_LIMIT"),
+    (REFUSED, "fault", ERROR, "fault", "ROWS_LOST"),
+]
+
+
+@pytest.mark.parametrize(("done", "before", "error", "outcome", "code"), CASES)
+def test_the_worse_outcome_holds_and_the_error_of_other_work_is_told_first(
+    done, before, error, outcome, code
+):
+    found, said = ending_of(ReduceResult(**done), before, error)
+    assert (found, said and said.code) == (outcome, code)
+
+
+def test_namespaces_over_a_limit_are_one_error():
+    _, said = ending_of(ReduceResult(**REFUSED))
+    assert said.message == "log:a has 9 entries 1 more namespaces are over the limit."
+
+
+class Store:
+    """A lake of which only the row of the run is written."""
+
+    location = SimpleNamespace(describe=lambda: "lake")
+
+    def __init__(self):
+        self.rows = []
+
+    def version(self, table: str) -> int:
+        return 0
+
+    def append_run(self, row):
+        self.rows.append(row)
+
+
+@pytest.fixture
+def ended(monkeypatch):
+    """The report and the row of a command whose reduction did so."""
+
+    def run(command: str, done: ReduceResult, stopped=()):
+        store, context = Store(), RunContext("r", command, "1", datetime.now(UTC))
+        journals = WrittenJournals(None, 0, dict.fromkeys(stopped, ("OWN_JOURNAL_BEHIND",)))
+        monkeypatch.setattr("strandline.tables.lake.require", lambda *_: ())
+        monkeypatch.setattr(sync_journals, "write_local_journals", lambda *_, **__: journals)
+        monkeypatch.setattr(reduce, "reduce_tables", lambda *_: done)
+        if command == "reduce":
+            report = reduce.run(store, (dialect("sdmp"),), reduce.ReduceRequest(), context)
+        else:
+            request = sync_journals.SyncRequest(LocalNodes({"x": None}))
+            report = sync_journals.run(store, dialect("sdmp"), request, context)
+        [row] = store.rows
+        return report, row
+
+    return run
+
+
+@pytest.mark.parametrize("command", ["reduce", "sync"])
+@pytest.mark.parametrize("done", [{}, DAMAGED, REFUSED, REFUSED | DAMAGED], ids=" ".join)
+def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
+    members = {"refused": sorted(done.get("refused", ())), "damaged": done.get("damaged", {})}
+    result = ReduceResult(**done, members=members)
+    outcome, error = ending_of(result)
+    report, row = ended(command, result)
+    assert (report.outcome, report.exit, report.error) == (outcome, EXIT_CODES[outcome], error)
+    assert (row["outcome"], row["exit"]) == (outcome, EXIT_CODES[outcome])
+    assert report.members.items() >= members.items()
+    console = Console(file=io.StringIO(), width=200)
+    getattr(show, command)(console, report)
+    text = console.file.getvalue()
+    assert ("damaged: columns of peer_status do not follow from the records of node:x" in text) == (
+        "damaged" in done
+    )
+    assert ("1 more namespaces are over the limit" in text) == ("refused" in done)
+
+
+def test_a_writer_that_stopped_is_found_beside_a_sound_reduction(ended):
+    report, _ = ended("sync", ReduceResult(), stopped=("x",))
+    assert (report.outcome, report.members["stopped"]) == ("found", {"x": ["OWN_JOURNAL_BEHIND"]})

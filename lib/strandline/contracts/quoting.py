@@ -1,9 +1,10 @@
-"""Quotes names, paths and texts in SQL: nothing but texts of contracts enters a statement in another way.
+"""Quotes names, paths, texts and values in SQL: nothing but texts of contracts enters a statement in another way.
 
 Source: Spark SQL, "Identifiers" (a backtick inside backticks is doubled) and "Literals" (backslash escapes).
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from strandline.core.errors import UsageError
@@ -55,6 +56,21 @@ def quote_path(path: str) -> str:
 def quote_text(value: str) -> str:
     """Return `value` as an SQL string literal, whatever characters it has."""
     return "'" + "".join(_ESCAPES.get(character, character) for character in value) + "'"
+
+
+def in_list(column: str, values: Sequence[str | bytes | int]) -> str:
+    """Return the condition that a column is one of the values, which must not be none.
+
+    A text enters as the hex digits of its UTF-8: it can come from data, and what the session makes of backslashes does
+    not matter. Raises: UnicodeEncodeError (a text is no UTF-8).
+    """
+    return f"{quote_name(column)} IN ({', '.join(map(_literal, values))})"
+
+
+def _literal(value: str | bytes | int) -> str:
+    if isinstance(value, str):
+        return f"CAST(X'{value.encode('utf-8').hex()}' AS STRING)"
+    return f"X'{value.hex()}'" if isinstance(value, bytes | bytearray) else str(int(value))
 
 
 def with_buckets(sql: str, buckets: int) -> str:

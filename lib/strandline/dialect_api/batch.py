@@ -13,6 +13,7 @@ from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
+from strandline.frames.buckets import in_buckets
 from strandline.kernels.reading import ReadOptions
 
 FEW_DOCUMENTS: Final = 2_000
@@ -132,7 +133,7 @@ def _known(
             (stages.pruned(tables), of_all),
         )
         here = [
-            table.where(F.col("bucket").isin(*read["buckets"])).select(*known.KEY, signature)
+            table.where(in_buckets(read["buckets"])).select(*known.KEY, signature)
             for table, signature in tables_here
         ]
     records = [each for each in here if jobs.has_rows(each)]

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.records import RecordDialect
 from strandline.dialect_api.stages import Gathered, Resolution
 from strandline.frames.ancestry import missing_parents
-from strandline.frames.buckets import bucket_of
+from strandline.frames.buckets import bucket_of, in_buckets
 from strandline.frames.known import KEY
 from strandline.frames.verdicts import VERDICT, is_candidate, is_fault, waits_for
 from strandline.kernels.guard import NEXT_RULES
@@ -42,9 +42,7 @@ class ParentedDialect(RecordDialect):
         bucket = bucket_of(F.col("namespace"), tables.buckets)
         buckets = jobs.row(candidates.agg(F.collect_set(bucket).alias("buckets")))["buckets"]
         stored = tables.read(self.info.record_table).select("bucket", *KEY)
-        stored = stored.unionByName(self.pruned(tables).select("bucket", *KEY)).where(
-            F.col("bucket").isin(*buckets)
-        )
+        stored = stored.unionByName(self.pruned(tables).select("bucket", *KEY)).where(in_buckets(buckets))
         missing = jobs.checkpoint(missing_parents(candidates, stored, self.links), "ancestry")
         lacks = F.size("missing") > 0
         refuted = F.size("reasons") > 0

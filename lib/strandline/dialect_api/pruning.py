@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
 from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope
+from strandline.frames.listed import is_listed
 
 ReducedTables: TypeAlias = Mapping[str, DataFrame]
 """The rows of all reduced tables by table, with `namespace_state` reduced to what a state determines."""
@@ -44,8 +44,8 @@ class PruneScope:
 
     def is_asked(self) -> Column:
         """Return whether the namespace in the column `namespace` is to be planned."""
-        is_kept = ~F.col("namespace").isin(*self.excluded)
-        return is_kept if self.namespaces is None else is_kept & F.col("namespace").isin(*self.namespaces)
+        is_kept = ~is_listed("namespace", self.excluded)
+        return is_kept if self.namespaces is None else is_kept & is_listed("namespace", self.namespaces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from strandline.dialect_api.batch import read_batch
 from strandline.dialect_api.ports import InputScan, Jobs, PlainFile, SplitFormat, Tables
 from strandline.dialect_api.stages import Batch, RecordStages
 from strandline.frames import blocks, findings, known, verdicts
+from strandline.frames.buckets import in_buckets
 from strandline.kernels.blocks import RECORD
 
 
@@ -76,7 +77,7 @@ class RecordDialect(RecordStages):
         buckets = tuple(sorted(found["buckets"]))
         accepted = batch.concluded.where((F.col("kind") == RECORD) & (F.col("outcome") == "accepted"))
         records = self.as_records(accepted, tables.buckets)
-        pruned = self.pruned(tables).where(F.col("bucket").isin(*buckets))
+        pruned = self.pruned(tables).where(in_buckets(buckets))
         if jobs.has_rows(pruned):
             records = records.join(pruned.select(*known.KEY), list(known.KEY), "left_anti")
         layout = contract(self.info.record_table).layout_column

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+
+from strandline.frames.listed import is_listed
 
 
 def bucket_of(namespace: Column, buckets: int) -> Column:
@@ -19,3 +23,8 @@ def bucket_of(namespace: Column, buckets: int) -> Column:
 def bucket_of_id(digest: Column, buckets: int) -> Column:
     """Return INT: the first two bytes of a BINARY id, big-endian, modulo `buckets`: for rows without a namespace."""
     return (F.conv(F.substring(F.hex(digest), 1, 4), 16, 10).cast("int") % F.lit(buckets)).cast("int")
+
+
+def in_buckets(buckets: Iterable[int]) -> Column:
+    """Return whether a row is in one of these buckets: files of others are not opened."""
+    return is_listed("bucket", buckets)

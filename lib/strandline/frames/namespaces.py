@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from strandline.core.ids import ENOUGH_NAMESPACES, bucket_of
+from strandline.frames.buckets import in_buckets
+from strandline.frames.listed import is_listed
 
 
 def only_namespaces(rows: DataFrame, namespaces: Sequence[str], buckets: int) -> DataFrame:
@@ -20,7 +22,7 @@ def only_namespaces(rows: DataFrame, namespaces: Sequence[str], buckets: int) ->
     Rows:   at most one per row.
     """
     theirs = sorted({bucket_of(namespace, buckets) for namespace in namespaces})
-    return rows.where(F.col("bucket").isin(*theirs) & F.col("namespace").isin(*namespaces))
+    return rows.where(in_buckets(theirs) & is_listed("namespace", namespaces))
 
 
 def begins_with(rows: DataFrame, prefixes: Sequence[str]) -> DataFrame:
@@ -30,7 +32,21 @@ def begins_with(rows: DataFrame, prefixes: Sequence[str]) -> DataFrame:
     Gives:  the columns of `rows`.
     Rows:   at most one per row.
     """
-    return rows.where(reduce(or_, (F.startswith(F.col("namespace"), F.lit(each)) for each in prefixes)))
+    return rows.where(_begins(prefixes))
+
+
+def first_of_each(rows: DataFrame, prefixes: Mapping[str, Sequence[str]]) -> DataFrame:
+    """Keep of each text the first distinct rows, by namespace, that start with one of its prefixes. One scan.
+
+    Reads:  namespace; `prefixes` are those of each text.
+    Gives:  the columns of `rows`, given (the text).
+    Rows:   at most ENOUGH_NAMESPACES per text.
+    """
+    every = [prefix for theirs in prefixes.values() for prefix in theirs]
+    texts = F.array(*(F.when(_begins(theirs), F.lit(text)) for text, theirs in prefixes.items()))
+    found = begins_with(rows, every).distinct().withColumn("given", F.explode(F.array_compact(texts)))
+    rank = F.row_number().over(Window.partitionBy("given").orderBy("namespace"))
+    return found.withColumn("rank", rank).where(F.col("rank") <= ENOUGH_NAMESPACES).drop("rank")
 
 
 def first_namespaces(rows: DataFrame) -> DataFrame:
@@ -41,3 +57,7 @@ def first_namespaces(rows: DataFrame) -> DataFrame:
     Rows:   at most ENOUGH_NAMESPACES.
     """
     return rows.distinct().orderBy("namespace").limit(ENOUGH_NAMESPACES)
+
+
+def _begins(prefixes: Sequence[str]) -> Column:
+    return reduce(or_, (F.startswith(F.col("namespace"), F.lit(each)) for each in prefixes))

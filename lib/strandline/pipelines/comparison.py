@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import form_of
 from strandline.frames import differences
+from strandline.frames.buckets import in_buckets
 from strandline.frames.known import pruned_records
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.other_lake import OtherLake
@@ -123,7 +124,7 @@ def rows_of(found: Comparison, there: OtherLake, dialect: Dialect, jobs: SparkJo
         for row in missing.groupBy("table").agg(F.collect_set("bucket").alias("buckets")).collect():
             table = row["table"]
             ids = missing.where(F.col("table") == table).select(*KEY)
-            of_buckets = there.rows(table).where(F.col("bucket").isin(*sorted(row["buckets"])))
+            of_buckets = there.rows(table).where(in_buckets(sorted(row["buckets"])))
             # The ids are of comparable rows, so these are, too.
             rows[table] = [differences.matching(of_buckets, ids, found.records)]
     for table in dialect.info.ingest_tables if found.incomparable else ():

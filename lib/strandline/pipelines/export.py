@@ -14,6 +14,7 @@ from strandline.core.errors import UsageError
 from strandline.core.nearest import nearest
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.export import ExportFile
+from strandline.frames.listed import is_listed
 from strandline.frames.sets import set_hashes
 from strandline.kernels.formats import format_of
 from strandline.kernels.manifests import StatedNamespace
@@ -201,7 +202,7 @@ def _pruned(store: TableStore, namespaces: Sequence[str], found: ExportFile, job
     """Return how many records of the namespaces are not in the file since they were pruned."""
     if not store.stored_bytes(PRUNED):
         return 0
-    rows = store.read(PRUNED).where(F.col("namespace").isin(*namespaces))
+    rows = store.read(PRUNED).where(is_listed("namespace", namespaces))
     lacking = rows.join(found.ids.select("record_id"), "record_id", "left_anti")
     return int(jobs.row(lacking.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 

@@ -12,6 +12,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines import archive, gc_rounds, gc_runs, prune_plans
 from strandline.pipelines.gc_rounds import CollectRequest, Done
 from strandline.pipelines.gc_upkeep import Upkeep, keep_up
+from strandline.pipelines.prune_plans import Named
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -41,6 +42,8 @@ class GcRequest(CollectRequest):
 def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, context: RunContext) -> Report:
     """Remove what decides nothing any more from the record tables; or, with `what_if`, say what would go.
 
+    The named namespaces are looked up first, once. Then:
+
     1. Rows that `pruned_record` lists are deleted: a killed run left them, or an ingest that ran beside a collection.
     2. Each namespace is planned and its newest snapshot is judged; where it cannot be applied, a new one is taken.
     3. Two full reductions must give the same rows: `gc_run` then says PROVED.
@@ -65,9 +68,10 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
     pairs = prune_plans.pruning_dialects(every, request)
     asked = request.dialects or tuple(each.info.name for each in every)
     gc_runs.check_tables(store, pairs)
+    names = prune_plans.named(store, every, request, context)
     done = Done()
     asked_for = tuple(each for each in every if each.info.name in asked)
-    _archive(store, asked_for, request, context, done)
+    _archive(store, asked_for, request, names, context, done)
     if not request.what_if:
         others = tuple(pair for pair in prune_plans.every_pruning(every) if pair[0].info.name in asked)
         with SparkJobs(context.progress) as jobs:
@@ -75,7 +79,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
         done.written |= written
     last = 0
     for _ in range(ROUNDS):
-        used = gc_rounds.collect(store, every, pairs, request, context, done, last)
+        used = gc_rounds.collect(store, pairs, request, names, context, done, last)
         if used is None:
             break
         last = used
@@ -98,15 +102,19 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
 
 
 def _archive(
-    store: TableStore, dialects: Iterable[Dialect], request: GcRequest, context: RunContext, done: Done
+    store: TableStore,
+    dialects: Iterable[Dialect],
+    request: GcRequest,
+    names: Named,
+    context: RunContext,
+    done: Done,
 ) -> None:
     """Write the exact files of journals, if a folder is given."""
     if request.archive is None or request.what_if:
         return
     with SparkJobs(context.progress) as jobs:
-        chosen = prune_plans.named(store, dialects, request.namespaces, jobs)
         done.counts["archived"], done.counts["unarchived"] = archive.archive(
-            store, dialects, chosen, request.archive, context, jobs
+            store, dialects, names.chosen, request.archive, context, jobs
         )
 
 

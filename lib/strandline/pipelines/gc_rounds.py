@@ -16,7 +16,7 @@ from strandline.frames.known import pruned_records
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
 from strandline.pipelines.gc_deletes import carry_out, delete_reduced, still_shown
-from strandline.pipelines.prune_plans import PruneRequest
+from strandline.pipelines.prune_plans import Named, PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings
@@ -53,9 +53,9 @@ class CollectRequest(PruneRequest):
 
 def collect(
     store: TableStore,
-    every: tuple[Dialect, ...],
     pairs: Iterable[tuple[Dialect, Prunes]],
     request: CollectRequest,
+    names: Named,
     context: RunContext,
     done: Done,
     last: int,
@@ -70,13 +70,11 @@ def collect(
     work_bytes = sum(store.stored_bytes(dialect.info.record_table) for dialect, _ in pairs)
     hashed = session_settings(store.spark, KEYS_HASHED)
     with store.sized(work_bytes), hashed, SparkJobs(context.progress) as jobs:
-        chosen = prune_plans.named(store, every, request.namespaces, jobs)
-        excluded = prune_plans.named(store, every, request.excluded, jobs)
         proved = []
         for pair in pairs:
-            if chosen and pair[0].info.name not in chosen:
+            if names.leaves_out(pair[0].info.name):
                 continue
-            planned = prune_plans.plan(store, pair, request, chosen, excluded, context, jobs)
+            planned = prune_plans.plan(store, pair, request, names, context, jobs)
             done.read |= planned.versions
             found = choose(planned, request.min_prunable, jobs)
             if not request.what_if:

@@ -5,7 +5,8 @@ A name is the namespace's id in its dialect, or percent-encoded with its kind, o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
@@ -16,11 +17,44 @@ from strandline.core.errors import UsageError
 from strandline.core.ids import namespace_prefixes, namespaces_named, only_one, unknown_namespace
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.ports import LakeSnapshot
-from strandline.frames.namespaces import begins_with, first_namespaces, only_namespaces
+from strandline.frames.namespaces import first_of_each, only_namespaces
 from strandline.pipelines.spark_jobs import SparkJobs
 
 SIMILAR: Final = 3
 """A name is similar to another one if at most one in this many characters differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A namespace with records, and the name of its dialect."""
+
+    namespace: str
+    dialect: str
+
+
+def find(
+    given: Iterable[str], dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
+) -> dict[str, Found]:
+    """Return the namespace that each text names, by text. At most two jobs look up all of them.
+
+    Raises:
+        UsageError: NAMESPACE_UNKNOWN (with the most similar one), NAMESPACE_AMBIGUOUS.
+    """
+    asked = {name: namespaces_named(name) for name in given}
+    every = tuple(dict.fromkeys(each for names in asked.values() for each in names))
+    with_records = _with_records(every, dialects, snapshot, jobs) if every else {}
+    fits = {
+        name: [with_records[each] for each in names if each in with_records] for name, names in asked.items()
+    }
+    fits |= _with_prefixes([name for name, found in fits.items() if not found], dialects, snapshot, jobs)
+    found: dict[str, Found] = {}
+    for name, names in asked.items():
+        by_namespace = {each.namespace: each for each in fits[name]}
+        one = only_one(name, tuple(by_namespace))
+        if one is None:
+            raise _unknown(name, names, dialects, snapshot, jobs)
+        found[name] = by_namespace[one]
+    return found
 
 
 def resolve(
@@ -29,67 +63,53 @@ def resolve(
     """Return the dialect and the namespaces that `given` names, each once; all of them have records.
 
     Raises:
-        UsageError: NAMESPACE_UNKNOWN (with the most similar one), NAMESPACE_AMBIGUOUS, DIALECTS_DIFFER.
+        UsageError: as `find`, DIALECTS_DIFFER.
     """
-    asked = {name: namespaces_named(name) for name in given}
-    every = tuple(dict.fromkeys(each for names in asked.values() for each in names))
-    with_records = _with_records(every, dialects, snapshot, jobs) if every else {}
-    found: dict[str, str] = {}
-    for name, names in asked.items():
-        fits = {each: with_records[each] for each in names if each in with_records} or _with_prefix(
-            name, dialects, snapshot, jobs
-        )
-        one = only_one(name, tuple(fits))
-        if one is None:
-            raise _unknown(name, names, dialects, snapshot, jobs)
-        found[one] = fits[one]
-    first, *others = found
+    first, *others = found = list(dict.fromkeys(find(given, dialects, snapshot, jobs).values()))
     for other in others:
-        if found[other] != found[first]:
+        if other.dialect != first.dialect:
             raise UsageError(
                 "DIALECTS_DIFFER",
-                f"{first} is of the dialect {found[first]}, {other} of {found[other]}; a file holds only one dialect",
+                f"{first.namespace} is of the dialect {first.dialect}, {other.namespace} of {other.dialect}; "
+                "a file holds only one dialect",
                 "export each dialect to its own file",
             )
-    return found[first], tuple(found)
+    return first.dialect, tuple(each.namespace for each in found)
 
 
 def _with_records(
     names: Sequence[str], dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
-) -> dict[str, str]:
+) -> dict[str, Found]:
     """Return those of the namespaces that have records, each with its dialect."""
     parts = [
         only_namespaces(snapshot.read(dialect.info.record_table).select("namespace", "bucket"), names, snapshot.buckets)
         .select("namespace", F.lit(name).alias("dialect")).distinct()
         for name, dialect in dialects.items()
     ]  # fmt: skip
-    rows = jobs.row(_union(parts).agg(F.collect_list(F.struct("namespace", "dialect")).alias("snapshot")))[
-        "snapshot"
-    ]
-    return {row["namespace"]: row["dialect"] for row in rows}
+    namespaces = F.collect_list(F.struct("namespace", "dialect")).alias("namespaces")
+    rows = jobs.row(_union(parts).agg(namespaces))["namespaces"]
+    return {row["namespace"]: Found(row["namespace"], row["dialect"]) for row in rows}
 
 
-def _with_prefix(
-    given: str, dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
-) -> dict[str, str]:
-    """Return the first namespaces with records that start with `given`, each with its dialect."""
-    prefixes = namespace_prefixes(given)
+def _with_prefixes(
+    given: Sequence[str], dialects: Mapping[str, Dialect], snapshot: LakeSnapshot, jobs: SparkJobs
+) -> dict[str, list[Found]]:
+    """Return, by text, the first namespaces with records that start with it."""
+    found: dict[str, list[Found]] = {name: [] for name in given}
+    prefixes = {name: each for name in given if (each := namespace_prefixes(name))}
     if not prefixes:
-        return {}
-    found_names = _union(
-        [
-            begins_with(snapshot.read(dialect.info.record_table), prefixes).select(
-                "namespace", F.lit(name).alias("dialect")
-            )
-            for name, dialect in dialects.items()
-        ]
+        return found
+    parts = [
+        snapshot.read(dialect.info.record_table).select("namespace", F.lit(name).alias("dialect"))
+        for name, dialect in dialects.items()
+    ]
+    firsts = first_of_each(_union(parts), prefixes).select(
+        F.struct("given", "namespace", "dialect").alias("first")
     )
-    rows = jobs.row(
-        first_namespaces(found_names).agg(
-            F.collect_list(F.struct("namespace", "dialect")).alias("found_names")
-        )
-    )
-    return {row["namespace"]: row["dialect"] for row in sorted(rows["found_names"])}
+    rows = jobs.row(firsts.agg(F.collect_list("first").alias("firsts")))
+    for row in sorted(rows["firsts"]):
+        found[row["given"]].append(Found(row["namespace"], row["dialect"]))
+    return found
 
 
 def _unknown(

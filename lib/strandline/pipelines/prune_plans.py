@@ -14,7 +14,7 @@ from strandline.dialect_api.reduction import ReduceScope
 from strandline.frames import snapshots
 from strandline.frames.known import KEY, pruned_records
 from strandline.pipelines import reducer_options
-from strandline.pipelines.namespace_lookup import resolve
+from strandline.pipelines.namespace_lookup import Found, find
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
@@ -81,21 +81,41 @@ def every_pruning(dialects: Iterable[Dialect]) -> tuple[tuple[Dialect, Prunes], 
     return tuple((each, prunes) for each, prunes in pairs if prunes is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The namespaces that a request names, by dialect: the chosen ones (none: all), and those left out."""
+
+    chosen: Mapping[str, tuple[str, ...]]
+    excluded: Mapping[str, tuple[str, ...]]
+
+    def leaves_out(self, dialect: str) -> bool:
+        """Return whether only namespaces of other dialects are chosen."""
+        return bool(self.chosen) and dialect not in self.chosen
+
+
 def named(
-    store: TableStore, dialects: Iterable[Dialect], given: Iterable[str], jobs: SparkJobs
-) -> dict[str, tuple[str, ...]]:
-    """Return the namespaces that texts name, by dialect. Raises: UsageError NAMESPACE_UNKNOWN, NAMESPACE_AMBIGUOUS."""
-    by_name = {each.info.name: each for each in dialects}
-    found: dict[str, tuple[str, ...]] = {}
-    for text in given:
-        dialect, namespaces = resolve([text], by_name, store, jobs)
-        found[dialect] = (*found.get(dialect, ()), *namespaces)
-    return found
+    store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, context: RunContext
+) -> Named:
+    """Look up the namespaces that a request names, all at once. Raises: UsageError as `namespace_lookup.find`."""
+    with SparkJobs(context.progress) as jobs:
+        by_name = {each.info.name: each for each in dialects}
+        found = find((*request.namespaces, *request.excluded), by_name, store, jobs)
+    return Named(
+        _by_dialect(found[name] for name in request.namespaces),
+        _by_dialect(found[name] for name in request.excluded),
+    )
+
+
+def _by_dialect(found: Iterable[Found]) -> dict[str, tuple[str, ...]]:
+    by_dialect: dict[str, tuple[str, ...]] = {}
+    for each in dict.fromkeys(found):
+        by_dialect[each.dialect] = (*by_dialect.get(each.dialect, ()), each.namespace)
+    return by_dialect
 
 
 def plan(
-    store: TableStore, pair: tuple[Dialect, Prunes], request: PruneRequest, chosen: Mapping[str, tuple[str, ...]],
-    excluded: Mapping[str, tuple[str, ...]], context: RunContext, jobs: SparkJobs,
+    store: TableStore, pair: tuple[Dialect, Prunes], request: PruneRequest, names: Named, context: RunContext,
+    jobs: SparkJobs,
 ) -> Planned:  # fmt: skip
     """Reduce the namespaces of a dialect from nothing, and compare their newest snapshots with what is there.
 
@@ -115,8 +135,8 @@ def plan(
         lake_options=lake.options_of(store, info),
     )  # fmt: skip
     scope = PruneScope(
-        reduction, request.skip_window, chosen.get(info.name, ()) if chosen else None, excluded.get(info.name, ()),
-        request.erase.get(info.name),
+        reduction, request.skip_window, names.chosen.get(info.name, ()) if names.chosen else None,
+        names.excluded.get(info.name, ()), request.erase.get(info.name),
     )  # fmt: skip
     pruned = pruned_records(store.read_version(PRUNED, versions[PRUNED]), info.kinds, form_of(info))
     stated = snapshots.local(store.read(SNAPSHOTS).where(F.col("dialect") == info.name))

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import Reduction, Refusal
+from strandline.frames.listed import is_listed
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
 
@@ -53,7 +54,7 @@ def _differing(
     """
     described = contract(table)
     kept = [each.namespace for each in refused]
-    stored = _stored(store, dialect, table).where(~F.col("namespace").isin(kept)).select(*described.compared)
+    stored = _stored(store, dialect, table).where(~is_listed("namespace", kept)).select(*described.compared)
     given = stored.limit(0) if rows is None else rows.select(*described.compared)
     unequal: list[Column] = [
         ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))

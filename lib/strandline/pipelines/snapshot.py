@@ -35,14 +35,14 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
     written: dict[str, Written] = {}
     read: dict[str, int] = {}
     namespaces = 0
+    names = prune_plans.named(store, every, request, context)
     with SparkJobs(context.progress) as jobs:
-        chosen = prune_plans.named(store, every, request.namespaces, jobs)
         for pair in prune_plans.pruning_dialects(every, request):
             work_bytes = store.stored_bytes(pair[0].info.record_table)
-            if not work_bytes or (chosen and pair[0].info.name not in chosen):
+            if not work_bytes or names.leaves_out(pair[0].info.name):
                 continue
             with store.sized(work_bytes):
-                planned = prune_plans.plan(store, pair, request, chosen, {}, context, jobs)
+                planned = prune_plans.plan(store, pair, request, names, context, jobs)
                 read |= planned.versions
                 taken = _taken(planned, jobs)
                 written |= new_snapshots.write_snapshots(store, planned, taken, None, context, jobs)

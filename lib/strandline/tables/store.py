@@ -22,7 +22,9 @@ from strandline.contracts.merge import (
     upsert_merge_sql,
 )
 from strandline.contracts.model import Contract
+from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
+from strandline.frames.listed import is_listed
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
@@ -217,7 +219,7 @@ class TableStore(TableReads):
         if few is not None:
             recorded = set(few.column("run_id").to_pylist())
         else:
-            rows = self.read(RUN).where(F.col("run_id").isin(named)).select("run_id").distinct().collect()
+            rows = self.read(RUN).where(is_listed("run_id", named)).select("run_id").distinct().collect()
             recorded = {row["run_id"] for row in rows}
         if recorded.issuperset(named):
             return False
@@ -233,7 +235,7 @@ class TableStore(TableReads):
         return self._retry.run(statement, table=table, buckets=buckets)
 
     def _overlapping(self, table: str, buckets: tuple[int, ...], bounds: Bounds) -> bool:
-        stored = self.read(table).where(F.col("bucket").isin(*buckets))
+        stored = self.read(table).where(in_buckets(buckets))
         for name, (low, high) in bounds.items():
             stored = stored.where(F.col(name).between(low, high))
         return bool(stored.select("bucket").head(1))

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from strandline.contracts import ddl, load
-from strandline.contracts.quoting import is_legal_name, quote_name, quote_path, quote_text
+from strandline.contracts.quoting import in_list, is_legal_name, quote_name, quote_path, quote_text
 from strandline.core.errors import UsageError
 
 NAMESPACE_STATE = """\
@@ -206,3 +206,13 @@ def test_a_table_of_an_older_contract_gets_the_missing_columns_and_the_new_versi
     assert ddl.set_contract_sql(described, target="t") == (
         f"ALTER TABLE t SET TBLPROPERTIES ('strandline.contract' = '{described.version}')"
     )
+
+
+def test_values_of_a_list_are_digits_and_hex_digits_whatever_they_say() -> None:
+    assert in_list("bucket", [1, 65_535, -2]) == "`bucket` IN (1, 65535, -2)"
+    assert in_list("line_hash", [b"\x00'", bytearray(b"\xff")]) == "`line_hash` IN (X'0027', X'ff')"
+    for text in ("node:a", "it's", "') OR (1 = 1", "\\'", "${x}", "\n", "\u4e16", ""):
+        hexed = text.encode().hex()
+        assert in_list("namespace", [text]) == f"`namespace` IN (CAST(X'{hexed}' AS STRING))"
+    with pytest.raises(UnicodeEncodeError):
+        in_list("namespace", ["\udcff"])

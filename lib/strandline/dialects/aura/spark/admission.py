@@ -27,7 +27,7 @@ from strandline.dialects.aura.spark.retained_operations import (
 )
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.verify.pins import Pins
-from strandline.frames.buckets import bucket_of
+from strandline.frames.buckets import bucket_of, in_buckets
 from strandline.frames.lift import map_batches
 from strandline.frames.verdicts import VERDICT, is_candidate, with_outcome
 from strandline.kernels.blocks import BLOCK_FIELDS
@@ -149,7 +149,7 @@ def _of_histories(
     """
     columns = ["namespace", "judge_id", "parent_commitment", "block", "is_stored"]
     candidates = valid.where(_is_of_history()).withColumn("is_stored", F.lit(False)).select(*columns)
-    stored = facts.where(F.col("bucket").isin(*buckets) & _is_stored_history())
+    stored = facts.where(in_buckets(buckets) & _is_stored_history())
     stored = stored.select(
         "namespace", F.col("record_id").alias("judge_id"), "parent_commitment",
         F.col("fact_cbor").alias("block"), F.lit(True).alias("is_stored"),

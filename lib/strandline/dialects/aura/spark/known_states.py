@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
+from strandline.frames.buckets import in_buckets
 
 GENESIS: Final = "ContextGenesis"
 
@@ -23,7 +24,7 @@ def known_states(
         F.col("namespace").alias("authority"), F.col("new_commitment").alias("commitment"),
         F.col("new_epoch").alias("epoch"), F.col("new_group_key").alias("group_key"),
     )  # fmt: skip
-    is_near = F.col("bucket").isin(*buckets)
+    is_near = in_buckets(buckets)
     found = facts.where(is_near & (F.col("kind") == "AttestedOp")).select(*columns)
     if pruned is not None:
         gone = pruned.where(is_near).states().withColumnRenamed("namespace", "authority")
@@ -40,7 +41,7 @@ def geneses(
 
     Gives:  namespace, genesis (its bytes).  Rows: one per context that has one.
     """
-    stored = facts.where(F.col("bucket").isin(*buckets) & (F.col("variant") == GENESIS))
+    stored = facts.where(in_buckets(buckets) & (F.col("variant") == GENESIS))
     found = stored.select("namespace", F.col("fact_cbor").alias("genesis"))
     if histories is not None:
         accepted = histories.where("status = 'accepted'").select("judge_id")

@@ -15,6 +15,7 @@ from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts.bodies import GRANTS
 from strandline.dialects.aura.spark.namespaces import KINDS, Kind, is_of
 from strandline.dialects.aura.spark.tables import FACTS, HOME, REDUCED
+from strandline.frames.buckets import in_buckets
 
 Group = Literal["grants", "flows", "refinements"]
 GROUPS: Final[Mapping[Group, tuple[str, ...]]] = {
@@ -92,7 +93,7 @@ def facts_of(
 
     Reads:  HOME, in these buckets.  Gives: the columns of `aura_fact`.  Rows: one per fact.
     """
-    facts = tables.read_version(FACTS, version).where(is_of(kind) & F.col("bucket").isin(*buckets))
+    facts = tables.read_version(FACTS, version).where(is_of(kind) & in_buckets(buckets))
     if named is None:
         return facts
     return facts.join(named.select(*HOME), list(HOME), "left_semi")

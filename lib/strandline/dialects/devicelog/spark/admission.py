@@ -16,7 +16,7 @@ from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark import references
 from strandline.dialects.devicelog.spark.tables import ENTRIES
-from strandline.frames.buckets import bucket_of
+from strandline.frames.buckets import bucket_of, in_buckets
 from strandline.frames.known import KEY
 from strandline.frames.verdicts import VERDICT, is_candidate, with_outcome
 
@@ -68,7 +68,7 @@ class EntryAdmission(RecordDialect):
         )
         verdicts = None
         if found["entries"]:
-            stored = tables.read(ENTRIES).where(F.col("bucket").isin(*found["buckets"]))
+            stored = tables.read(ENTRIES).where(in_buckets(found["buckets"]))
             alone = references.judged_alone(candidates, stored, are_granted=found["granted"] > 0)
             alone = jobs.checkpoint(alone, "references")
             is_open = (F.col("absent") > 0) | (F.size("found") > 0)

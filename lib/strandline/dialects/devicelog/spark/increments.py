@@ -15,6 +15,7 @@ from strandline.dialects.devicelog.kernels import increments
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.spark.tables import SCREWS, TIPS, VIEW
 from strandline.dialects.devicelog.types import ForkPolicy
+from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
 
 GROUP: Final = ("namespace", "bucket")
@@ -47,7 +48,7 @@ def from_changes(
     """
     news = jobs.persist(news, "new entries")
     groups = news.select(*GROUP).distinct()
-    tips = tables.read(TIPS).where(F.col("bucket").isin(*buckets)).join(groups, [*GROUP], "left_semi")
+    tips = tables.read(TIPS).where(in_buckets(buckets)).join(groups, [*GROUP], "left_semi")
     asked = _together({"tip": tips, "new": news})
     windows = jobs.checkpoint(
         map_batches(asked, increments.windows, increments.WINDOW_SCHEMA), "entries that news need"
@@ -66,10 +67,10 @@ def from_changes(
     logs, groups = few(growing), few(growing.select(*GROUP).distinct())
 
     def stored(frame: DataFrame) -> DataFrame:
-        return frame.where(F.col("bucket").isin(*buckets)).join(groups, [*GROUP], "left_semi")
+        return frame.where(in_buckets(buckets)).join(groups, [*GROUP], "left_semi")
 
     within = (F.col("seq") > F.col("above")) & (F.col("seq") <= F.col("upto"))
-    entries = headers.where(F.col("bucket").isin(*buckets)).join(logs, [*GROUP, "log"]).where(within)
+    entries = headers.where(in_buckets(buckets)).join(logs, [*GROUP, "log"]).where(within)
     parts = {
         "tip": stored(tips),
         "view": _ends(stored(tables.read(VIEW))),

@@ -19,6 +19,7 @@ from strandline.dialects.devicelog.reduce import reducer_version
 from strandline.dialects.devicelog.spark import increments
 from strandline.dialects.devicelog.spark.tables import ENTRIES, MEMBERS, REDUCED, SCREWS, TIPS, VIEW
 from strandline.dialects.devicelog.types import DIALECT, ForkPolicy
+from strandline.frames.buckets import in_buckets
 from strandline.frames.lift import map_batches
 from strandline.frames.states import as_namespace_state
 
@@ -40,7 +41,7 @@ class News:
 
     def within(self, rows: DataFrame) -> DataFrame:
         """Keep the rows of these buckets: files of others are not opened."""
-        return rows.where(F.col("bucket").isin(*self.buckets))
+        return rows.where(in_buckets(self.buckets))
 
 
 def news_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> News | None:

@@ -16,6 +16,7 @@ from strandline.dialect_api.ports import Jobs, LakeSnapshot
 from strandline.dialects.devicelog.kernels.headers import group_of
 from strandline.dialects.devicelog.reduce import empty_view_hash
 from strandline.dialects.devicelog.spark.tables import VIEW
+from strandline.frames.listed import is_listed
 
 
 class StoredHashes:
@@ -42,7 +43,7 @@ class StoredHashes:
     def at(self, ks: AbstractSet[int]) -> Mapping[int, bytes]:
         """Return v_k of each k, which is from 0 to n: at most 64 of them, as many as a message has."""
         positions = sorted(k - 1 for k in ks if k)
-        wanted = self._rows.where(F.col("position").isin(positions)).select("position", "prefix_hash")
+        wanted = self._rows.where(is_listed("position", positions)).select("position", "prefix_hash")
         rows = (self._jobs.few(wanted, len(positions)) or []) if positions else []
         found = {row["position"] + 1: bytes(row["prefix_hash"]) for row in rows}
         return {0: self._first, **found} if 0 in ks else found

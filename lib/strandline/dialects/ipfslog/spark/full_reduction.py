@@ -11,6 +11,7 @@ from strandline.dialects.ipfslog.spark import dag, documents, logs, order
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, stored_strays, with_hashes
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
+from strandline.frames.listed import is_listed
 
 
 def from_all(
@@ -27,7 +28,7 @@ def from_all(
     has_walks = jobs.has_rows(walked)
     refused = _refused(nodes, walked, jobs, scope) if has_walks else ()
     if refused:
-        named = ~F.col("namespace").isin([each.namespace for each in refused])
+        named = ~is_listed("namespace", (each.namespace for each in refused))
         nodes, edges, walked, configured = (
             frame.where(named) for frame in (nodes, edges, walked, configured)
         )

@@ -15,6 +15,7 @@ from strandline.dialects.ipfslog.spark import dag, documents, logs, order, suffi
 from strandline.dialects.ipfslog.spark.reduced_rows import ReducedRows, broadcast_if_small, with_hashes
 from strandline.dialects.ipfslog.spark.retained import NODE_COLUMNS, RetainedEntries
 from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, HEADS, TAILS, VIEW
+from strandline.frames.buckets import in_buckets
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def read_input(
     """Look up the entries that new entries name and those that name them, in one scan of the entries by id."""
     listed = logs.listed(changes.select(*NODE_COLUMNS, "ops"), configured)
     new_entries = jobs.checkpoint(listed, "new entries")
-    stored = tables.read(TAILS).where(F.col("bucket").isin(*buckets) & (F.col("kind") == "partial"))
+    stored = tables.read(TAILS).where(in_buckets(buckets) & (F.col("kind") == "partial"))
     tails = jobs.checkpoint(
         stored.join(F.broadcast(configured.select("namespace")), "namespace", "left_semi")
         .select("namespace", "bucket", "record_id", "cid", F.explode("missing").alias("parent")),
@@ -122,7 +123,7 @@ def from_changes(
 
 
 def _stored(tables: Tables, table: str, borders: DataFrame, buckets: tuple[int, ...]) -> DataFrame:
-    stored = tables.read(table).where(F.col("bucket").isin(*buckets))
+    stored = tables.read(table).where(in_buckets(buckets))
     return stored.join(F.broadcast(borders.select("namespace")), "namespace", "left_semi")
 
 

@@ -24,6 +24,7 @@ from strandline.dialects.ipfslog.spark.reduced_rows import (
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import MANIFESTS, REDUCED, STATES, VIEW
 from strandline.dialects.ipfslog.types import DIALECT, log_namespace
+from strandline.frames.listed import is_listed
 
 _COMMITTED: Final = log_namespace("/orbitdb/")
 """The prefix of the namespaces of logs whose id may commit to manifests."""
@@ -148,7 +149,7 @@ def _touched(changes: DataFrame, every: RetainedEntries, tables: Tables, scope: 
     configured_logs = [log_namespace(log_id) for log_id in scope.reducer_options]
     stored = tables.read(STATES).where(F.col("dialect") == DIALECT)
     may_differ = (
-        F.col("namespace").startswith(_COMMITTED) | F.col("namespace").isin(configured_logs)
+        F.col("namespace").startswith(_COMMITTED) | is_listed("namespace", configured_logs)
         | (F.col("configuration") != LogConfiguration().as_json)
     )  # fmt: skip
     new = logs.counted(changes).withColumnRenamed("record_count", "new_count")
@@ -194,7 +195,7 @@ def _retried(changes: DataFrame, every: RetainedEntries, scope: ReduceScope) -> 
 
     These are logs that an earlier run refused, and logs with changes that are pruned entries.
     """
-    refused = every.entries.where(F.col("namespace").isin(*scope.retry_namespaces)).select("namespace")
+    refused = every.entries.where(is_listed("namespace", scope.retry_namespaces)).select("namespace")
     found = refused if scope.retry_namespaces else None
     if every.pruned is not None:
         pruned = changes.join(every.pruned.ids, ["namespace", "record_id"], "left_semi").select("namespace")

@@ -12,6 +12,7 @@ from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark import dag, logs
 from strandline.dialects.ipfslog.spark.tables import ENTRIES, EQUIVOCATIONS, PRUNED, SNAPSHOTS
 from strandline.dialects.ipfslog.types import DIALECT
+from strandline.frames.buckets import in_buckets
 from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
@@ -58,7 +59,7 @@ class RetainedEntries:
 
     def within(self, buckets: tuple[int, ...]) -> RetainedEntries:
         """Return the entries of the logs in these buckets."""
-        return self.where(F.col("bucket").isin(*buckets))
+        return self.where(in_buckets(buckets))
 
     def where(self, is_wanted: Column) -> RetainedEntries:
         """Return the entries of the logs for which a condition on namespace and bucket is true."""

@@ -30,6 +30,7 @@ from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, nod
 from strandline.dialects.sdmp.spark.positions import LINES, resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.buckets import in_buckets
 from strandline.frames.provenance import batch_sources, record_source, with_record_source
 from strandline.frames.quarantine import deferred
 
@@ -207,7 +208,7 @@ def _with_stored_check(facts: DataFrame, tables: Tables, jobs: Jobs, request: Ad
     of_local = facts.join(F.broadcast(nodes), "node", "left_semi")
     if not jobs.has_rows(of_local):
         return facts
-    stored = tables.read(LINES).where(F.col("bucket").isin(*node_buckets(tables, names)))
+    stored = tables.read(LINES).where(in_buckets(node_buckets(tables, names)))
     checked = jobs.checkpoint(
         resources.with_stored_check(of_local, stored.join(F.broadcast(nodes), "namespace")), "local lines"
     )

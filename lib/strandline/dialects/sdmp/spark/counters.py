@@ -10,6 +10,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import is_candidate
 from strandline.dialects.sdmp.spark.heads import number_of
 from strandline.dialects.sdmp.spark.replay import is_delivered
+from strandline.frames.buckets import in_buckets
 
 
 def since_mismatches(
@@ -19,8 +20,8 @@ def since_mismatches(
 
     Stored tips decide most frames; only for the rest are `lines` (the elements with their facts) looked up.
     """
-    stored = tables.read("node_journal_line").where(F.col("bucket").isin(*buckets))
-    journals = tables.read("node_journal").where(F.col("bucket").isin(*buckets))
+    stored = tables.read("node_journal_line").where(in_buckets(buckets))
+    journals = tables.read("node_journal").where(in_buckets(buckets))
     starts = heads.where(
         is_delivered() & (F.col("head") == 0) & F.col("since").isNotNull() & F.col("n").isNotNull()
     ).select("head_id", "namespace", "node", "number", "since", "n")
@@ -78,7 +79,7 @@ def shorter_journals(
     ends = ends.withColumn("next_n", F.col("head_n") + F.col("lines"))
     later = (
         tables.read("node_journal_line")
-        .where(F.col("bucket").isin(*buckets) & (F.col("n") > low_end))
+        .where(in_buckets(buckets) & (F.col("n") > low_end))
         .select("namespace", F.col("n").alias("next_n"), "line_number")
     )
     followed = jobs.checkpoint(

@@ -15,6 +15,7 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.dialects.sdmp.spark.to_files import frame_text
 from strandline.frames.lift import map_batches
+from strandline.frames.listed import is_listed
 from strandline.frames.namespaces import only_namespaces
 
 LINES_PER_PAGE: Final = 10_000
@@ -36,7 +37,7 @@ def export(lake: LakeSnapshot, jobs: Jobs, namespaces: Sequence[str]) -> ExportF
             F.collect_list(F.when(F.col("line_count") > F.col("top_n"), F.col("namespace"))).alias("forked"),
         )
     )
-    is_forked = F.col("namespace").isin(*found["forked"])
+    is_forked = is_listed("namespace", found["forked"])
     branched = unforked(lines.where(~is_forked))
     if found["forked"]:
         branched = branched.unionByName(_forked(lines.where(is_forked)))

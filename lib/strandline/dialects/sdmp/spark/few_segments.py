@@ -19,6 +19,7 @@ from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
 from strandline.dialects.sdmp.spark.positions import JOURNALS
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.listed import is_listed
 
 _MOST_LEAVES: Final = 1_000
 _Rows = Sequence[Mapping[str, Any]]
@@ -163,7 +164,7 @@ def _parents(wanted: set[LineKey], facts: DataFrame, jobs: Jobs) -> dict[LineKey
     if not wanted:
         return {}
     hashes = sorted({line for _, line in wanted})
-    named = facts.where(elements.is_candidate() & F.col("hash").isin(hashes))
+    named = facts.where(elements.is_candidate() & is_listed("hash", hashes))
     key = (heads.namespace().alias("namespace"), "hash", heads.number_or_null().alias("number"))
     rows = jobs.few(named.select(*key, "file_no", "part", "frame", "idx", "head"), FEW_SEGMENTS)
     if rows is None:

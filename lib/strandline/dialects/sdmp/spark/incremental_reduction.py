@@ -11,6 +11,8 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, with_forks
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.frames.buckets import in_buckets
+from strandline.frames.listed import is_listed
 
 _MAX_NAMED_JOURNALS = 200
 """Up to this many journals are selected by name: Parquet then reads only the pages that contain them."""
@@ -116,14 +118,12 @@ def _new_pairs(
     counts = delivered.groupBy("namespace").agg(F.count(F.lit(1)).alias("delivered"))
     if scope.previous_version is None or not jobs.has_rows(old):
         return counts.withColumnRenamed("delivered", "pairs")
-    older = (
-        tables.read_version(LINES, scope.previous_version).where(F.col("bucket").isin(*buckets)).select(*pair)
-    )
+    older = tables.read_version(LINES, scope.previous_version).where(in_buckets(buckets)).select(*pair)
     names = jobs.row(
         old.select("namespace").limit(_MAX_NAMED_JOURNALS + 1).agg(F.collect_set("namespace").alias("names"))
     )["names"]
     if len(names) <= _MAX_NAMED_JOURNALS:
-        older = older.where(F.col("namespace").isin(*names))
+        older = older.where(is_listed("namespace", names))
     known = (
         delivered.join(older, pair, "left_semi").groupBy("namespace").agg(F.count(F.lit(1)).alias("known"))
     )
@@ -150,7 +150,7 @@ def _new_forks(
         return None
     lines = (
         tables.read_version(LINES, scope.version)
-        .where(F.col("bucket").isin(*buckets) & F.col("n").between(span["low"] - 1, span["high"]))
+        .where(in_buckets(buckets) & F.col("n").between(span["low"] - 1, span["high"]))
         .select(*kernels.LINE_COLUMNS)
     )
     return jobs.checkpoint(journal_rows.forks(forked.drop("n"), lines), "forks")
@@ -158,7 +158,7 @@ def _new_forks(
 
 def _new_fork_counts(forks: DataFrame, buckets: tuple[int, ...], tables: Tables) -> DataFrame:
     """Count the forks that are not stored yet; fork_n is the least n of all forks with a new line."""
-    known = tables.read("equivocation").where((F.col("kind") == "SDMP_FORK") & F.col("bucket").isin(*buckets))
+    known = tables.read("equivocation").where((F.col("kind") == "SDMP_FORK") & in_buckets(buckets))
     known = known.select("namespace", "position", F.lit(True).alias("is_known"))
     return (
         forks.join(known, ["namespace", "position"], "left")

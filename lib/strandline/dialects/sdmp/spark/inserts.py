@@ -17,6 +17,7 @@ from strandline.dialects.sdmp.spark.batch import Batch
 from strandline.dialects.sdmp.spark.chunks import is_whole_chunk
 from strandline.dialects.sdmp.spark.local_nodes import local_nodes, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_record_source
 
@@ -128,7 +129,7 @@ def _implied(batch: Batch, tables: Tables, jobs: Jobs, buckets: tuple[int, ...])
         .agg(F.max("has_stored").alias("has_stored"), F.min("n").alias("low"))
         .where("NOT has_stored AND low > 1")
     )
-    stored = tables.read(LINES).where(F.col("bucket").isin(*buckets) & (F.col("n") == 1)).select("namespace")
+    stored = tables.read(LINES).where(in_buckets(buckets) & (F.col("n") == 1)).select("namespace")
     implied = jobs.checkpoint(bare.join(stored, "namespace", "left_anti"), "first lines")
     return implied if jobs.has_rows(implied) else None
 

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark.elements import SEGMENT
 from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
+from strandline.frames.buckets import in_buckets
 
 
 def with_known(placed: DataFrame, lines: DataFrame, tables: Tables, jobs: Jobs) -> DataFrame:
@@ -42,7 +43,7 @@ def with_known(placed: DataFrame, lines: DataFrame, tables: Tables, jobs: Jobs) 
     lasts = lines.select(*SEGMENT, "idx", "hash").join(asked, list(SEGMENT)).where(is_last)
     stored = (
         tables.read(LINES)
-        .where(F.col("bucket").isin(*span["buckets"]) & F.col("n").between(span["low"], span["high"]))
+        .where(in_buckets(span["buckets"]) & F.col("n").between(span["low"], span["high"]))
         .select("bucket", "namespace", F.col("n").alias("last_n"), F.col("line_hash").alias("hash"))
     )
     known = lasts.join(stored, ["bucket", "namespace", "last_n", "hash"], "left_semi").select("head_id")

@@ -14,6 +14,7 @@ from strandline.dialect_api.ports import Tables
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.dialects.sdmp.codec import named_local_nodes, parse_nodes
 from strandline.dialects.sdmp.types import LocalNode
+from strandline.frames.buckets import in_buckets
 
 
 def read_options(given: Mapping[str, Sequence[GivenOption]]) -> LocalNodes:
@@ -65,9 +66,7 @@ def only_nodes(nodes: Iterable[str], tables: Tables, rows: DataFrame) -> DataFra
     """Keep the rows of these nodes; no file of another bucket is opened."""
     nodes = tuple(nodes)
     named = F.broadcast(node_rows(tables, nodes).select("namespace"))
-    return rows.where(F.col("bucket").isin(*node_buckets(tables, nodes))).join(
-        named, "namespace", "left_semi"
-    )
+    return rows.where(in_buckets(node_buckets(tables, nodes))).join(named, "namespace", "left_semi")
 
 
 def as_rows(tables: Tables, values: pa.Table) -> DataFrame:

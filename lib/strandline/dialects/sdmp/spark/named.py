@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from strandline.core.ids import bucket_of
 from strandline.dialect_api.ports import Tables
+from strandline.frames.buckets import in_buckets
+from strandline.frames.listed import is_listed
 
 MOST_NAMED: Final = 200
 """Values in the filter of a query; see `tables.reads.NAMES_PUSHED`."""
@@ -18,4 +19,4 @@ MOST_NAMED: Final = 200
 def of_journals(rows: DataFrame, names: Sequence[str], tables: Tables) -> DataFrame:
     """Keep the rows of these namespaces.  Reads: namespace, bucket.  Gives: the columns of `rows`."""
     buckets = sorted({bucket_of(name, tables.buckets) for name in names})
-    return rows.where(F.col("bucket").isin(buckets) & F.col("namespace").isin(list(names)))
+    return rows.where(in_buckets(buckets) & is_listed("namespace", names))

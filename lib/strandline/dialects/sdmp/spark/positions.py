@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark import heads
 from strandline.dialects.sdmp.spark.chunks import Chunks
+from strandline.frames.buckets import in_buckets
 
 LINES = "node_journal_line"
 JOURNALS = "node_journal"
@@ -45,7 +46,7 @@ def resolved(
     if counted["roots"]:
         stored = (
             tables.read(LINES)
-            .where(F.col("bucket").isin(*sorted(summary["buckets"])))
+            .where(in_buckets(sorted(summary["buckets"])))
             .select("namespace", "line_hash", "n")
         )
         lines = heads.attached_to_lines(

@@ -20,6 +20,7 @@ from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, from_all
 from strandline.dialects.sdmp.spark.incremental_reduction import from_state
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.buckets import in_buckets
 from strandline.frames.states import as_namespace_state
 
 
@@ -51,11 +52,11 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     buckets = tuple(sorted(jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
     old = (
         tables.read("node_journal")
-        .where(F.col("bucket").isin(*buckets))
+        .where(in_buckets(buckets))
         .join(touched, ["namespace", "bucket"], "left_semi")
     )
     stored = (
-        tables.read("namespace_state").where((F.col("dialect") == DIALECT) & F.col("bucket").isin(*buckets))
+        tables.read("namespace_state").where((F.col("dialect") == DIALECT) & in_buckets(buckets))
         .join(touched, ["namespace", "bucket"], "left_semi").select("namespace",
         F.col("state_hash").alias("stored_hash"))
     )  # fmt: skip
@@ -68,9 +69,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     continued = new_lines
     if jobs.row(unusable.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
         every = (
-            tables.read_version(LINES, scope.version)
-            .where(F.col("bucket").isin(*buckets))
-            .select(*kernels.LINE_COLUMNS)
+            tables.read_version(LINES, scope.version).where(in_buckets(buckets)).select(*kernels.LINE_COLUMNS)
         )
         parts.append(from_all(every.join(unusable, "namespace", "left_semi"), jobs))
         continued = new_lines.join(unusable, "namespace", "left_anti")

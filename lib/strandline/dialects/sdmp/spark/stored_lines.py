@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
 from strandline.dialects.sdmp.spark.positions import LINES
+from strandline.frames.listed import is_listed
 
 FEW_SEGMENTS: Final = 2_000
 """Segments of a run, and rows of a table that are about them: up to so many are placed in the driver."""
@@ -42,7 +42,7 @@ class StoredLines:
     def lines(self, keys: set[LineKey]) -> dict[LineKey, StoredLine] | None:
         """Return the stored lines with these hashes, or None if there are too many keys."""
         hashes = sorted({line for _, line in keys})
-        rows = [] if not keys else self._rows(F.col("line_hash").isin(hashes), len(hashes))
+        rows = [] if not keys else self._rows(is_listed("line_hash", hashes), len(hashes))
         if rows is None:
             return None
         return {(name, line): StoredLine(n, number) for name, n, line, number in rows if (name, line) in keys}
@@ -57,8 +57,8 @@ class StoredLines:
         predecessor of each.
         """
         hashes = sorted({line for _, line in lengths})
-        is_here = F.col("n").isin(sorted(last_ns | {n + 1 for n in last_ns}))
-        is_asked = is_here & (F.col("line_hash").isin(hashes) | F.col("line_number").isin(hashes))
+        is_here = is_listed("n", sorted(last_ns | {n + 1 for n in last_ns}))
+        is_asked = is_here & (is_listed("line_hash", hashes) | is_listed("line_number", hashes))
         rows = [] if not lengths else self._rows(is_asked, len(hashes))
         if rows is None:
             return None

@@ -10,7 +10,7 @@ from support import lints
 ROOT = Path(__file__).parents[2]
 LIB = ROOT / "lib" / "strandline"
 MODULES = sorted([*LIB.rglob("*.py"), *(ROOT / "jobs").rglob("*.py")])
-MAX_LINES = 300
+MAX_LINES, USUAL_LINES = 300, 220
 # The only place that starts a process: it asks the java that the operator installed for its version.
 STARTS_PROCESSES = frozenset({LIB / "session" / "java.py"})
 
@@ -115,9 +115,21 @@ def test_a_file_opened_by_its_path_is_seen(source: str) -> None:
     assert lints.opens_files(source)
 
 
+def lines_of(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
 @pytest.mark.large
 def test_a_module_fits_into_a_head() -> None:
-    assert found(lambda path: max(len(path.read_text().splitlines()) - MAX_LINES, 0)) == {}
+    assert found(lambda path: max(lines_of(path) - MAX_LINES, 0)) == {}
+    long = found(lambda path: lines_of(path) > USUAL_LINES)
+    assert len(long) * 20 <= len(MODULES), long
+
+
+def test_the_page_for_contributors_says_how_long_a_module_may_be() -> None:
+    page = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    assert f"A module of more than {MAX_LINES} lines becomes a package" in page
+    assert f"at most one in twenty has more than {USUAL_LINES} lines" in page
 
 
 @pytest.mark.parametrize(

@@ -121,15 +121,18 @@ def empty_lakes(request, spark, settings) -> dict[bool, Path]:
 
 @pytest.fixture
 def new_lake(spark, settings, empty_lakes, tmp_path) -> Callable[..., Lake]:
-    """Makes a copy of the empty lake, with other choices where asked; at the end every invariant of each is checked."""
+    """Makes a copy of the empty lake, with other choices where asked, or of the lake `like`.
+
+    At the end every invariant of each is checked.
+    """
     lakes = []
 
     def make(
         name: str = "lake", *, strict: bool = False, profile: str = "strict", buckets: int = 16,
-        dialect: str = "sdmp", **changed: dict[str, object],
+        dialect: str = "sdmp", like: Path | None = None, **changed: dict[str, object],
     ) -> Lake:  # fmt: skip
         path = tmp_path / name
-        shutil.copytree(empty_lakes[strict], path)
+        shutil.copytree(like or empty_lakes[strict], path)
         if profile != "strict":
             choose(path, "ipfs_log_entry", "strandline.ipfslog.profile", "strict", profile)
         if buckets != 16:

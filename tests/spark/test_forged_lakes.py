@@ -34,20 +34,27 @@ RECORDS = (
 NAMED = (*RECORDS, "node_resource")
 
 
-@pytest.fixture
-def honest(new_lake, tmp_path):
-    """A lake with records of every table."""
-    lake = new_lake("honest")
+@pytest.fixture(scope="module")
+def landed(spark, settings, empty_lakes, tmp_path_factory):
+    """The folder of a lake with records of every table."""
+    root = tmp_path_factory.mktemp("landed")
+    lake = Lake(spark, settings, shutil.copytree(empty_lakes[False], root / "lake"))
     journals = {"a": synthetic(1, 9), "b": synthetic(2, 4, "0.12")}
-    lake.ingest(write_files(tmp_path / "lines", {name: render(lines) for name, lines in journals.items()}))
+    lake.ingest(write_files(root / "lines", {name: render(lines) for name, lines in journals.items()}))
     Lake(lake.spark, lake.settings, lake.path, dialect="ipfslog").ingest(
-        write_files(tmp_path / "blocks", logs(42, 12, 1)[0])
+        write_files(root / "blocks", logs(42, 12, 1)[0])
     )
     Lake(lake.spark, lake.settings, lake.path, dialect="devicelog").ingest(
-        write_files(tmp_path / "devices", {"a.jsonl": device_lines(*example().values(), *feed())})
+        write_files(root / "devices", {"a.jsonl": device_lines(*example().values(), *feed())})
     )
     assert all(rows_of(lake.path, table) for table in RECORDS)
-    return lake
+    return lake.path
+
+
+@pytest.fixture
+def honest(new_lake, landed):
+    """A copy of that lake."""
+    return new_lake("honest", like=landed)
 
 
 def copied(lake, to):

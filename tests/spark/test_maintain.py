@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from support.ages import age
-from support.lakes import write_files
+from support.lakes import Lake, choose_buckets, write_files
 from support.random_journals import corpus
 
 RECORDS = "node_journal_line"
@@ -38,21 +38,28 @@ def _stray(lake):
     return lake.path / RECORDS / "bucket=0" / "part-of-a-killed-run.parquet"
 
 
-@pytest.fixture
-def busy(new_lake, tmp_path):
-    """A lake with three runs, the last one not reduced; the id of the first reduction, and a namespace of it."""
-    lake = new_lake(buckets=2)
+@pytest.fixture(scope="module")
+def three_runs(spark, settings, empty_lakes, tmp_path_factory):
+    """A folder with a lake of three runs, the last one not reduced, and with their input.
+
+    With it come the id of the first reduction, and a namespace of it.
+    """
+    root = tmp_path_factory.mktemp("busy")
+    shutil.copytree(empty_lakes[False], root / "lake")
+    choose_buckets(root / "lake", 2)
+    lake = Lake(spark, settings, root / "lake")
     for number, files in enumerate(FILES):
-        lake.ingest(write_files(tmp_path / f"in{number}", files))
+        lake.ingest(write_files(root / f"in{number}", files))
         if number == 0:
             first, [[name], *_] = lake.reduce().run_id, lake.rows("namespace_state", "namespace")
         elif number == 1:
             lake.reduce()
-    return lake, first, name
+    return root, first, name
 
 
-def test_rows_stay_small_files_go_and_the_next_reduction_sees_the_same_news(busy, tmp_path):
-    lake, *_ = busy
+def test_rows_stay_small_files_go_and_the_next_reduction_sees_the_same_news(new_lake, three_runs):
+    root, *_ = three_runs
+    lake = new_lake(like=root / "lake")
     before, versions, files = lake.tables(), lake.versions(), _live(lake, RECORDS)
     planned = lake.maintain(dry_run=True, **EAGER)
     assert lake.versions() == versions
@@ -74,14 +81,15 @@ def test_rows_stay_small_files_go_and_the_next_reduction_sees_the_same_news(busy
     reduced = lake.reduce()
     assert reduced.counts["new_records"] == inserted > 0
     assert lake.reduce(full=True).members["differences"] == {}
-    known = lake.ingest(tmp_path / "in1")
+    known = lake.ingest(root / "in1")
     assert known.counts["new"] == 0
 
 
 def test_files_of_the_next_reduction_and_of_the_newest_run_stay_and_older_ones_go(
-    busy, tmp_path, spark, settings
+    new_lake, three_runs, tmp_path, spark, settings
 ):
-    lake, first_run, name = busy
+    root, first_run, name = three_runs
+    lake = new_lake(like=root / "lake")
     lake.maintain(**EAGER)
     _stray(lake).write_bytes(b"PAR1")
     old = type(lake)(spark, settings, tmp_path / "old")

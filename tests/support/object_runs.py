@@ -15,10 +15,23 @@ from support.reference import outcome_of
 [FILES] = corpus(seed=6, journals=12, runs=1)
 # Every plain file is split that can be.
 SMALL = ("--set", "read.lines_min_bytes=1", "--set", "read.split_bytes=200", "--set", "tables.buckets=4")
+# Commands as JSON: the first that needs a session starts it, the others use it.
+IN_ONE_PROCESS = """
+import json, sys
+from strandline.cli import main
+
+for words in sys.argv[1:]:
+    if code := main(json.loads(words)):
+        sys.exit(code)
+"""
 
 
 def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -> None:
-    """Assert that two runs over a prefix and a glob of a server end with the states of the reference."""
+    """Assert that two runs over a prefix and a glob of a server end with the states of the reference.
+
+    The program itself lands the prefix, in the lake of the folder or a new one, and shows it. The glob is landed and
+    reduced by one process of its environment: a session takes longer to start than either.
+    """
     printed = []
     dump = f"{served.root}/dump"
     for name, content in FILES.items():
@@ -28,24 +41,27 @@ def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -
     stated = write_manifest([file], dialect="sdmp", records_in=SDMP.count_records)
     served.put(f"dump/{stated.name}", stated.read_bytes())
 
-    def answer(*words: str) -> dict:
-        done = program.run(*words, "--json", cwd=folder, **served.environment)
+    def answers(*words: str, script: str | None = None) -> list[dict]:
+        done = program.run(*words, cwd=folder, script=script, **served.environment)
         printed.append(done.stdout + done.stderr)
         assert done.returncode == 0, printed[-1]
-        return json.loads(done.stdout)
+        return [json.loads(each) for each in done.stdout.splitlines()]
 
     counts, states = outcome_of(FILES)
-    first = answer("ingest", dump, "--dialect", "sdmp", *SMALL)["counts"]
+    [landed] = answers("ingest", dump, "--dialect", "sdmp", *SMALL, "--json")
+    first = landed["counts"]
     # The cut object is one more rejected record.
     whole = asdict(counts)
     more = {name: first[name] - whole[name] for name in ("read", "rejected", "new")}
     assert more == {"read": 1, "rejected": 1, "new": 0}
     assert (first["complete"], first["damaged"]) == (1, 0)
-    again = answer("ingest", f"{served.alias}/**/*", "--dialect", "sdmp")["counts"]
+    commands = (["ingest", f"{served.alias}/**/*", "--dialect", "sdmp", "--json"], ["reduce", "--json"])
+    known_again, reduced = answers(*map(json.dumps, commands), script=IN_ONE_PROCESS)
+    again = known_again["counts"]
     known = first["new"] + first["known"]
     assert (again["read"], again["new"], again["known"]) == (first["read"], 0, known)
-    assert answer("reduce")["namespaces"] == len(states)
-    told = answer("status")
+    assert reduced["namespaces"] == len(states)
+    [told] = answers("status", "--json")
     assert {row["namespace"]: row["state_hash"] for row in told["rows"] if row["state_hash"]} == states
     assert f"{dump}/cut.journal.gz" in [each["source"] for each in told["damaged_files"]]
     assert not [secret for secret in served.secrets if secret in "".join(printed)]

@@ -139,9 +139,11 @@ class Program:
             start_new_session=True, env=self._environment(environ),
         )  # fmt: skip
 
-    def run(self, *words: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
-        process = self.start(*words, cwd=cwd, **environ)
+    def run(
+        self, *words: str, cwd: Path, script: str | None = None, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run to its end what `start` starts."""
+        process = self.start(*words, cwd=cwd, script=script, **environ)
         out, err = process.communicate(timeout=SECONDS)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 

@@ -15,12 +15,11 @@ from support.tiers import is_spark
 
 pytest_plugins = ("support.complete_runs",)
 LONGEST = (
-    "conformance", "gc", "readme", "gc_authorities", "contexts", "ipfslog_reduction", "stream", "own_journals",
-    "aura_lake", "metastore", "kills", "topics", "jobs", "forged_lakes", "notebooks", "reduction", "toy_dialect",
-    "schema", "golden", "ipfslog_pruned", "connect_sql", "wheel", "aura_scale", "faults", "lake_sync", "pruned_sync",
-    "ipfslog_admission", "devicelog_admission", "devicelog_reduction", "tampering", "damaged_streams", "export",
-    "bad_input", "writers", "union_merge", "flows", "ipfslog_scale", "query_check", "maintain", "aura_admission",
-    "effects", "bundle", "run_id", "object_store", "chunks",
+    "conformance", "gc", "metastore", "readme", "contexts", "schema", "ipfslog_reduction", "forged_lakes", "notebooks",
+    "faults", "aura_lake", "pruned_sync", "topics", "reduction", "object_store", "jobs", "gc_authorities", "stream",
+    "devicelog_admission", "toy_dialect", "maintain", "kills", "own_journals", "bundle", "wheel", "lake_sync",
+    "aura_scale", "ipfslog_pruned", "ipfslog_admission", "connect_sql", "small_work", "tampering", "bad_input",
+    "devicelog_reduction", "query_check", "writers", "small_tables", "aura_admission", "flows", "golden",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""
 

@@ -47,14 +47,15 @@ def landed(spark, settings, empty_lakes, tmp_path_factory):
     Lake(lake.spark, lake.settings, lake.path, dialect="devicelog").ingest(
         write_files(root / "devices", {"a.jsonl": device_lines(*example().values(), *feed())})
     )
-    assert all(rows_of(lake.path, table) for table in RECORDS)
     return lake.path
 
 
 @pytest.fixture
 def honest(new_lake, landed):
     """A copy of that lake."""
-    return new_lake("honest", like=landed)
+    lake = new_lake("honest", like=landed)
+    assert all(rows_of(lake.path, table) for table in RECORDS)
+    return lake
 
 
 def copied(lake, to):

@@ -19,7 +19,7 @@ from support.aura_reference import fact_row
 from support.laws import IS_QUICK
 from support.pruned_authorities import Source
 
-SEEDS = [seed for seed in range(24 if IS_QUICK else 90) if seed % 6]
+SEEDS = [seed for seed in range(36 if IS_QUICK else 90) if seed % 6]
 
 
 @lru_cache(None)

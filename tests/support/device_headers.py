@@ -7,7 +7,7 @@ from itertools import islice
 import pyarrow as pa
 
 from strandline.dialects.devicelog.codec import write_body
-from strandline.dialects.devicelog.types import KeyStatement
+from strandline.dialects.devicelog.types import Header, KeyStatement
 from support.device_rows import HEADERS
 
 
@@ -42,3 +42,34 @@ def _rows(logs, messages, seen_every):
             "record_id": tips[number][0], "log": keys[number], "kind": "msg", "seq": seq + 1,
             "lamport": tips[number][2], "prev": prev, "deps": [each[0] for each in seen], "body": None,
         }  # fmt: skip
+
+
+def header(number, log=0, kind="msg", seq=0, lamport=0, prev=None, deps=(), initial=()):
+    """The header of an entry with a number as its id, in the group that number 0 founds."""
+    return Header(
+        record_id=number.to_bytes(32), group=bytes(32), log=_digest("log", log), kind=kind, seq=seq, lamport=lamport,
+        utc=0, prev=None if prev is None else prev.to_bytes(32), deps=tuple(each.to_bytes(32) for each in deps),
+        statement=KeyStatement("", tuple(_digest("log", each) for each in initial)) if kind == "key" else None,
+        profile="native",
+    )  # fmt: skip
+
+
+def nested_forks(count, *, sees_dead_ends=False):
+    """A log of `count` entries and its start: each entry that goes on has two kids, and that of greater id goes on."""
+    made, prev = [header(0, kind="key")], 0
+    for seq in range(1, count // 2 + 1):
+        deps = [prev - 1] if sees_dead_ends and prev else []
+        made.append(header(prev + 1, seq=seq, lamport=seq, prev=prev))
+        made.append(header(prev + 2, seq=seq, lamport=seq, prev=prev, deps=deps))
+        prev += 2
+    return made
+
+
+def logs_in_a_chain(count):
+    """`count` logs, each with a start and an acknowledgement of the one before."""
+    made = [header(0, kind="key", initial=range(1, count))]
+    made += [header(log, log, kind="key", lamport=1, deps=[0]) for log in range(1, count)]
+    for log in range(1, count):
+        seen = log - 1 and count + log - 1
+        made.append(header(count + log, log, "ack", 1, log + 1, log, [seen] if seen else [0]))
+    return made

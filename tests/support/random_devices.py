@@ -65,7 +65,31 @@ def random_history(seed, *, forks=True, removals=True, steps=None):
             record(made, number)
         if draw.random() < 0.15:
             made.earlier.append(reduce(draw.choice([*made.devices.values()]).entries()))
+    if made.has_forks:
+        _fork_in_forks(random.Random(f"nested {seed}"), made)
     return made
+
+
+def _fork_in_forks(draw, made):
+    """Each of some entries has two kids, and one of them goes on; now and then it names another branch or log."""
+    number = _any(draw, made)
+    key = Ed25519Key(made.seeds[number])
+    known = made.entries()
+    prev = draw.choice([each for each in known if each.log == key.public])
+    for level in range(draw.choice([0, 0, 1, 3, 8])):
+        named = [each for each in draw.sample(known, min(2, len(known))) if draw.random() < 0.5]
+        named = [each for each in named if each.record_id != prev.record_id]
+        clock = 1 + max(each.lamport for each in [prev, *named])
+        kids = [
+            sign_entry(
+                key, "msg", b"%d %d" % (level, kid), group=prev.group, seq=prev.seq + 1, lamport=clock,
+                utc=made.utc, prev=prev.record_id, deps=[each.record_id for each in named],
+            )
+            for kid in range(2)
+        ]  # fmt: skip
+        made.forced |= {each.record_id: each for each in kids}
+        known += kids
+        prev = draw.choice(kids)
 
 
 def in_parts(entries):

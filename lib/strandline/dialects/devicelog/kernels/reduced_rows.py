@@ -153,8 +153,9 @@ def _entry(state: State, index: int) -> Row:
 
 
 def _bounds(state: State, bounds: Mapping[int, int] | None) -> list[Row] | None:
-    named = ((state.graph.name(branch), seq) for branch, seq in (bounds or {}).items())
-    return None if bounds is None else bounds_row(named)
+    if bounds is None or len(bounds) > MAX_BOUNDS:
+        return None
+    return bounds_row((state.graph.name(branch), seq) for branch, seq in bounds.items())
 
 
 def bounds_row(named: Iterable[tuple[bytes, int]]) -> list[Row] | None:

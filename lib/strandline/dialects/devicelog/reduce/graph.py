@@ -1,7 +1,7 @@
 """Entries of one group as a graph: branches, and the past of an entry as a bound per branch.
 
 A branch is a path inside one log: it goes on with the kid of least id, and every other kid starts a branch of its own.
-So a past, also one with forks in it, is a greatest seq per branch.
+So a past, also one with forks in it, is a greatest seq per branch; pasts share what is equal in them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from strandline.dialects.devicelog.reduce.bounds import NOTHING_BEFORE, Bounds
 from strandline.dialects.devicelog.reduce.branches import NONE, Branch, key_of
 from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStatement
 
@@ -33,7 +34,7 @@ class Graph:
         self.places: dict[tuple[int, bytes], int] = {}
         self.forks: dict[int, set[int]] = {}
         self.gaps: dict[bytes, int] = {}
-        self._bases: list[dict[int, int] | None] = []
+        self._bases: list[Bounds | None] = []
         self._heirs = heirs or {}
 
     def add(self, header: Header) -> int:
@@ -46,11 +47,9 @@ class Graph:
             raise ValueError("the entries are of two groups")
         index, prev = len(self.entries), self._previous(header)
         number, base = self._placed(header, prev)
-        deps = sorted({self._known(each) for each in header.deps}, reverse=True)
-        if deps and prev != NONE and self.branch[prev] == number:
-            base = dict(base)
-        for dep in deps:
-            self.join(base, dep, number)
+        for dep in sorted({self._known(each) for each in header.deps}, reverse=True):
+            if self.branch[dep] != number:
+                base = self.join(base, dep)
         self.entries.append(header)
         self.index[header.record_id] = index
         self.branch.append(number)
@@ -87,8 +86,8 @@ class Graph:
             return NONE
         return prev
 
-    def _placed(self, header: Header, prev: int) -> tuple[int, dict[int, int]]:
-        """Return the branch of a new entry, and the bounds of its prev's past, which same branches share."""
+    def _placed(self, header: Header, prev: int) -> tuple[int, Bounds]:
+        """Return the branch of a new entry, and the bounds of its prev's past in other branches."""
         if prev != NONE:
             number = self.branch[prev]
             heir = self._heirs.get(self.entries[prev].record_id, header.record_id)
@@ -99,21 +98,16 @@ class Graph:
         self.branches.append(Branch(header.log, prev, root))
         self.logs.setdefault(header.log, []).append(started)
         if prev == NONE:
-            return started, {}
+            return started, NOTHING_BEFORE
         self.forks.setdefault(prev, set()).add(started)
-        return started, self.past(prev)
+        return started, self._base(prev).having(self.branch[prev], self.entries[prev].seq)
 
-    def join(self, base: dict[int, int], dep: int, number: int = NONE) -> None:
-        """Add the past of an entry to bounds, unless they hold it, or it is before the end of branch `number`."""
-        branch, seq = self.branch[dep], self.entries[dep].seq
-        if branch == number or base.get(branch, NONE) >= seq:
-            return
-        for each, bound in self._base(dep).items():
-            if bound > base.get(each, NONE):
-                base[each] = bound
-        base[branch] = seq
+    def join(self, bounds: Bounds, index: int) -> Bounds:
+        """Return bounds, and the past of an entry."""
+        branch, seq = self.branch[index], self.entries[index].seq
+        return bounds if bounds.get(branch) >= seq else bounds.joined(self._base(index)).having(branch, seq)
 
-    def _base(self, index: int) -> dict[int, int]:
+    def _base(self, index: int) -> Bounds:
         base = self._bases[index]
         if base is None:
             raise ValueError("the past of this entry is not kept")
@@ -125,14 +119,14 @@ class Graph:
 
     def past(self, index: int) -> dict[int, int]:
         """Return the past of an entry: its greatest seq by branch, itself included."""
-        return self._base(index) | {self.branch[index]: self.entries[index].seq}
+        return dict(self._base(index).items()) | {self.branch[index]: self.entries[index].seq}
 
     def reaches(self, index: int, other: int) -> bool:
         """Return whether `other` is in the past of an entry."""
         branch, seq = self.branch[other], self.entries[other].seq
         if branch == self.branch[index]:
             return seq <= self.entries[index].seq
-        return seq <= self._base(index).get(branch, NONE)
+        return seq <= self._base(index).get(branch)
 
     def holds(self, bounds: Mapping[int, int], index: int) -> bool:
         """Return whether an entry is within bounds."""
@@ -175,9 +169,9 @@ class Graph:
             return removal.last_id != header.prev
         base = self._base(index)
         if removal.last_id is None:
-            return not base.keys().isdisjoint(set(self.logs.get(removal.log, ())))
+            return any(base.get(each) != NONE for each in self.logs.get(removal.log, ()))
         last = self.index.get(removal.last_id)
         if last is None or not self.reaches(index, last):
             return True
-        goes_on = base.get(self.branch[last], NONE) > self.entries[last].seq
-        return goes_on or not base.keys().isdisjoint(self.forks.get(last, set()))
+        goes_on = base.get(self.branch[last]) > self.entries[last].seq
+        return goes_on or any(base.get(each) != NONE for each in self.forks.get(last, ()))

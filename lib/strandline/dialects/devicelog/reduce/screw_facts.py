@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from strandline.dialects.devicelog.reduce.bounds import NOTHING_BEFORE
 from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.types import ScrewStatement
@@ -44,10 +45,10 @@ def screw_facts(graph: Graph, index: int) -> ScrewFacts:
     fits = sum(each in newest for each in screw.from_heads) == 1
     if not fits or any(each in (NONE, index) or not graph.reaches(index, each) for each in heads):
         return ScrewFacts(index, None, _packed(after))
-    before: dict[int, int] = {}
+    before = NOTHING_BEFORE
     for head in sorted(heads, reverse=True):
-        graph.join(before, head)
-    return ScrewFacts(index, _packed(before), _packed(after))
+        before = graph.join(before, head)
+    return ScrewFacts(index, _packed(dict(before.items())), _packed(after))
 
 
 def _packed(bounds: Mapping[int, int]) -> array[int]:

@@ -13,7 +13,8 @@ from strandline.dialects.devicelog.reduce.membership.settle import settle
 from strandline.dialects.devicelog.types import KeyStatement, RemoveStatement
 
 _MOST: Final = 256
-"""Memberships that are kept: screws that follow one another mostly share them."""
+_MOST_BRANCHES: Final = 2**18
+"""Memberships that are kept, and the branches in them: screws that follow one another mostly share them."""
 
 
 class Memberships:
@@ -26,6 +27,7 @@ class Memberships:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._found: dict[frozenset[tuple[int, int]], Membership] = {}
+        self._branches = 0
         self._deciding = _deciding(graph)
 
     def of(self, bounds: Mapping[int, int]) -> Membership:
@@ -34,13 +36,20 @@ class Memberships:
         signature = frozenset(counts.items())
         found = self._found.get(signature)
         if found is None:
-            if len(self._found) == _MOST:
-                del self._found[next(iter(self._found))]
+            self._forget(len(signature))
             deciding = (
                 index for number, count in counts.items() for index in self._deciding[number].first(count)
             )
             found = self._found[signature] = settle(self._graph, Past(bounds.keys(), deciding))
         return found
+
+    def _forget(self, branches: int) -> None:
+        """Make room for a membership, by those that were found first."""
+        self._branches += branches
+        while self._found and (len(self._found) >= _MOST or self._branches > _MOST_BRANCHES):
+            first = next(iter(self._found))
+            self._branches -= len(first)
+            del self._found[first]
 
 
 class _Entries:

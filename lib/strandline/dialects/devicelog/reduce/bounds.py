@@ -1,0 +1,90 @@
+"""Bounds: a greatest seq by branch, as a tree that never changes. Trees that are made of others share their parts.
+
+So a past costs the parts in which it differs from those that it is made of, not its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Final, TypeAlias
+
+from strandline.dialects.devicelog.reduce.branches import NONE
+
+_BITS: Final = 5
+_WIDTH: Final = 1 << _BITS
+
+_Node: TypeAlias = tuple[Any, ...]
+"""At height 0 the seqs of up to 32 branches, NONE where there is none; above that up to 32 nodes. Ends are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A greatest seq by branch number."""
+
+    root: _Node = ()
+    height: int = 0
+
+    def get(self, branch: int) -> int:
+        """Return the greatest seq of a branch, or NONE."""
+        node, shift = self.root, self.height * _BITS
+        place = branch >> shift
+        while place < len(node):
+            if not shift:
+                seq: int = node[place]
+                return seq
+            node, shift = node[place], shift - _BITS
+            place = branch >> shift & _WIDTH - 1
+        return NONE
+
+    def joined(self, other: Bounds) -> Bounds:
+        """Return the greater seq of each branch."""
+        height = max(self.height, other.height)
+        own = _raised(self, height)
+        root = _joined(own, _raised(other, height), height)
+        return self if root is own else Bounds(root, height)
+
+    def having(self, branch: int, seq: int) -> Bounds:
+        """Return these bounds, and entries of a branch up to `seq`."""
+        height = 0
+        node: _Node = (*repeat(NONE, branch % _WIDTH), seq)
+        while branch := branch >> _BITS:
+            height, node = height + 1, (*repeat((), branch % _WIDTH), node)
+        return self.joined(Bounds(node, height))
+
+    def items(self) -> Iterator[tuple[int, int]]:
+        """Yield each branch with its seq, ascending."""
+        return _items(self.root, self.height, 0)
+
+
+def _raised(bounds: Bounds, height: int) -> _Node:
+    root = bounds.root
+    for _ in range(height - bounds.height):
+        root = (root,)
+    return root
+
+
+def _joined(one: _Node, other: _Node, height: int) -> _Node:
+    """Return what holds both, which is one of them if that is enough: then nothing is copied."""
+    if one is other or not other:
+        return one
+    if not one:
+        return other
+    if height:
+        parts = tuple(_joined(*both, height - 1) for both in zip(one, other, strict=False))
+    else:
+        parts = tuple([max(b, a) for a, b in zip(one, other, strict=False)])
+    found = (*parts, *one[len(parts) :], *other[len(parts) :])
+    return one if found == one else other if found == other else found
+
+
+def _items(node: _Node, height: int, first: int) -> Iterator[tuple[int, int]]:
+    for place, each in enumerate(node, first * _WIDTH):
+        if height:
+            yield from _items(each, height - 1, place)
+        elif each != NONE:
+            yield place, each
+
+
+NOTHING_BEFORE: Final = Bounds()

@@ -44,7 +44,7 @@ class Writer:
         tip = max(((charge.nonce, body) for charge, body in rows), default=None)
         slots = {charge.slot for charge, _ in rows} | self.model.foreign
         times = {charge.time for charge, _ in rows}
-        return BudgetReading(KEY, budget, tip, times.__contains__, slots.__contains__)
+        return BudgetReading(KEY, budget, tip, times.__contains__, slots.intersection)
 
     def prepare(self, charge):
         self.signed += 1

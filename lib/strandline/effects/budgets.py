@@ -18,7 +18,7 @@ from strandline.dialects.aura.reduce import parse_state
 from strandline.dialects.aura.reduce.contexts import FlowKey, effective_limit
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.authored import fact_rows
-from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_of, has_order, has_request
+from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_of, has_request, taken_orders
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
 from strandline.dialects.aura.spark.reduction import authority_states
 from strandline.dialects.aura.spark.tables import FACTS
@@ -91,7 +91,7 @@ class DeltaBudget:
             FlowBudget(limit, flow.spent, key.epoch),
             flow.tip,
             partial(has_request, facts, key.src, jobs=self._jobs),
-            partial(has_order, facts, jobs=self._jobs),
+            partial(taken_orders, facts, jobs=self._jobs),
         )
 
     def prepare(self, charge: PlannedCharge) -> Fact:

@@ -13,17 +13,13 @@ from pyspark.sql import functions as F
 from strandline.cli.invocation import Invocation, Options
 from strandline.core.errors import NamespaceMismatch
 from strandline.dialects import dialect
-from strandline.dialects.aura.author import relational
-from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update
+from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update, update_facts
 from strandline.dialects.aura.author.charges import (
     ROUNDS,
-    BudgetReading,
     ConcurrentUpdate,
     FlowBudget,
-    PlannedCharge,
     WriteConflict,
     charging,
-    planned_charge,
 )
 from strandline.dialects.aura.author.journals import Merged, merge_facts, refine_caps
 from strandline.dialects.aura.codec import stored_fact
@@ -140,8 +136,8 @@ class JournalEffects:
         """Charge the budget of the authority to a peer; the check of the limit and the write are one step.
 
         A repeat with an equal `request_id` finds its charge. Between lakes a limit cannot hold: they find out later.
-        Raises: ValueError (the cost is no 32-bit number), BudgetExceeded, ChainFull, ConcurrentUpdate, NoSigner,
-            StaleState, AttestationRefused, UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
+        Raises: ValueError (the cost is no 32-bit number), BudgetExceeded, ChainFull, ConcurrentUpdate, SlotsTaken,
+            NoSigner, StaleState, AttestationRefused, UnknownContext, NotAMember, AuthorityUnknown, CarryDamaged.
         """
         self._check_signer()
 
@@ -172,7 +168,7 @@ class JournalEffects:
                 if found == BudgetUpdate(None, ()):
                     return reading.budget
                 try:
-                    if lake.insert(_updates(lake, context, reading, found)):
+                    if lake.insert(update_facts(lake, context, reading, found)):
                         run.faults.reach("effects.committed")
                         return lake.read().budget
                 except WriteConflict:
@@ -229,31 +225,3 @@ class JournalEffects:
         for name, value in equal.items():
             rows = rows.where(F.col(name) == value)
         return [stored_fact(bytes(row["fact_cbor"])) for row in rows.select("fact_cbor").collect()]
-
-
-def _updates(
-    lake: DeltaBudget, context: Namespace, reading: BudgetReading, update: BudgetUpdate
-) -> list[Fact]:
-    """Return the signed facts of an update: a limit, then charges, one after the other; the first has the slot."""
-    facts: list[Fact] = []
-    key, tip = reading.key, reading.tip
-    if update.limit is not None:
-        slot = planned_charge(reading, context, 0, None).slot
-        members = {
-            "context": context.id, "src": key.src, "dst": key.dst, "epoch": key.epoch, "limit": update.limit
-        }  # fmt: skip
-        limit = relational(context, "FlowLimit", members, order=slot, timestamp={"OrderClock": slot})
-        facts.append(lake.signed(limit))
-    taken = {fact.order for fact in facts}
-    for cost in update.costs:
-        here = BudgetReading(
-            key,
-            reading.budget,
-            tip,
-            reading.is_requested,
-            lambda slot: slot in taken or reading.is_taken(slot),
-        )
-        charge: PlannedCharge = planned_charge(here, context, cost, None)
-        facts.append(lake.prepare(charge))
-        tip = (charge.nonce, facts[-1].body_id)
-    return facts

@@ -1,20 +1,26 @@
 """Charges and refinements as calls: the typed errors, the slot, and journals that stay as they were."""
 
+from dataclasses import replace
+
 import pytest
 
 from strandline.core.errors import NamespaceMismatch, UsageError
-from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update
+from strandline.dialects.aura.author.budget_updates import BudgetUpdate, budget_update, update_facts
 from strandline.dialects.aura.author.charges import (
     ROUNDS,
+    SLOT_BATCHES,
     BudgetExceeded,
     BudgetReading,
     ChainFull,
     ConcurrentUpdate,
     FlowBudget,
+    SlotsTaken,
     WriteConflict,
     charge_slot,
     charging,
+    planned_charge,
 )
+from strandline.dialects.aura.author.facts import relational
 from strandline.dialects.aura.author.journals import (
     NotARefinement,
     PermissionDenied,
@@ -56,8 +62,10 @@ def test_a_charge_above_the_limit_writes_nothing():
 def test_a_full_chain_takes_no_charge():
     class Full(Writer):
         def read(self):
-            never = frozenset().__contains__
-            return BudgetReading(KEY, FlowBudget(10, 0, 1), (2**64 - 1, b32(1)), never, never)
+            nothing = frozenset()
+            return BudgetReading(
+                KEY, FlowBudget(10, 0, 1), (2**64 - 1, b32(1)), nothing.__contains__, nothing.intersection
+            )
 
     model = Model(10)
     with pytest.raises(ChainFull) as refused:
@@ -71,6 +79,69 @@ def test_a_slot_that_another_fact_holds_is_passed_by():
     model.foreign = {charge_slot(SPACE, KEY, 0, bytes(32), attempt) for attempt in (0, 1)}
     finished(charging(Writer(model, 0), SPACE, 1))
     assert model.rows[0][0].slot == charge_slot(SPACE, KEY, 0, bytes(32), 2)
+
+
+class Asked(Writer):
+    """A writer that counts the queries for slots."""
+
+    def __init__(self, model):
+        super().__init__(model, 0)
+        self.asked = []
+
+    def read(self):
+        reading = super().read()
+        return replace(reading, taken=lambda slots: self.asked.append(len(slots)) or reading.taken(slots))
+
+
+class Unsigned:
+    """Facts as they are, in the place of signed ones."""
+
+    def prepare(self, charge):
+        return self.signed(
+            relational(
+                SPACE, "FlowCharge",
+                {"context": SPACE.id, "src": KEY.src, "dst": KEY.dst, "epoch": KEY.epoch, "cost": charge.cost,
+                 "nonce": charge.nonce, "prev": charge.prev},
+                order=charge.slot, timestamp={"OrderClock": charge.time},
+            )
+        )  # fmt: skip
+
+    def signed(self, fact):
+        return fact
+
+
+def first_slots(count):
+    return {charge_slot(SPACE, KEY, 0, bytes(32), attempt) for attempt in range(count)}
+
+
+def test_slots_that_facts_hold_are_passed_by_in_few_queries_and_at_last_the_charge_gives_up():
+    most = sum(SLOT_BATCHES)
+    for held, queries in ((0, 1), (1, 2), (64, 2), (65, 3), (most - 1, 3), (most, 3)):
+        writer = Asked(Model(10, foreign=first_slots(held)))
+        if held < most:
+            assert planned_charge(writer.read(), SPACE, 1, None).slot in first_slots(held + 1) - first_slots(
+                held
+            )
+        else:
+            with pytest.raises(SlotsTaken) as refused:
+                list(charging(writer, SPACE, 1))
+            assert (refused.value.code, writer.model.rows) == ("SLOTS_TAKEN", [])
+            assert isinstance(refused.value, ConcurrentUpdate)
+        assert writer.asked == list(SLOT_BATCHES[:queries])
+
+
+@pytest.mark.parametrize(("limit", "queries"), [(None, [1]), (5, [1, 1, 64])])
+def test_an_update_of_many_charges_asks_for_the_slots_of_one_tip_alone(limit, queries):
+    writer = Asked(Model(10))
+    facts = update_facts(Unsigned(), SPACE, writer.read(), BudgetUpdate(limit, (3,) * 1_000))
+    assert writer.asked == queries
+    orders = [fact.order for fact in facts]
+    assert len({*orders}) == len(facts) == 1_000 + (limit is not None)
+    assert {*orders[: 1 + (limit is not None)]} == first_slots(1 + (limit is not None))
+    charges = [fact.content for fact in facts if fact.variant == "FlowCharge"]
+    bodies = [fact.body_id for fact in facts if fact.variant == "FlowCharge"]
+    assert [each["nonce"] for each in charges] == list(range(1_000))
+    assert [each["prev"] for each in charges] == [bytes(32), *bodies[:-1]]
 
 
 def test_a_charge_gives_up_when_others_win_every_round():

@@ -1,11 +1,13 @@
 """Setting a flow budget to wanted values, as facts: what is spent only grows, and a limit only shrinks."""
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
 from strandline.core.errors import UsageError
-from strandline.dialects.aura.author.charges import FlowBudget
+from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, PlannedCharge, planned_charge
+from strandline.dialects.aura.author.facts import relational
 from strandline.dialects.aura.reduce.contexts.flows import MAX_COST
+from strandline.dialects.aura.types import Fact, Namespace
 
 MAX_CHARGES: Final = 1_000
 """Charges that one update writes at most."""
@@ -71,3 +73,42 @@ def budget_update(current: FlowBudget, wanted: FlowBudget) -> BudgetUpdate:
         raise ValueError(f"an update writes at most {MAX_CHARGES} charges of at most {MAX_COST}")
     costs = (MAX_COST,) * whole + ((rest,) if rest else ())
     return BudgetUpdate(wanted.limit if wanted.limit < current.limit else None, costs)
+
+
+class FactSigner(Protocol):
+    """What attests the facts of an update."""
+
+    def prepare(self, charge: PlannedCharge) -> Fact:
+        """Sign a charge."""
+
+    def signed(self, fact: Fact) -> Fact:
+        """Sign a fact."""
+
+
+def update_facts(
+    signer: FactSigner, context: Namespace, reading: BudgetReading, update: BudgetUpdate
+) -> list[Fact]:
+    """Return the signed facts of an update: a limit, then charges, one after the other.
+
+    The first has the slot of the tip. Charges after the first follow new tips, so no slot of theirs is asked for.
+
+    Raises:
+        ChainFull, SlotsTaken: as `planned_charge`.
+    """
+    facts: list[Fact] = []
+    key = reading.key
+    if update.limit is not None:
+        slot = planned_charge(reading, context, 0, None).slot
+        members = {
+            "context": context.id, "src": key.src, "dst": key.dst, "epoch": key.epoch, "limit": update.limit
+        }  # fmt: skip
+        limit = relational(context, "FlowLimit", members, order=slot, timestamp={"OrderClock": slot})
+        facts.append(signer.signed(limit))
+        here = replace(reading, taken=lambda slots: {*reading.taken(slots), slot})
+    else:
+        here = reading
+    for cost in update.costs:
+        charge = planned_charge(here, context, cost, None)
+        facts.append(signer.prepare(charge))
+        here = replace(reading, tip=(charge.nonce, facts[-1].body_id), taken=lambda _: frozenset())
+    return facts

@@ -4,7 +4,8 @@ Two writers that know one tip compute one order token, the slot, so at most one 
 the budget anew. A `ChargeLake` says how to read and write; nothing here knows of tables.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
@@ -16,6 +17,12 @@ from strandline.dialects.aura.types import ZERO, Namespace
 
 ROUNDS: Final = 10
 """How often a charge is tried before it gives up."""
+
+SLOT_BATCHES: Final = (1, 64, 4096)
+"""Slots that a charge asks for in one query, and in the next ones if all are taken.
+
+Slots are public functions of the tip, and any fact of the context may have one as its order token.
+"""
 
 Prepared = TypeVar("Prepared")
 
@@ -53,6 +60,19 @@ class ConcurrentUpdate(FaultError):  # noqa: N818 - the book's own word
         )
 
 
+class SlotsTaken(ConcurrentUpdate):
+    """Facts of the context hold every slot after the tip that was asked for."""
+
+    def __init__(self) -> None:
+        FaultError.__init__(
+            self,
+            "SLOTS_TAKEN",
+            f"Facts of the context hold the first {sum(SLOT_BATCHES):,} slots after the tip, so nothing was written.",
+            "Rotate the epoch of the sender: charges of the next epoch have other slots. "
+            "The facts with these order tokens name who attested them.",
+        )
+
+
 class WriteConflict(Exception):  # noqa: N818
     """Another writer committed since the lake was read."""
 
@@ -71,14 +91,14 @@ class BudgetReading:
     """A budget at one version of a lake.
 
     `tip` is the greatest (nonce, body id) of its charges, or None. `is_requested` says whether a charge with this time
-    token counts, `is_taken` whether any fact of the context has this order token.
+    token counts, `taken` which of these order tokens facts of the context have.
     """
 
     key: FlowKey
     budget: FlowBudget
     tip: tuple[int, bytes] | None
     is_requested: Callable[[bytes], bool]
-    is_taken: Callable[[bytes], bool]
+    taken: Callable[[Sequence[bytes]], AbstractSet[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +153,7 @@ def charging(
         BudgetExceeded: the limit would be passed.
         ChainFull: the last nonce is used.
         ConcurrentUpdate: other writers won each round.
+        SlotsTaken: facts hold the slots after the tip.
     """
     if not 0 <= cost <= MAX_COST:
         raise ValueError(f"a cost is a number from 0 to {MAX_COST}, not {cost}")
@@ -164,12 +185,24 @@ def planned_charge(
 
     Raises:
         ChainFull: the last nonce is used.
+        SlotsTaken: facts hold the first 4,161 slots; they were asked for in three queries.
     """
     key = reading.key
     if reading.tip is not None and reading.tip[0] >= MOST:
         raise ChainFull
     nonce, prev = (0, ZERO) if reading.tip is None else (reading.tip[0] + 1, reading.tip[1])
-    attempt = 0
-    while reading.is_taken(slot := charge_slot(namespace, key, nonce, prev, attempt)):
-        attempt += 1
+    slot = _free_slot(reading, namespace, nonce, prev)
     return PlannedCharge(key, cost, nonce, prev, slot, slot if token is None else token)
+
+
+def _free_slot(reading: BudgetReading, namespace: Namespace, nonce: int, prev: bytes) -> bytes:
+    first = 0
+    for count in SLOT_BATCHES:
+        attempts = range(first, first + count)
+        slots = [charge_slot(namespace, reading.key, nonce, prev, attempt) for attempt in attempts]
+        taken = reading.taken(slots)
+        free = next((slot for slot in slots if slot not in taken), None)
+        if free is not None:
+            return free
+        first += count
+    raise SlotsTaken

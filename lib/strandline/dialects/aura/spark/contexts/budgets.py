@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from strandline.contracts.quoting import in_list
 from strandline.dialect_api.ports import Jobs
 from strandline.dialects.aura.reduce.contexts import Cap, Flow, FlowKey
 from strandline.dialects.aura.spark.contexts.bodies import context_members, is_attested_by, parsed
@@ -50,9 +52,13 @@ def has_request(facts: DataFrame, src: bytes, token: bytes, jobs: Jobs) -> bool:
     return jobs.has_rows(charges.where((F.col("src") == _uuid(src)) & is_attested_by("src")))
 
 
-def has_order(facts: DataFrame, order: bytes, jobs: Jobs) -> bool:
-    """Return whether a fact has this order token."""
-    return jobs.has_rows(facts.where(F.col("order_token") == F.lit(order)).select("order_token"))
+def taken_orders(facts: DataFrame, orders: Sequence[bytes], jobs: Jobs) -> set[bytes]:
+    """Return which of these order tokens facts have, by one query."""
+    found = facts.where(in_list("order_token", orders)).select("order_token")
+    if len(orders) == 1:
+        return {*orders} if jobs.has_rows(found) else set()
+    rows = jobs.few(found.distinct(), len(orders))
+    return {bytes(row["order_token"]) for row in rows or ()}
 
 
 def _uuid(raw: bytes) -> Column:

@@ -1,10 +1,17 @@
 """Snapshots as facts: which are sound, which is in force, and what false ones cost."""
 
+import random
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
 import pytest
 
 from strandline.dialects.aura import author
 from strandline.dialects.aura.reduce import reduce_authority
-from strandline.dialects.aura.reduce.contexts import snapshots as judging
+from strandline.dialects.aura.reduce.contexts import snapshot_comparison, snapshots
+from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
+from strandline.dialects.aura.reduce.contexts.snapshot_states import StatePaths
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import PrunedHere
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
 from strandline.dialects.aura.types import RemoveLeaf
@@ -169,7 +176,8 @@ def test_only_64_false_snapshots_are_judged(monkeypatch):
         calls.append(1)
         return reduce_authority(*given)
 
-    monkeypatch.setattr(judging, "reduce_authority", counted)
+    for each in (snapshots, snapshot_comparison):
+        monkeypatch.setattr(each, "reduce_authority", counted)
     many = [
         snapshot(0x40 + number, "Kp", sequence=100 + number, state_hash=b32(number)) for number in range(100)
     ]
@@ -235,3 +243,88 @@ def test_after_facts_were_pruned_verdicts_stay_and_new_snapshots_are_unchecked()
     assert judged(good, false, late, told=told)[0] == ["in_force", "unsound", "unchecked"]
     # What is unjudged before is checked no more afterwards, and a pair that names nothing waits as before.
     assert judged(good, waiting, told={good.fact_id: "unjudged"})[0] == ["unchecked", "waiting"]
+
+
+def calls_of(function, *given, **more):
+    """What a function returns, and how many calls it made, of functions of C, too."""
+    counts = Counter()
+    sys.setprofile(lambda frame, event, argument: counts.update([event]))
+    try:
+        found = function(*given, **more)
+    finally:
+        sys.setprofile(None)
+    return found, counts["call"] + counts["c_call"]
+
+
+@pytest.mark.parametrize("first", ["false", "sound"])
+def test_a_chain_of_snapshots_takes_linear_time_whatever_its_first_one_is_worth(first):
+    genesis = named_facts()["g"]
+    right = reduced([genesis]).state_hash
+
+    def judged(length):
+        chain = [of_context(0x70, 1, bytes(32) if first == "false" else right, [genesis])]
+        for sequence in range(2, length + 1):
+            chain.append(of_context(0x70, sequence, right, [chain[-1]]))
+        found, calls = calls_of(judge_snapshots, NAMESPACE, [genesis, *chain], chains())
+        assert list(found.covered.values()) == [1] * length
+        last = {"false": "unsound", "sound": "in_force"}[first]
+        assert [found.statuses[each.fact_id] for each in chain[1:]] == [
+            *["unsound" if first == "false" else "older"] * (length - 2), last
+        ]  # fmt: skip
+        return calls
+
+    assert judged(200) < 5 * judged(50)
+
+
+def test_snapshots_are_placed_after_relied_states_without_a_walk_for_each():
+    many = [snapshot(0x40 + number, "Kp", sequence=100 + number) for number in range(90)]
+    every = [*FACTS.values(), *many]
+    relied = [states()[name].commitment for name in ("A1", "Rp", "Kp")]
+    found, calls = calls_of(judge_snapshots, U, every, relied=relied)
+    plain, least = calls_of(judge_snapshots, U, every)
+    assert found.statuses == plain.statuses
+    assert calls - least < 10 * len(many)
+
+
+def test_what_snapshots_cover_is_the_union_of_what_they_name():
+    draw = random.Random("covers")
+    for _ in range(200):
+        held = {bytes([1, number]): Named(bytes([1, number]), "Relational") for number in range(30)}
+        pruned = frozenset(draw.sample([*held, bytes([9]), bytes([8])], draw.choice([0, 3])))
+        covers, naive = Covers(held, pruned), {}
+        for number in range(20):
+            names = draw.sample([*held, bytes([9]), bytes([7])], draw.randrange(9))
+            made = Named(
+                bytes([2, number]), "Snapshot", {"superseded_facts": [(b"", each) for each in names]}
+            )
+            naive[made.fact_id] = {
+                each for each in names if each not in naive and (each in held or each in pruned)
+            }
+            naive[made.fact_id] |= {each for name in names if name in naive for each in naive[name]}
+            covers.add(made)
+            held[made.fact_id] = made
+        for id_, covered in naive.items():
+            assert covers.count(id_) == len(covered)
+            assert covers.has_pruned(id_) == bool(covered & pruned)
+            assert {each.fact_id for each in covers.facts(id_)} == covered - pruned
+
+
+class Named(SimpleNamespace):
+    """A fact that has an id, a kind and a content alone."""
+
+    def __init__(self, fact_id, kind, content=None):
+        super().__init__(fact_id=fact_id, kind=kind, content=content)
+
+
+def test_states_after_others_are_those_whose_walk_back_meets_them_all():
+    draw = random.Random("states")
+    for _ in range(300):
+        names = [bytes([number]) * 32 for number in range(12)]
+        ops = []
+        for place, name in enumerate(names[1:], start=1):
+            parent = draw.choice(names[: draw.choice([place, place, 12])])
+            ops.append(SimpleNamespace(new_commitment=name, parent_commitment=parent, height=place))
+        paths = StatePaths(ops)
+        wanted = {*draw.sample(names, draw.choice([1, 1, 2, 3]))}
+        expected = {name for name in names if wanted <= {*paths.before(name)}}
+        assert paths.after(wanted) == expected

@@ -1,6 +1,6 @@
 """What judging the Snapshot facts of a namespace gives, and what a lake remembers of it after a collection."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -8,6 +8,21 @@ from strandline.dialects.aura.types import Fact
 from strandline.dialects.aura.verify import PlacedOp, PrunedOps, State
 
 SnapshotStatus: TypeAlias = Literal["unjudged", "waiting", "unchecked", "unsound", "older", "in_force"]
+
+
+_Verdict: TypeAlias = Literal["waiting", "unchecked", "unsound", "sound"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A judged snapshot, and of an authority the state that a sound one proves."""
+
+    verdict: _Verdict
+    state: State | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        return self.verdict == "sound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +40,20 @@ class PrunedHere:
         """Return held operations, and the skeletons of pruned ones."""
         return [*operations, *(() if self.operations is None else self.operations.skeletons)]
 
-    def lets_reduce(self, covered: Collection[bytes], base: State | None, before: Iterable[bytes]) -> bool:
-        """Return whether facts with these pruned ones among them reduce to what they did before.
+    @property
+    def carried(self) -> frozenset[bytes]:
+        """The state that the pruned operations of an authority lead to, if any went."""
+        return frozenset() if self.operations is None else frozenset([self.operations.state.commitment])
+
+    def lets_reduce(self, covers_pruned: bool, has_settled: bool) -> bool:
+        """Return whether covered facts reduce to what they did before any were pruned.
 
         Of a context they do not. Of an authority they do from a base that the carried state leads to: no pruned
-        operation follows that. `before` are the base and the states before it.
+        operation follows that. `has_settled`: there is a base at the carried state or after it.
         """
         if self.operations is None:
             return not self.fact_ids
-        return not covered or (base is not None and self.operations.state.commitment in before)
+        return not covers_pruned or has_settled
 
     def judged_before(self, snapshot: bytes) -> Literal["sound", "unsound"] | None:
         """Return the verdict on a snapshot that stays as it was before facts were pruned, or None."""

@@ -1,0 +1,45 @@
+"""A snapshot beside what the facts that it covers reduce to."""
+
+from collections.abc import Iterable, Mapping
+
+from strandline.dialects.aura.reduce.authority import reduce_authority
+from strandline.dialects.aura.reduce.base import base_commitment
+from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
+from strandline.dialects.aura.reduce.contexts.state import reduce_context
+from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.verify import State
+
+
+class Comparison:
+    """Compares the state hash and the attestation of snapshots with what facts reduce to."""
+
+    def __init__(
+        self, namespace: Namespace, facts: Iterable[Fact], chains: Mapping[bytes, AuthorityChain]
+    ) -> None:
+        self._namespace, self._chains = namespace, chains
+        self._genesis: list[Fact] = []
+        self._copies: dict[bytes, list[Fact]] = {}
+        for fact in facts:
+            if fact.variant == "ContextGenesis":
+                self._genesis.append(fact)
+            if fact.kind == "Snapshot":
+                self._copies.setdefault(fact.body_id, []).append(fact)
+
+    def of(self, snapshot: Fact, covered: list[Fact], base: State | None) -> tuple[bool, State | None]:
+        """Return whether a snapshot is sound, and of an authority the state that the covered facts reduce to."""
+        stated = snapshot.content["state_hash"]
+        if self._namespace.kind == "authority":
+            authority = reduce_authority(self._namespace, covered, base)
+            is_tip = authority.state.commitment == base_commitment(snapshot)
+            return authority.state_hash == stated and is_tip, authority.state
+        if not self._is_met(snapshot):
+            return False, None
+        context = reduce_context(self._namespace, [*self._genesis, *covered], self._chains)
+        return context.state_hash == stated, None
+
+    def _is_met(self, snapshot: Fact) -> bool:
+        return any(
+            each.authority in self._chains and each.commitment in self._chains[each.authority].states
+            for fact in self._copies[snapshot.body_id]
+            for each in fact.attest
+        )

@@ -12,6 +12,7 @@ from strandline.dialects.aura.reduce import Journal
 from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import EMPTY
 from strandline.effects import JournalEffects
+from strandline.effects.known import named_states, own_history
 from strandline.pipelines.faults import Faults
 from support.aura_cases import K2, K3, V_ID, U, after, b32, facts, other_authority
 from support.context_cases import of_context
@@ -99,6 +100,12 @@ def test_journals_are_read_merged_refined_and_written(lake):
     assert (target.journal.facts, target.caps) == (tuple(sorted((GENESIS, LIMIT), key=lambda f: f.order)), {})
     merged = ours.merge_facts(Journal(CONTEXT), delta)
     assert set(merged.journal.facts) == {refinement}
+    # Of authorities only the states are read that a fact names.
+    store = ours._store(ours._context)
+    found = named_states(store, store.version("aura_fact"), delta.facts)
+    assert set(found) == {(V_ID, V0)}
+    assert named_states(store, store.version("aura_fact"), [GENESIS]) == {}
+    assert own_history(store, store.version("aura_fact"), delta) == [GENESIS]
     unknown = of_context("Generic", 0x22, "u", namespace=CONTEXT, binding_type="note", binding_data=b"")
     assert set(ours.merge_facts(target.journal, Journal(CONTEXT, [unknown])).deferred) == {unknown.fact_id}
     refined = ours.refine_caps(target.journal, delta)

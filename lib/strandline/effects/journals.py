@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pyspark.sql import functions as F
-
 from strandline.cli.invocation import Invocation, Options
 from strandline.core.errors import NamespaceMismatch
 from strandline.dialects import dialect
@@ -29,6 +27,7 @@ from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import DIALECT, Fact, Namespace
 from strandline.effects.budgets import AttestBody, DeltaBudget
 from strandline.effects.errors import NoSigner
+from strandline.effects.known import named_states, own_history
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines import ingest
 from strandline.pipelines.run_context import RunContext
@@ -87,14 +86,20 @@ class JournalEffects:
 
         Raises: NamespaceMismatch.
         """
-        return merge_facts(target, delta, self._known(delta))
+        store = self._store(self._context)
+        version = store.version(FACTS)
+        states = named_states(store, version, delta.facts)
+        return merge_facts(target, delta, own_history(store, version, delta), states)
 
     def refine_caps(self, target: Journal, refinement: Journal) -> Journal:
         """Return target with refinements; writes nothing.  Raises: as `author.journals.refine_caps`."""
         return refine_caps(target, refinement, {})
 
     def get_journal(self) -> LakeJournal:
-        """Return all accepted facts of the namespace, at one version."""
+        """Return all accepted facts of the namespace, at one version.
+
+        The driver holds them all, about 3 KB each: read a namespace of millions by SQL, or in parts by `export`.
+        """
         store = self._store(self._context)
         version = store.version(FACTS)
         facts = self._facts(store, version, self._namespace)
@@ -206,22 +211,6 @@ class JournalEffects:
         once = self._call.settings.merge.model_copy(update={"attempts": 1})
         return TableStore(self._spark, self._location, Retry(once), run_id=run.run_id)
 
-    def _known(self, delta: Journal) -> list[Fact]:
-        """Return the operations of the authorities that facts name, and the genesis of their context."""
-        store = self._store(self._context)
-        version = store.version(FACTS)
-        named = {Namespace("authority", each.authority) for fact in delta.facts for each in fact.attest}
-        named |= {
-            Namespace("authority", fact.content["authority_id"])
-            for fact in delta.facts
-            if fact.kind == "RendezvousReceipt"
-        }
-        found = self._facts(store, version, *named, kind="AttestedOp") if named else []
-        return [*found, *self._facts(store, version, delta.namespace, variant="ContextGenesis")]
-
-    def _facts(self, store: TableStore, version: int, *namespaces: Namespace, **equal: str) -> list[Fact]:
-        names = [each.text for each in namespaces]
-        rows = only_namespaces(store.read_version(FACTS, version), names, store.buckets)
-        for name, value in equal.items():
-            rows = rows.where(F.col(name) == value)
+    def _facts(self, store: TableStore, version: int, namespace: Namespace) -> list[Fact]:
+        rows = only_namespaces(store.read_version(FACTS, version), [namespace.text], store.buckets)
         return [stored_fact(bytes(row["fact_cbor"])) for row in rows.select("fact_cbor").collect()]

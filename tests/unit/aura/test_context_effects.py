@@ -29,6 +29,7 @@ from strandline.dialects.aura.author.journals import (
 )
 from strandline.dialects.aura.reduce import Journal
 from strandline.dialects.aura.reduce.contexts import FlowKey
+from strandline.dialects.aura.verify import admit
 from support.aura_cases import V_ID, U, b32, facts, other_authority, second_context
 from support.charge_model import KEY, SPACE, Model, Writer, finished
 from support.context_cases import NAMESPACE, chains, context_vectors
@@ -184,6 +185,8 @@ def test_a_merge_takes_what_is_admitted_and_names_the_rest():
     merged = merge_facts(target, Journal(NAMESPACE, [good, bad, waiting]), KNOWN)
     assert set(merged.journal.facts) == {G, good, waiting}
     assert [each.reasons for each in merged.rejected.values()] == [("CHARGE_EPOCH",)]
+    by_states = merge_facts(target, Journal(NAMESPACE, [good, bad, waiting]), [G], admit(KNOWN).states)
+    assert (by_states.journal, by_states.rejected) == (merged.journal, merged.rejected)
     alone = merge_facts(target, Journal(NAMESPACE, [good]))
     assert (set(alone.deferred), alone.journal) == ({good.fact_id}, target)
     with pytest.raises(NamespaceMismatch):

@@ -26,7 +26,14 @@ from strandline.dialects.aura.kernels.histories import (
     histories,
     pruned_paths,
 )
-from strandline.dialects.aura.kernels.judgement import FACT_FIELDS, JUDGED, fact_columns, judge
+from strandline.dialects.aura.kernels.judgement import (
+    FACT_FIELDS,
+    JUDGED,
+    authority_id,
+    fact_columns,
+    judge,
+    named_states,
+)
 from strandline.dialects.aura.kernels.packing import SEPARATORS, packed
 from strandline.dialects.aura.kernels.pruning import (
     CARRY_COLUMNS,
@@ -82,6 +89,7 @@ __all__ = [
     "VERDICT_SCHEMA",
     "admitted",
     "attested",
+    "authority_id",
     "bone_states",
     "carried_sums",
     "continued",
@@ -91,6 +99,7 @@ __all__ = [
     "histories",
     "judge",
     "judged_snapshots",
+    "named_states",
     "packed",
     "planned",
     "pruned_paths",

@@ -74,7 +74,7 @@ def judge(
         "namespace": fact.namespace.text,
         "reasons": list(reasons_of(findings)),
         "evidence": encode_evidence(evidence_of(findings)) if findings else None,
-        "named_states": list(_named_states(fact)),
+        "named_states": list(named_states(fact)),
         **fact_columns(fact),
     }
 
@@ -90,7 +90,8 @@ def authority_id(namespace: str) -> bytes:
     return UUID(namespace.partition(":")[2]).bytes
 
 
-def _named_states(fact: Fact) -> Iterator[dict[str, Any]]:
+def named_states(fact: Fact) -> Iterator[dict[str, Any]]:
+    """Yield the states whose group keys must have signed a fact."""
     for each in fact.attest:
         yield {"authority": authority_text(each.authority), "commitment": each.commitment}
     if fact.kind == "RendezvousReceipt":

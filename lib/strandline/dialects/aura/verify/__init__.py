@@ -11,7 +11,7 @@ from strandline.dialects.aura.verify.accepted import (
     attested_of,
 )
 from strandline.dialects.aura.verify.admission import Admission, admit
-from strandline.dialects.aura.verify.attestations import KnownState, judge_attested
+from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
 from strandline.dialects.aura.verify.authorities import admit_operations, judge_operations
 from strandline.dialects.aura.verify.checks import check_attested_op
 from strandline.dialects.aura.verify.commitments import state_commitment, state_commitment_input
@@ -40,6 +40,7 @@ __all__ = [
     "Draft",
     "Judgement",
     "KnownState",
+    "KnownStates",
     "OpSkeleton",
     "PlacedOp",
     "PrunedOps",

@@ -7,7 +7,7 @@ from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.types import ID_BYTES, Fact, Namespace
 from strandline.dialects.aura.verify.accepted import AcceptedOp, PrunedOps
-from strandline.dialects.aura.verify.attestations import KnownState, judge_attested
+from strandline.dialects.aura.verify.attestations import KnownState, KnownStates, judge_attested
 from strandline.dialects.aura.verify.authorities import admit_operations
 from strandline.dialects.aura.verify.rules import rule_findings
 from strandline.dialects.aura.verify.verdicts import ACCEPTED, deferred, pin_of, rejected
@@ -31,13 +31,16 @@ def admit(
     accepted: Iterable[Fact] = (),
     pins: Mapping[str, bytes] | None = None,
     pruned: Mapping[Namespace, PrunedOps] | None = None,
+    states: KnownStates | None = None,
 ) -> Admission:
     """Return the verdicts on facts of any namespaces, given the accepted ones, and pins and pruned ones by namespace.
+
+    `states` are known beside those that accepted operations made.
 
     A verdict depends on the fact, the facts that it descends from and the pins, of a genesis on the accepted one of its
     namespace; never on order. Facts wait only for facts of an earlier pass, so one call settles all that it can.
     """
-    found = Admission()
+    found = Admission(states=dict(states or {}))
     known = {fact.fact_id: fact for fact in accepted}
     fresh: dict[bytes, Fact] = {}
     for fact in candidates:

@@ -1,0 +1,56 @@
+"""What the facts of a journal are judged with: the states that they name, and the history of their namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from strandline.core.ids import bucket_of
+from strandline.dialects.aura import kernels
+from strandline.dialects.aura.codec import stored_fact
+from strandline.dialects.aura.reduce import Journal
+from strandline.dialects.aura.spark.known_states import GENESIS, known_states
+from strandline.dialects.aura.spark.retained_operations import pruned_operations
+from strandline.dialects.aura.spark.tables import FACTS
+from strandline.dialects.aura.types import Fact
+from strandline.dialects.aura.verify import KnownState
+from strandline.frames.namespaces import only_namespaces
+from strandline.pipelines.run_context import NoProgress
+from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.store import TableStore
+
+_NAMED = pa.schema([pa.field("authority", pa.string()), pa.field("commitment", pa.binary())])
+
+
+def named_states(
+    store: TableStore, version: int, facts: Iterable[Fact]
+) -> Mapping[tuple[bytes, bytes], KnownState]:
+    """Return the states that facts name and that accepted or pruned operations made, as `ingest` finds them."""
+    named = {tuple(each.values()) for fact in facts for each in kernels.named_states(fact)}
+    if not named:
+        return {}
+    rows = [dict(zip(_NAMED.names, each, strict=True)) for each in sorted(named)]
+    buckets = {bucket_of(row["authority"], store.buckets) for row in rows}
+    stored = store.read_version(FACTS, version)
+    pruned = pruned_operations(store, SparkJobs(NoProgress()))
+    states = known_states(None, stored, pruned, tuple(sorted(buckets)))
+    wanted = store.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_NAMED))
+    found = states.join(wanted, _NAMED.names, "left_semi").collect()
+    return {
+        (kernels.authority_id(row["authority"]), bytes(row["commitment"])): KnownState(
+            int(row["epoch"]), bytes(row["group_key"])
+        )
+        for row in found
+    }
+
+
+def own_history(store: TableStore, version: int, delta: Journal) -> list[Fact]:
+    """Return the accepted genesis of a context; the accepted operations of an authority, if the journal has some."""
+    kind = F.col("variant") == GENESIS
+    if any(fact.attested is not None for fact in delta.facts):
+        kind = F.col("kind") == "AttestedOp"
+    rows = only_namespaces(store.read_version(FACTS, version), [delta.namespace.text], store.buckets)
+    found = rows.where(kind).select("fact_cbor").collect()
+    return [stored_fact(bytes(row["fact_cbor"])) for row in found]

@@ -10,12 +10,12 @@ from strandline.dialects.aura.codec import to_json
 from strandline.dialects.aura.reduce.contexts import (
     AuthorityAsContext,
     Flow,
-    compat,
     reduce_context,
     row_hash,
 )
 from strandline.dialects.aura.reduce.contexts.flows import FlowKey, headroom
 from strandline.dialects.aura.verify import rule_findings
+from support import public_contexts
 from support.aura_cases import CHANNEL, V_ID, U, at, attested, b32, facts, second_context
 from support.context_cases import (
     NAMESPACE,
@@ -194,14 +194,14 @@ def published(number, variant, **content):
 
 
 def test_the_public_reducer():
-    assert compat.channels_hash({}).hex() == VECTORS["compat_empty"]
+    assert public_contexts.channels_hash({}).hex() == VECTORS["compat_empty"]
     checkpoint = {"chan_epoch": 0, "base_gen": 42, "ck_commitment": "07" * 32, "skip_window_override": 32}
     given = [
         published(1, "AmpChannelCheckpoint", **checkpoint),
         published(2, "AmpCommittedChannelEpochBump", parent_epoch=0, new_epoch=1),
     ]
-    found = compat.reduce_context({"facts": given})
-    assert compat.channels_hash(found).hex() == VECTORS["compat_channel"]
+    found = public_contexts.reduce_context({"facts": given})
+    assert public_contexts.channels_hash(found).hex() == VECTORS["compat_channel"]
     bumps = [
         published(
             3, "AmpProposedChannelEpochBump", parent_epoch=1, new_epoch=2, bump_id="0b" * 32, reason=reason
@@ -212,11 +212,11 @@ def test_the_public_reducer():
     odd = published(
         5, "AmpProposedChannelEpochBump", parent_epoch=1, new_epoch=9, bump_id="00" * 32, reason="Routine"
     )
-    [channel] = compat.reduce_context({"facts": [*given, *bumps, odd]}).values()
+    [channel] = public_contexts.reduce_context({"facts": [*given, *bumps, odd]}).values()
     assert channel.pending == (1, 2, b"\x0b" * 32, "ConfirmedCompromise")
     twice = [{**bumps[1], "order": "01" * 32}, *given]
-    assert compat.reduce_context({"facts": twice})[b"\x05" * 32].last == 0
+    assert public_contexts.reduce_context({"facts": twice})[b"\x05" * 32].last == 0
     windows = [published(6, "AmpChannelPolicy", skip_window=window) for window in (None, 7)]
     windows[1]["order"] = "07" * 32
-    [channel] = compat.reduce_context({"facts": windows}).values()
+    [channel] = public_contexts.reduce_context({"facts": windows}).values()
     assert (channel.window, channel.pending) == (7, None)

@@ -16,7 +16,6 @@ from strandline.dialects.aura.reduce import (
     TreeStateSummary,
     base_state,
     chain_of,
-    compat,
     forks,
     leaf_proof,
     parse_state,
@@ -29,6 +28,7 @@ from strandline.dialects.aura.reduce import (
 )
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace, Policy, RotateEpoch
 from strandline.dialects.aura.verify import EMPTY, admit
+from support import public_authorities
 from support.aura_attacks import CONTEXT, OTHER, flipped, leaf
 from support.aura_cases import (
     K1,
@@ -431,20 +431,26 @@ def test_the_public_reducer_gives_what_the_published_source_does():
         add(1), add(2), {"UpdatePolicy": {"threshold": 2}}, "RotateEpoch", {"RemoveLeaf": {"leaf_index": 0}},
         add(3, "Guardian"),
     )  # fmt: skip
-    assert compat.reduce_authority(document) == expected(0)
-    assert compat.reduce_authority({**document, "facts": document["facts"][::-1]}) == expected(0)
+    assert public_authorities.reduce_authority(document) == expected(0)
+    assert public_authorities.reduce_authority({**document, "facts": document["facts"][::-1]}) == expected(0)
     eight = public(*(add(number) for number in range(1, 9)))
-    assert compat.reduce_authority(eight) == compat.reduce_authority(eight, ties="all") == expected(1)
-    assert compat.reduce_authority(eight, blake3)[0] == 0
-    assert compat.reduce_authority(eight, blake3)[1] != expected(1)[1]
-    assert compat.reduce_authority(public({"RemoveLeaf": {"leaf_index": 0}}))[3] == 0
+    assert (
+        public_authorities.reduce_authority(eight)
+        == public_authorities.reduce_authority(eight, ties="all")
+        == expected(1)
+    )
+    assert public_authorities.reduce_authority(eight, blake3)[0] == 0
+    assert public_authorities.reduce_authority(eight, blake3)[1] != expected(1)[1]
+    assert public_authorities.reduce_authority(public({"RemoveLeaf": {"leaf_index": 0}}))[3] == 0
 
 
 def test_the_public_reducer_and_facts_with_one_order():
     tied = public(add(1), add(2), add(2), order="00" * 32)
     tied["facts"][2] = tied["facts"][1]
-    assert compat.reduce_authority(tied) == compat.reduce_authority(public(add(1)))
-    assert compat.reduce_authority(tied, ties="all")[3] == 2
+    assert public_authorities.reduce_authority(tied) == public_authorities.reduce_authority(public(add(1)))
+    assert public_authorities.reduce_authority(tied, ties="all")[3] == 2
     turned = {**tied, "facts": tied["facts"][::-1]}
-    assert compat.reduce_authority(turned, ties="all") == compat.reduce_authority(tied, ties="all")
-    assert compat.reduce_authority(turned) != compat.reduce_authority(tied)
+    assert public_authorities.reduce_authority(turned, ties="all") == public_authorities.reduce_authority(
+        tied, ties="all"
+    )
+    assert public_authorities.reduce_authority(turned) != public_authorities.reduce_authority(tied)

@@ -1,4 +1,4 @@
-"""The context reducer of the public implementation, for differential tests: nothing in this package uses it.
+"""The context reducer of the public implementation, for differential tests.
 
 It reads published journal documents of 2025, verifies nothing and takes every fact as met. Its channels differ from
 ours by design: a commit needs no consensus, and a routine bump becomes pending only with a window of 0 or 1.
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from strandline.dialects.aura.reduce.compat import octets
+from support.public_authorities import octets
 
 _DEFAULT_WINDOW: Final = 1024
 _REASONS: Final = ("Routine", "SuspiciousActivity", "ConfirmedCompromise")

@@ -1,4 +1,4 @@
-"""The account reducer of the public implementation, for differential tests: nothing in this package uses it.
+"""The account reducer of the public implementation, for differential tests.
 
 It reads published journal documents, verifies nothing, and gives other commitments than `reduce_authority`, by design.
 """

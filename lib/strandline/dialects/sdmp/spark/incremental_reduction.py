@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -49,9 +51,10 @@ def from_state(
         ),
         "stored counts",
     )
+    named = _named(grown, jobs)
     ends = journal_rows.as_tip(journal_rows.at_top(new_lines, grown.where("NOT is_forked")))
     forks = fork_counts = None
-    if jobs.has_rows(grown.where("is_forked")):
+    if named.has_forked:
         forked = grown.where("is_forked").select("namespace")
         its_lines = new_lines.join(forked, "namespace", "left_semi")
         candidates = _candidates(its_lines, old.join(forked, "namespace", "left_semi"), jobs)
@@ -62,7 +65,7 @@ def from_state(
     journals = (
         grown.join(journal_rows.tips(ends), "namespace")
         .join(journal_rows.leaf_arrays(ends), "namespace")
-        .join(_new_pairs(new_lines, old, buckets, tables, jobs, scope), "namespace", "left")
+        .join(_new_pairs(new_lines, named, buckets, tables, jobs, scope), "namespace", "left")
     )
     journals = with_forks(journals, fork_counts)
     return ReducedRows(
@@ -101,9 +104,28 @@ def _candidates(new_lines: DataFrame, old: DataFrame, jobs: Jobs) -> DataFrame:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Of journals with new lines: whether one is forked or stored; the namespaces of stored ones, None if many."""
+
+    has_forked: bool
+    has_stored: bool
+    stored: tuple[str, ...] | None
+
+
+def _named(grown: DataFrame, jobs: Jobs) -> _Named:
+    """Ask for all in one query if there are few journals."""
+    rows = jobs.few(grown.select("namespace", "is_forked", "old_lines"), _MAX_NAMED_JOURNALS)
+    if rows is None:
+        is_stored = grown.where(F.col("old_lines").isNotNull())
+        return _Named(jobs.has_rows(grown.where("is_forked")), jobs.has_rows(is_stored), None)
+    stored = tuple(row["namespace"] for row in rows if row["old_lines"] is not None)
+    return _Named(any(row["is_forked"] for row in rows), bool(stored), stored)
+
+
 def _new_pairs(
     new_lines: DataFrame,
-    old: DataFrame,
+    named: _Named,
     buckets: tuple[int, ...],
     tables: Tables,
     jobs: Jobs,
@@ -116,14 +138,11 @@ def _new_pairs(
     pair = ["namespace", "author_fp", "resource_id"]
     delivered = jobs.persist(new_lines.where("n > 1").select(*pair).distinct(), "new pairs")
     counts = delivered.groupBy("namespace").agg(F.count(F.lit(1)).alias("delivered"))
-    if scope.previous_version is None or not jobs.has_rows(old):
+    if scope.previous_version is None or not named.has_stored:
         return counts.withColumnRenamed("delivered", "pairs")
     older = tables.read_version(LINES, scope.previous_version).where(in_buckets(buckets)).select(*pair)
-    names = jobs.row(
-        old.select("namespace").limit(_MAX_NAMED_JOURNALS + 1).agg(F.collect_set("namespace").alias("names"))
-    )["names"]
-    if len(names) <= _MAX_NAMED_JOURNALS:
-        older = older.where(is_listed("namespace", names))
+    if named.stored is not None:
+        older = older.where(is_listed("namespace", named.stored))
     known = (
         delivered.join(older, pair, "left_semi").groupBy("namespace").agg(F.count(F.lit(1)).alias("known"))
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from glob import glob
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,17 +20,29 @@ PATTERNS = st.lists(st.sampled_from(["**", "*", "?", "a", "a*", "[ab]", ".*", ".
 def defined(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     if not pattern or not parts:
         return not parts and all(sign == "**" for sign in pattern)
-    if parts[0].startswith(".") and not pattern[0].startswith("."):
-        return False
+    is_hidden = parts[0].startswith(".") and not pattern[0].startswith(".")
     if pattern[0] == "**":
-        return defined(parts, pattern[1:]) or defined(parts[1:], pattern)
-    return fnmatchcase(parts[0], pattern[0]) and defined(parts[1:], pattern[1:])
+        return defined(parts, pattern[1:]) or (not is_hidden and defined(parts[1:], pattern))
+    return not is_hidden and fnmatchcase(parts[0], pattern[0]) and defined(parts[1:], pattern[1:])
 
 
 @law(2000)
 @given(PARTS, PATTERNS)
 def test_the_table_matches_what_the_definition_matches(parts, pattern):
     assert key_matches(parts, pattern) == defined(parts, pattern)
+
+
+@law(500)
+@given(st.lists(st.lists(st.sampled_from(["a", "b", ".a"]), min_size=1, max_size=3), max_size=4), PATTERNS)
+def test_keys_match_as_files_do(tmp_path_factory, keys, pattern):
+    folder = tmp_path_factory.mktemp("keys")
+    pattern = [*pattern, "*"] if pattern[-1:] == ["**"] else pattern or ["*"]
+    for key in keys:
+        folder.joinpath(*key[:-1]).mkdir(parents=True, exist_ok=True)
+        folder.joinpath(*key[:-1], f"{key[-1]}.").touch()
+    files = {path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file()}
+    found = {Path(each).parts for each in glob("/".join(pattern), root_dir=folder, recursive=True)}
+    assert {key for key in files if key_matches(key, pattern)} == found & files
 
 
 @pytest.mark.parametrize("depth", [400, 5000])

@@ -152,11 +152,13 @@ def key_matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     for part in parts:
         is_reached_after = [False for _ in is_reached]
         for at, sign in enumerate(pattern):
-            if not is_reached[at] or (part.startswith(".") and not sign.startswith(".")):
+            is_hidden_part = part.startswith(".") and not sign.startswith(".")
+            if not is_reached[at]:
                 continue
             if sign == "**":
-                is_reached[at + 1] = is_reached_after[at] = True
-            elif fnmatchcase(part, sign):
+                is_reached[at + 1] = True
+                is_reached_after[at] = is_reached_after[at] or not is_hidden_part
+            elif not is_hidden_part and fnmatchcase(part, sign):
                 is_reached_after[at + 1] = True
         is_reached = is_reached_after
     # At the end each `**` that is left matches no part.

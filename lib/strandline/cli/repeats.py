@@ -35,7 +35,7 @@ def check_run_id(run_id: str) -> None:
 def hash_of_arguments(values: Mapping[str, Any]) -> str:
     """Return a hash of the given options of a command, to tell a repeated call from another one.
 
-    An option that is not given is left out: a later version of the product may have more. A given 0 is no such option.
+    Options that are not given are left out: a later version of the product may have more. An option of 0 is given.
     """
     given = {name: str(value) for name, value in values.items() if _is_given(value)}
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]

@@ -33,8 +33,8 @@ def ending_of(
 ) -> tuple[Outcome, ReportError | None]:
     """Return outcome and error of a run that reduced; `outcome` and `error` are those of its other work.
 
-    The worse outcome holds: `fault` if a namespace was refused, `found` if rows differ or columns are damaged. An error
-    of the other work is told first.
+    The worse outcome holds: `fault` if a namespace was refused, `found` if rows differ or columns are damaged. If both
+    have an error, that of the other work is returned.
     """
     error = error or _refusal(done)
     reduced: Outcome = "found" if done.differences or done.damaged else "ok"

@@ -23,8 +23,8 @@ from strandline.dialects.ipfslog.reduce.skeletons import decode_carry, decode_sk
 from strandline.dialects.ipfslog.types import BlockDocument, Cid
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
 from strandline.dialects.ipfslog.verify.documents import read_element
-from strandline.kernels.blocks import judged
 from strandline.kernels.containers import StreamLimits
+from strandline.kernels.judging import Judging, judged
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 
@@ -163,7 +163,7 @@ def blocks_get_a_verdict(raw: bytes) -> None:
         names = [("judge_id", pa.binary()), ("record_id", pa.binary()), ("block", pa.binary())]
         schema = pa.schema([*names, ("claimed", pa.string()), ("snapshot_id", pa.string())])
         options = ReadOptions({PROFILE: profile}, StreamLimits(2**30, 100), RawLimits(2**22, 2**16))
-        [batch] = judged([pa.RecordBatch.from_pylist(rows, schema)], judge, JUDGED, options)
+        [batch] = judged([pa.RecordBatch.from_pylist(rows, schema)], Judging(judge, JUDGED), options)
         assert "INTERNAL_ERROR" not in (batch.to_pylist()[0]["reasons"] or [])
     codec.peek_log_id(raw)
 

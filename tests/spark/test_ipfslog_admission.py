@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from strandline.core.verdict import encode_evidence
+from strandline.dialect_api import batch
 from strandline.dialects.ipfslog.author import Log, to_blocks, to_car, to_json, to_snapshot
 from strandline.dialects.ipfslog.demo import published
+from strandline.kernels.judging import Judging
 from strandline.pipelines.faults import Faults
 from strandline.tables.commits import session_settings
 from support.golden import Recorder
@@ -63,6 +66,25 @@ def test_what_upstream_verifies_is_admitted_in_compat_in_one_run_as_in_many(new_
         report = ingest(lake, reference, tmp_path / "clean", {"clean.jsonl": to_blocks(clean, identities)})
     assert (report.counts["rejected"], report.counts["deferred"]) == (0, 0)
     assert {each.record_id for each in clean} <= {row[0] for row in lake.rows("ipfs_log_entry", "record_id")}
+
+
+def test_copies_of_blocks_are_admitted_once_whether_a_task_judged_them_as_it_read_them_or_left_them(
+    new_lake, tmp_path, monkeypatch
+):
+    limited = partial(Judging, read_bytes=120_000)
+    monkeypatch.setattr(batch, "Judging", limited)
+    lake, reference = new_lake(dialect="ipfslog"), ReferenceLogs()
+    changed = [json.loads(to_json(made)) | {"payload": "another"} for made in MADE.values()]
+    refused = {"changed.jsonl": "\n".join(map(json.dumps, changed)).encode()}
+    assert ingest(lake, reference, tmp_path / "changed", refused).counts["new"] == 0
+    # No record is stored yet, but there are verdicts: nothing of it is written twice.
+    files = refused | {
+        f"{run}/{name}": each for run, files in enumerate(corpus(13, 30, 2)) for name, each in files.items()
+    }
+    copies = {f"again/{name.replace('/', ' ')}": content for name, content in files.items()}
+    report = ingest(lake, reference, tmp_path / "in", files | copies | {"tampered.jsonl": tampered()})
+    assert report.counts["known"] > report.counts["new"] > 100
+    ingest(lake, reference, tmp_path / "more", files)
 
 
 def test_the_vectors_are_admitted_as_published(new_lake, tmp_path):

@@ -46,7 +46,7 @@ def test_what_older_rules_rejected_is_judged_again_by_current_rules_and_nothing_
     met = good[2].block
     # In the first run an internal fault meets one entry.
     judgement = "strandline.dialects.ipfslog.kernels.judgement"
-    with broken_kernel(judgement, "read_element", lambda document, _: document.block == met):
+    with broken_kernel(judgement, "facts_of", lambda checked: checked.block == met):
         runs = [lake.ingest(tmp_path / "in.jsonl")]
     assert (runs[0].outcome, runs[0].exit, runs[0].counts["deferred"]) == ("fault", 3, 1)
     [waits] = [row[1:] for row in lake.rows("quarantine", *OF_A_FAULT) if row[0] == "deferred"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Final
 
@@ -10,10 +11,11 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
 from strandline.dialect_api.admission import AdmitRequest
-from strandline.dialect_api.ports import InputScan, Jobs, Tables
+from strandline.dialect_api.ports import InputScan, Jobs, Tables, is_known_empty
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.frames.buckets import in_buckets
+from strandline.kernels.judging import Judging
 from strandline.kernels.reading import ReadOptions
 
 FEW_DOCUMENTS: Final = 2_000
@@ -29,18 +31,26 @@ def read_batch(
 
     A query costs a plan and jobs, however few its rows are: stages that have nothing to do are left out.
     """
-    documents = _documents(stages, scan, request)
-    documents = jobs.persist(blocks.with_bucket(documents, tables.buckets), "documents")
+    judging = None
+    if request.replay is None and is_known_empty(tables, stages.info.record_table):
+        # Without a stored record nearly all blocks are new: they are judged as they are read.
+        judging = Judging(stages.judge, stages.judged)
+    sources = provenance.batch_sources(scan.sources(), request.replay)
+    documents = blocks.with_bucket(_documents(stages, scan, request, judging), tables.buckets)
+    if judging is not None:
+        documents = provenance.with_record_source(documents, sources)
+    documents = jobs.persist(documents, "documents")
     asked = known.is_asked(stages.claims, stages.claims_in_evidence())
-    read = jobs.row(blocks.counted(documents, asked))
+    was_judged = F.lit(False) if judging is None else blocks.is_judged()
+    read = jobs.row(blocks.counted(documents, asked, was_judged))
     if _are_few(read):
         documents = documents.coalesce(1)
     earlier, has_news = _known(stages, documents, read, tables, jobs, request)
-    sources = provenance.batch_sources(scan.sources(), request.replay)
     judged = blocks.none_judged(documents, stages.judged)
     if has_news:
-        to_judge = provenance.with_record_source(_without_verdict(stages, documents, read, earlier), sources)
-        judged = jobs.persist(_judged(stages, to_judge, scan.options), "blocks")
+        judged = reduce(
+            DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
+        )
     waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name, _judge_id_of_row(stages))
     waits = jobs.has_rows(waiting)
     gathered = Gathered(judged, tables, jobs)
@@ -83,9 +93,11 @@ def read_batch(
     )  # fmt: skip
 
 
-def _documents(stages: RecordStages, scan: InputScan, request: AdmitRequest) -> DataFrame:
+def _documents(
+    stages: RecordStages, scan: InputScan, request: AdmitRequest, judging: Judging | None
+) -> DataFrame:
     found: list[DataFrame] = []
-    pieces = scan.pieces(stages.read_content, stages.document_fields)
+    pieces = scan.pieces(stages.read_content, stages.document_fields, judging)
     if pieces is not None:
         found.append(pieces)
     if request.replay is not None:
@@ -99,21 +111,38 @@ def _are_few(read: Row) -> bool:
     return bool(read["documents"] <= FEW_DOCUMENTS and (read["bytes"] or 0) <= FEW_BYTES)
 
 
-def _without_verdict(
-    stages: RecordStages, documents: DataFrame, read: Row, earlier: DataFrame | None
-) -> DataFrame:
-    """Return the distinct blocks on which no earlier run has a verdict."""
-    if read["deliveries"] > read["blocks"]:
+def _new_judged(
+    stages: RecordStages, documents: DataFrame, sources: DataFrame, read: Row, earlier: DataFrame | None,
+    options: ReadOptions, jobs: Jobs,
+) -> Iterator[DataFrame]:  # fmt: skip
+    """Yield the facts of the distinct blocks on which no earlier run has a verdict.
+
+    First of those that were judged as they were read, then of the others, which are judged now.
+    """
+    has_copies = read["deliveries"] > read["blocks"]
+    if read["judged"]:
+        judged = blocks.judged_documents(documents, stages.judged, has_copies=has_copies)
+        judged = judged if earlier is None else judged.join(_ids(earlier), "judge_id", "left_anti")
+        yield jobs.persist(judged, "blocks") if has_copies or earlier is not None else judged
+        documents = documents.where(~blocks.is_judged())
+    if read["judged"] == read["deliveries"]:
+        return
+    if has_copies:
         found = blocks.distinct_blocks(documents, stages.claims)
     else:
         found = blocks.single_blocks(documents, stages.claims)
         # One large file would be one task.
         found = found if _are_few(read) else found.repartition("judge_id")
-    return found if earlier is None else found.join(_ids(earlier), "judge_id", "left_anti")
+    if read["judged"] and has_copies:
+        found = found.join(_ids(judged), "judge_id", "left_anti")
+    found = found if earlier is None else found.join(_ids(earlier), "judge_id", "left_anti")
+    yield jobs.persist(
+        _judged(stages, provenance.with_record_source(found, sources), options), "other blocks"
+    )
 
 
 def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> DataFrame:
-    return blocks.judged(to_judge, stages.judge, stages.judged, options)
+    return blocks.judged(to_judge, Judging(stages.judge, stages.judged), options)
 
 
 def _known(

@@ -9,6 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 
+from strandline.kernels.judging import Judging
 from strandline.kernels.reading import ReadContent, ReadOptions
 
 
@@ -44,8 +45,12 @@ class InputScan(Protocol):
     def is_small(self) -> bool:
         """True if the files have few bytes as they lie there, and none is read in splits: work for one task."""
 
-    def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
-        """Pieces of all files (`kernels.pieces`), or None without files."""
+    def pieces(
+        self, read_content: ReadContent, extra: tuple[pa.Field, ...], judging: Judging | None = None
+    ) -> DataFrame | None:
+        """Pieces of all files (`kernels.pieces`), with the facts of their blocks if they are judged as they are read;
+        or None without files.
+        """
 
     def sources(self) -> DataFrame:
         """file_no, source (the path as text)."""

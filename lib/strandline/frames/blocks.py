@@ -12,8 +12,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from strandline.frames.buckets import bucket_of
 from strandline.frames.lift import map_batches
 from strandline.kernels import blocks as kernel
+from strandline.kernels.judging import PREFIX, Judging, read_judged
+from strandline.kernels.judging import judged as judged_batches
 from strandline.kernels.pieces import piece_schema
-from strandline.kernels.reading import ReadOptions
+from strandline.kernels.reading import ReadContent, ReadOptions, read_files
 
 PLACE = ("file_no", "part", "frame")
 """The key of a document in a run."""
@@ -22,9 +24,34 @@ REPLAY_FILE_NO = 2**61
 """`file_no` of rejected rows that are judged again: this plus 60 bits of their quarantine id."""
 
 
+def read_pieces(
+    listed: DataFrame,
+    read_content: ReadContent,
+    extra: tuple[pa.Field, ...],
+    judging: Judging | None,
+    options: ReadOptions,
+) -> DataFrame:
+    """Read listed files.
+
+    Reads:  as `kernels.reading.read_files`.
+    Gives:  PIECE_FIELDS, `extra`; with `judging` also its fields.
+    Rows:   one per piece, in the order of each file.
+    """
+    settings = {"options": options, "read_content": read_content, "extra": extra}
+    if judging is None:
+        return map_batches(listed, read_files, piece_schema(extra), **settings)
+    fields = piece_schema((*extra, *judging.fields()))
+    return map_batches(listed, read_judged, fields, judging=judging, **settings)
+
+
 def is_block() -> Column:
     """True for a document that is a block to judge."""
-    return F.col("kind").isin("block", "shared")
+    return F.col("kind").isin(*kernel.BLOCK_KINDS)
+
+
+def is_judged() -> Column:
+    """True for a document that was judged as it was read, of documents read with `judging`."""
+    return F.col(f"{PREFIX}kind").isNotNull()
 
 
 def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
@@ -33,22 +60,39 @@ def with_bucket(documents: DataFrame, buckets: int) -> DataFrame:
     return documents.withColumn("bucket", bucket)
 
 
-def counted(documents: DataFrame, is_asked: Column) -> DataFrame:
+def counted(documents: DataFrame, is_asked: Column, was_judged: Column) -> DataFrame:
     """Count what was read.
 
-    Reads:  documents, bucket; is_asked: `known.is_asked`.
-    Gives:  documents, bytes (null without documents), deliveries (of blocks), blocks (distinct ones), buckets (of
-            blocks that are asked for), claims (addresses that files state).
+    Reads:  documents, bucket; is_asked: `known.is_asked`; was_judged: `is_judged`, or false.
+    Gives:  documents, bytes (null without documents), deliveries (of blocks), judged (of them, as they were read),
+            blocks (distinct ones), buckets (of blocks that are asked for), claims (addresses that files state).
     Rows:   one.
     """
     return documents.agg(
         F.count(F.lit(1)).alias("documents"),
         F.sum("raw_bytes").alias("bytes"),
         F.count_if(is_block()).alias("deliveries"),
+        F.count_if(was_judged).alias("judged"),
         F.count_distinct(F.when(is_block(), F.col("judge_id"))).alias("blocks"),
         F.collect_set(F.when(is_asked, F.col("bucket"))).alias("buckets"),
         F.count_if(F.col("kind") == "claim").alias("claims"),
     )
+
+
+def judged_documents(documents: DataFrame, facts: pa.Schema, *, has_copies: bool) -> DataFrame:
+    """Return the facts of blocks that were judged as they were read.
+
+    Reads:  documents that were read with `judging`, source; `has_copies`: a block may come twice.
+    Gives:  `facts`, with the source of the first file that has the block.
+    Rows:   one per judge_id.
+    """
+    given = {"block": F.col("raw"), "judge_id": F.col("judge_id"), "source": F.col("source")}
+    named = [given.get(name, F.col(PREFIX + name)).alias(name) for name in facts.names]
+    found = documents.where(is_judged())
+    if not has_copies:
+        return found.select(*named)
+    first = F.min_by(F.struct(*named), "file_no").alias("first")
+    return found.groupBy("judge_id").agg(first).select("first.*")
 
 
 def none_judged(like: DataFrame, facts: pa.Schema) -> DataFrame:
@@ -99,12 +143,12 @@ def waiting_blocks(waiting: DataFrame, claims: Sequence[str]) -> DataFrame:
     return waiting.select("judge_id", "record_id", F.col("raw").alias("block"), "source", *nothing)
 
 
-def judged(blocks: DataFrame, judge: kernel.JudgeBlock, facts: pa.Schema, options: ReadOptions) -> DataFrame:
+def judged(blocks: DataFrame, judging: Judging, options: ReadOptions) -> DataFrame:
     """Return the facts of each block from its bytes; this verifies signatures of records.
 
-    Reads:  columns of `distinct_blocks`.  Gives: `facts`, which begins with JUDGED_FIELDS.  Rows: one per row.
+    Reads:  columns of `distinct_blocks`.  Gives: the facts of `judging`.  Rows: one per row.
     """
-    return map_batches(blocks, kernel.judged, facts, judge=judge, facts=facts, options=options)
+    return map_batches(blocks, judged_batches, judging.facts, judging=judging, options=options)
 
 
 def replayed_documents(

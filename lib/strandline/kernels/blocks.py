@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 import pyarrow as pa
 
 from strandline.core.verdict import Evidence, encode_evidence
-from strandline.kernels.guard import INTERNAL_ERROR, guarded, guarded_steps
+from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps
 from strandline.kernels.lines import CappedBytes, CappedReader
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions
@@ -53,8 +53,8 @@ JUDGED_FIELDS: Final = (
 RECORD: Final = "record"
 """Kind of the blocks that are records; blocks of other kinds go to side tables."""
 
-JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mapping[str, Any]]
-"""Takes a block, the claims about it and the options; returns its facts by name: JUDGED_FIELDS and the dialect's."""
+BLOCK_KINDS: Final = ("block", "shared")
+"""Kinds of the documents that are blocks to judge."""
 
 Replay: TypeAlias = Callable[[Mapping[str, Any], Pieces, ReadOptions], Iterator[None]]
 """Adds the documents of one rejected row; yields often, so that full batches are passed on."""
@@ -108,26 +108,6 @@ class BlockPieces:
         for block in chain(held, rest):
             reader.add(block)
         return reader.kept()
-
-
-def judged(
-    batches: Iterable[pa.RecordBatch], judge: JudgeBlock, facts: pa.Schema, options: ReadOptions
-) -> Iterator[pa.RecordBatch]:
-    """Yield the facts of blocks, one row each; after an internal fault a block waits for corrected rules.
-
-    Reads: judge_id, record_id, block, source, and the claims of the dialect.  Gives: `facts`.
-    """
-    nothing: dict[str, Any] = {**dict.fromkeys(facts.names), "kind": RECORD, "reasons": []}
-    for batch in batches:
-        found = [nothing | row | _facts(row, judge, options) for row in batch.to_pylist()]
-        yield pa.RecordBatch.from_pylist(found, schema=facts)
-
-
-def _facts(row: dict[str, Any], judge: JudgeBlock, options: ReadOptions) -> Mapping[str, Any]:
-    return guarded(
-        lambda: judge(row["block"], row, options),
-        lambda evidence: {"reasons": [INTERNAL_ERROR], "evidence": encode_evidence(evidence)},
-    )
 
 
 def replayed(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from strandline.kernels.batches import as_batch
 from strandline.kernels.lines import CappedBytes
 
 PIECE_FIELDS = (
@@ -51,37 +52,25 @@ class Pieces:
     def __init__(self, extra: tuple[pa.Field, ...] = ()) -> None:
         self.schema = piece_schema(extra)
         self._optional = ("damage", "evidence", *(column.name for column in extra))
-        self._clear()
-
-    def _clear(self) -> None:
-        self._columns: dict[str, list[Any]] = {name: [] for name in self.schema.names}
+        self._rows: list[tuple[Any, ...]] = []
         self._bytes = 0
 
     def add(
         self, file_no: int, part: int, frame: int, offset: int, size: int, kept: CappedBytes, **more: object
     ) -> None:
         """Add one piece; `more` has damage, evidence and the dialect's fields; missing ones are null."""
-        columns = self._columns
-        columns["file_no"].append(file_no)
-        columns["part"].append(part)
-        columns["frame"].append(frame)
-        columns["offset"].append(offset)
-        columns["size"].append(size)
-        columns["raw"].append(kept.raw)
-        columns["raw_bytes"].append(kept.length)
-        columns["raw_sha256"].append(kept.sha256)
-        for name in self._optional:
-            columns[name].append(more.get(name))
+        values = map(more.get, self._optional)
+        self._rows.append((file_no, part, frame, offset, size, kept.raw, kept.length, kept.sha256, *values))
         self._bytes += len(kept.raw) + 64
 
     def full(self) -> Iterator[pa.RecordBatch]:
         """Yield a batch if enough pieces were added."""
-        if self._bytes >= _FLUSH_BYTES or len(self._columns["file_no"]) >= _FLUSH_ROWS:
+        if self._bytes >= _FLUSH_BYTES or len(self._rows) >= _FLUSH_ROWS:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield the remaining pieces, if any."""
-        if self._columns["file_no"]:
-            batch = pa.RecordBatch.from_pydict(self._columns, schema=self.schema)
-            self._clear()
+        if self._rows:
+            batch = as_batch(self._rows, self.schema)
+            self._rows, self._bytes = [], 0
             yield batch

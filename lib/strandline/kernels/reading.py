@@ -103,7 +103,14 @@ def read_files(
     Gives: PIECE_FIELDS and `extra`. A damage is one piece with `damage` whose raw bytes are those of the stored file;
     the pieces before it are valid.
     """
-    for read in _read_files(batches, options, read_content, Pieces(extra)):
+    return read_to(batches, options, read_content, Pieces(extra))
+
+
+def read_to(
+    batches: Iterable[pa.RecordBatch], options: ReadOptions, read_content: ReadContent, pieces: Pieces
+) -> Iterator[pa.RecordBatch]:
+    """Yield what `pieces` makes of the pieces of files; otherwise as `read_files`."""
+    for read in _read_files(batches, options, read_content, pieces):
         if options.tally is not None:
             options.tally(read.num_rows)
         yield read

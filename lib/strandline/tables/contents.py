@@ -6,9 +6,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from strandline.frames.lift import map_batches
-from strandline.kernels.pieces import piece_schema
-from strandline.kernels.reading import ReadContent, ReadOptions, read_files
+from strandline.frames.blocks import read_pieces
+from strandline.kernels.judging import Judging
+from strandline.kernels.reading import ReadContent, ReadOptions
 
 
 class ContentScan:
@@ -31,7 +31,9 @@ class ContentScan:
         """False: the size of the contents is not known."""
         return False
 
-    def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
+    def pieces(
+        self, read_content: ReadContent, extra: tuple[pa.Field, ...], judging: Judging | None = None
+    ) -> DataFrame | None:
         """Return the pieces of all files."""
         listed = self._files.select(
             "file_no",
@@ -42,14 +44,7 @@ class ContentScan:
             F.lit(None).cast("bigint").alias("until"),
             F.lit(None).cast("string").alias("label"),
         )
-        return map_batches(
-            listed,
-            read_files,
-            piece_schema(extra),
-            options=self._options,
-            read_content=read_content,
-            extra=extra,
-        )
+        return read_pieces(listed, read_content, extra, judging, self._options)
 
     def sources(self) -> DataFrame:
         """Return file_no and source."""

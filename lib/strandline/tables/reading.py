@@ -10,12 +10,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.dialect_api.ports import PlainFile, SplitFormat
-from strandline.frames.lift import map_batches
+from strandline.frames.blocks import read_pieces
 from strandline.kernels.containers import SNIFF_BYTES, container_of
 from strandline.kernels.inputs import open_input
+from strandline.kernels.judging import Judging
 from strandline.kernels.opened import mark_bytes
-from strandline.kernels.pieces import piece_schema
-from strandline.kernels.reading import LISTED, ReadContent, ReadOptions, read_files
+from strandline.kernels.reading import LISTED, ReadContent, ReadOptions
 from strandline.tables.sources import InputFile, tasks_for
 
 SMALL_BYTES: Final = 1024 * 1024
@@ -68,22 +68,18 @@ class FileScan:
         sizes = [route.file.size for route in self._routes]
         return sum(sizes) <= SMALL_BYTES and not any(self._is_split(route) for route in self._routes)
 
-    def pieces(self, read_content: ReadContent, extra: tuple[pa.Field, ...]) -> DataFrame | None:
+    def pieces(
+        self, read_content: ReadContent, extra: tuple[pa.Field, ...], judging: Judging | None = None
+    ) -> DataFrame | None:
         """Return the pieces of all files, or None without files; tasks open the paths."""
         rows = list(self._task_rows())
         if not rows:
             return None
         tasks = tasks_for([size for size, _ in rows])
         listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=LISTED))
-        return map_batches(
-            # Rows of the driver are in as many parts as there are cores: one part needs no shuffle.
-            listed.coalesce(1) if tasks == 1 else listed.repartition(tasks),
-            read_files,
-            piece_schema(extra),
-            options=self._options,
-            read_content=read_content,
-            extra=extra,
-        )
+        # Rows of the driver are in as many parts as there are cores: one part needs no shuffle.
+        listed = listed.coalesce(1) if tasks == 1 else listed.repartition(tasks)
+        return read_pieces(listed, read_content, extra, judging, self._options)
 
     def _task_rows(self) -> Iterator[tuple[int, dict[str, object]]]:
         for route in self._routes:

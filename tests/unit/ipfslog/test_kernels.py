@@ -22,8 +22,8 @@ from strandline.dialects.ipfslog.kernels import (
     verified,
 )
 from strandline.dialects.ipfslog.verify import verify_block, verify_identity
-from strandline.kernels.blocks import judged
 from strandline.kernels.containers import StreamLimits
+from strandline.kernels.judging import Judging, judged
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.reading import ReadOptions
 from support.ipfslog_cases import book, dag, entry, who
@@ -195,7 +195,7 @@ def test_a_block_that_meets_a_bug_of_ours_is_an_entry_that_waits_and_no_block_of
             ("snapshot_id", pa.string()),
         ]
     )
-    [found] = judged([pa.RecordBatch.from_pylist(rows, schema)], judgement.judge, JUDGED, OPTIONS)
+    [found] = judged([pa.RecordBatch.from_pylist(rows, schema)], Judging(judgement.judge, JUDGED), OPTIONS)
     sound, broken = found.to_pylist()
     assert (sound["kind"], sound["reasons"]) == ("record", [])
     assert (broken["kind"], broken["reasons"], broken["block"]) == (

@@ -73,7 +73,10 @@ def expected(data, form):
         if isinstance(document, HeadClaim):
             found.append(("claim", document.digest))
             continue
-        block = as_block(document) if isinstance(document, JsonDocument) else document
+        block = document
+        if isinstance(document, JsonDocument):
+            made = as_block(document)
+            block = made if isinstance(made, Refused) else made[0]
         if not isinstance(document, Unreadable) and document.is_head:
             found.append(("claim", head(document, block)))
         if isinstance(block, BlockDocument) and len(block.block) > MAX_BLOCK_BYTES:
@@ -226,7 +229,7 @@ def test_a_fault_of_ours_costs_a_line_and_waits_for_mended_rules(monkeypatch):
     def broken(*_args, **_more):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(documents, "peek_log_id", broken)
+    monkeypatch.setattr(documents, "judge_id", broken)
     first, second = pieces(to_lines(V2[:2]), "lines")
     assert (first["damage"], second["damage"]) == ("INTERNAL_ERROR", "INTERNAL_ERROR")
     assert json.loads(first["evidence"])["INTERNAL_ERROR"]["class"] == "ZeroDivisionError"

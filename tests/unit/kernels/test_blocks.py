@@ -8,10 +8,10 @@ from strandline.kernels.blocks import (
     BLOCK_FIELDS,
     JUDGED_FIELDS,
     BlockPieces,
-    judged,
 )
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.documents import read_lines
+from strandline.kernels.judging import Judging, judged
 from strandline.kernels.lines import RawLimits
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces, piece_schema
@@ -35,7 +35,7 @@ def test_a_bug_that_a_block_meets_makes_it_wait_with_class_and_place_and_the_oth
         }
         for block in (b"one", b"", b"three")
     ]
-    [found] = judged([pa.RecordBatch.from_pylist(rows)], judge, FACTS, OPTIONS)
+    [found] = judged([pa.RecordBatch.from_pylist(rows)], Judging(judge, FACTS), OPTIONS)
     assert found.schema == FACTS
     one, fault, three = found.to_pylist()
     assert [(each["kind"], each["reasons"], each["length"]) for each in (one, three)] == [

@@ -47,7 +47,8 @@ DOCUMENT_FIELDS = (*BLOCK_FIELDS, pa.field("claimed", pa.string()), pa.field("sn
 
 Kind `shared` is a block of a CAR, `claim` a head claim. `judge_id` is the record id if block and claims match.
 Otherwise `claimed` is the content address, or `snapshot_id` the id of the snapshot, that does not match the block,
-and the verdict is about block and claim together.
+and the verdict is about block and claim together. A document also has `entry`, the entry that its block was built from,
+or None: it is no column, and only `judge` in the same task reads it.
 """
 
 
@@ -101,26 +102,27 @@ class DocumentPieces(BlockPieces):
 
     def _add_block(self, document: BlockDocument | JsonDocument, offset: int) -> None:
         at = document.offset + offset
-        block = as_block(document) if isinstance(document, JsonDocument) else document
+        found = as_block(document) if isinstance(document, JsonDocument) else (document, None)
         if document.is_head:
-            computed = block.record_id if isinstance(block, Refused) else record_id(block.block)
+            computed = found.record_id if isinstance(found, Refused) else record_id(found[0].block)
             self._claim(claimed_digest(document) or computed)
-        if isinstance(block, Refused):
-            raw = self.kept(block.raw)
+        if isinstance(found, Refused):
+            raw = self.kept(found.raw)
             self.refuse(
-                block.reasons, block.evidence, raw, at, namespace=block.namespace, record_id=block.record_id
+                found.reasons, found.evidence, raw, at, namespace=found.namespace, record_id=found.record_id
             )
             return
+        block, entry = found
         claimed = block.claimed
         if isinstance(claimed, bytes) and not isinstance(parse_cid_bytes(claimed), Cid):
             self.put("foreign", at, CappedBytes(b"", 0))
             return
-        digest = record_id(block.block)
+        digest = record_id(block.block) if entry is None else entry.record_id
         if len(block.block) > MAX_BLOCK_BYTES:
             evidence = {"BLOCK_TOO_LARGE": {"expected": MAX_BLOCK_BYTES, "actual": len(block.block)}}
             self.refuse(("BLOCK_TOO_LARGE",), evidence, self.kept(block.block), at, record_id=digest)
             return
-        log_id = peek_log_id(block.block)
+        log_id = peek_log_id(block.block) if entry is None else entry.shaped.fields["id"]
         wrong_cid = None if is_address_of(claimed, digest) else claimed_text(claimed)
         wrong_log = None if log_id in (None, block.snapshot_id) else block.snapshot_id
         self.put(
@@ -132,6 +134,7 @@ class DocumentPieces(BlockPieces):
             judge_id=judge_id(digest, wrong_cid, wrong_log),
             claimed=wrong_cid,
             snapshot_id=wrong_log,
+            entry=entry,
         )
 
     def _claim(self, digest: bytes | None) -> None:

@@ -19,10 +19,12 @@ from strandline.dialects.ipfslog.types import (
     record_id,
 )
 from strandline.dialects.ipfslog.verify import (
+    BuiltEntry,
     Checked,
     Element,
     Foreign,
     Refused,
+    check_built,
     identity_missing,
     read_element,
 )
@@ -66,14 +68,20 @@ JUDGED: Final = pa.schema(
 
 
 def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:
-    """Return the element in a block, judged except for what other identities decide: columns of JUDGED."""
+    """Return the element in a block, judged except for what other identities decide: columns of JUDGED.
+
+    If the same task built the block from an entry, `claims` has that, and the block is not parsed.
+    """
     chosen = options.lake_options[PROFILE]
     profile = next(profile for profile in PROFILES if profile == chosen)
-    return _element(block, claims["claimed"], claims["snapshot_id"], profile)
+    entry: BuiltEntry | None = claims.get("entry")
+    if entry is not None:
+        return _element(check_built(entry, claims["claimed"], profile), block, profile)
+    document = BlockDocument(block, claims["claimed"], 0, claims["snapshot_id"])
+    return _element(read_element(document, profile), block, profile)
 
 
-def _element(block: bytes, claimed: str | None, snapshot_id: str | None, profile: Profile) -> dict[str, Any]:
-    element = read_element(BlockDocument(block, claimed, 0, snapshot_id), profile)
+def _element(element: Element, block: bytes, profile: Profile) -> dict[str, Any]:
     if isinstance(element, Checked):
         facts = dict(zip(ENTRY_FACTS, facts_of(element), strict=True))
         if facts["variant"] == "core2":

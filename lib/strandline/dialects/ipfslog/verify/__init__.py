@@ -2,8 +2,10 @@
 
 from strandline.core.judgement import QuarantineRow, Status
 from strandline.dialects.ipfslog.verify.checks import (
+    BuiltEntry,
     Checked,
     check_block,
+    check_built,
     check_json,
     signed_digest_of,
     signed_digest_of_block,
@@ -42,6 +44,7 @@ from strandline.dialects.ipfslog.verify.judgement import (
 
 __all__ = [
     "AcceptedRecords",
+    "BuiltEntry",
     "Checked",
     "Counts",
     "Element",
@@ -55,6 +58,7 @@ __all__ = [
     "VerifiedIdentities",
     "as_block",
     "check_block",
+    "check_built",
     "check_json",
     "claimed_digest",
     "conclude",

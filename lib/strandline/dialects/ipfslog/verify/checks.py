@@ -7,7 +7,6 @@ from typing import Any, Final
 from strandline.core.signatures import PARTNER_SAMPLE
 from strandline.core.verdict import Evidence, Finding, shown
 from strandline.dialects.ipfslog.codec import (
-    StoredEntry,
     address_text,
     canonical_cid,
     embedded_block,
@@ -37,6 +36,16 @@ from strandline.dialects.ipfslog.verify.shape import Shaped, shape, variant_of
 from strandline.dialects.ipfslog.verify.signature import signature_findings, signed_digest
 
 _MIN_NEGATIVE_TIME: Final = -SATURATED_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltEntry:
+    """A JSON entry as stored: its block, the digest of it, its members after checks 5 to 9, the width of its floats."""
+
+    block: bytes
+    record_id: bytes
+    shaped: Shaped
+    floats: Floats
 
 
 @dataclass(slots=True)
@@ -82,8 +91,14 @@ def check_block(
 
 def claimed_block(block: bytes, claimed: str | bytes | None, profile: Profile) -> Checked:
     """Return a block after checks 1 and 2: its size, and its delivered content address."""
-    checked = Checked(block, record_id(block), profile)
-    if not _is_too_large(checked, block) and claimed is not None:
+    return _with_claim(Checked(block, record_id(block), profile), claimed)
+
+
+def _with_claim(checked: Checked, claimed: str | bytes | None) -> Checked:
+    too_large = is_too_large(checked.block or b"")
+    if too_large is not None:
+        checked.findings.append(too_large)
+    elif claimed is not None:
         _check_claim(checked, claimed)
     return checked
 
@@ -108,34 +123,35 @@ def check_item(checked: Checked, item: Item, snapshot_id: str | None) -> None:
 
 def check_json(value: Mapping[str, Any], profile: Profile, *, snapshot_id: str | None = None) -> Checked:
     """Return a JSON entry after checks 1 to 16; it has no block if one of 5 to 9 failed."""
-    checked = Checked(None, None, profile, namespace=namespace_of_value(value))
     shaped = shape(value, "json", snapshot_id)
     if isinstance(shaped, list):
-        checked.findings += shaped
-        return checked
-    stored, floats = built(value, shaped)
-    claimed = value.get("hash")
-    if floats == "short":
-        _note_short_floats(checked, is_flag=profile == "compat")
-    checked.block, checked.record_id = stored.block, record_id(stored.block)
-    if _is_too_large(checked, stored.block):
-        return checked
-    if claimed is not None:
-        _check_claim(checked, claimed)
-    _check_rest(checked, replace(shaped, fields=stored.fields))
+        return Checked(None, None, profile, namespace=namespace_of_value(value), findings=shaped)
+    return check_built(built(value, shaped), value.get("hash"), profile)
+
+
+def check_built(entry: BuiltEntry, claimed: str | None, profile: Profile) -> Checked:
+    """Return a JSON entry after checks 1, 2 and 10 to 16; `claimed` is its delivered content address, or None."""
+    checked = _with_claim(Checked(entry.block, entry.record_id, profile), claimed)
+    checked.namespace = log_namespace(entry.shaped.fields["id"])
+    if is_too_large(entry.block) is None:
+        if entry.floats == "short":
+            _note_short_floats(checked, is_flag=profile == "compat")
+        _check_rest(checked, entry.shaped)
     return checked
 
 
-def built(value: Mapping[str, Any], shaped: Shaped) -> tuple[StoredEntry, Floats]:
-    """Return a JSON entry as stored, and the width of its floats: short if only that block has the claimed `hash`."""
+def built(value: Mapping[str, Any], shaped: Shaped) -> BuiltEntry:
+    """Return a JSON entry as stored; its floats are short if only that block has the claimed `hash`."""
     links = {"next": [cid.raw for cid in shaped.next], "refs": [cid.raw for cid in shaped.refs]}
     stored = stored_entry(shaped.variant, value, links)
+    digest = record_id(stored.block)
+    floats: Floats = "wide"
     cid = parse_cid(value["hash"]) if value.get("hash") is not None else "CID_MALFORMED"
-    if shaped.variant in ("v1", "v2") and isinstance(cid, Cid) and cid.digest != record_id(stored.block):
+    if shaped.variant in ("v1", "v2") and isinstance(cid, Cid) and cid.digest != digest:
         short = stored_entry(shaped.variant, value, links, "short")
         if record_id(short.block) == cid.digest:
-            return short, "short"
-    return stored, "wide"
+            stored, digest, floats = short, cid.digest, "short"
+    return BuiltEntry(stored.block, digest, replace(shaped, fields=stored.fields), floats)
 
 
 def is_too_large(block: bytes) -> Finding | None:
@@ -143,13 +159,6 @@ def is_too_large(block: bytes) -> Finding | None:
     if len(block) <= MAX_BLOCK_BYTES:
         return None
     return Finding("BLOCK_TOO_LARGE", {"expected": MAX_BLOCK_BYTES, "actual": len(block)})
-
-
-def _is_too_large(checked: Checked, block: bytes) -> bool:
-    found = is_too_large(block)
-    if found is not None:
-        checked.findings.append(found)
-    return found is not None
 
 
 def _check_claim(checked: Checked, claimed: str | bytes) -> None:

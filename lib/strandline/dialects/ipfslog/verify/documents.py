@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from strandline.core.limits import MAX_VALUES
 from strandline.core.verdict import Evidence, Finding, evidence_of, reasons_of
 from strandline.dialects.ipfslog.codec import (
     dag_cbor,
@@ -29,6 +30,7 @@ from strandline.dialects.ipfslog.types import (
     record_id,
 )
 from strandline.dialects.ipfslog.verify.checks import (
+    BuiltEntry,
     Checked,
     built,
     check_item,
@@ -137,20 +139,23 @@ def _json(document: JsonDocument, profile: Profile) -> Element:
     return _record(checked, Item(stored, "dag-cbor")) or checked
 
 
-def as_block(document: JsonDocument) -> BlockDocument | Refused:
-    """Return the block of a JSON document, with the claimed content address, or why there is none.
+def as_block(document: JsonDocument) -> tuple[BlockDocument, BuiltEntry | None] | Refused:
+    """Return the block of a JSON document, with the claimed content address, and its entry; or why there is none.
 
-    The verdict on the block is that on the document.
+    The verdict on the block is that on the document, and that of `check_built` on the entry. There is no entry of
+    other documents, and of a block so long that it may have more values than its reader builds.
     """
     value = document.value
+    entry = namespace = None
     if "payload" in value and "v" in value:
         shaped = shape(value, "json", document.snapshot_id)
         if isinstance(shaped, list):
             return _refused(shaped, document.raw, None, namespace_of_value(value))
-        stored: Any = built(value, shaped)[0].block
+        entry = built(value, shaped)
+        stored: Any = entry.block
         namespace = namespace_of_value(value)
     else:
-        stored, namespace = _stored(without_hash(value)), None
+        stored = _stored(without_hash(value))
         if stored is None or not isinstance(value.get("hash"), str | None):
             return _refused([Finding("NOT_AN_ENTRY", {"cause": "no shape fits"})], document.raw, None)
         if isinstance(stored, list):
@@ -159,7 +164,8 @@ def as_block(document: JsonDocument) -> BlockDocument | Refused:
     too_large = is_too_large(stored)
     if too_large is not None:
         return _refused([too_large], stored, record_id(stored), namespace)
-    return BlockDocument(stored, value.get("hash"), document.offset, document.snapshot_id, document.is_head)
+    block = BlockDocument(stored, value.get("hash"), document.offset, document.snapshot_id, document.is_head)
+    return block, None if len(stored) > MAX_VALUES else entry
 
 
 def _stored(value: Mapping[str, Any]) -> dict[str, Any] | list[Finding] | None:

@@ -1,0 +1,92 @@
+"""Blocks that are judged while their file is read, within a limit for each task; all else is left as it was read."""
+
+import hashlib
+
+import pyarrow as pa
+
+from strandline.kernels.blocks import BLOCK_FIELDS, JUDGED_FIELDS, BlockPieces
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.documents import read_lines
+from strandline.kernels.judging import PREFIX, Judging, judged, read_judged
+from strandline.kernels.lines import RawLimits
+from strandline.kernels.pieces import piece_schema
+from strandline.kernels.reading import LISTED, ReadOptions, read_files
+
+FACTS = pa.schema([*JUDGED_FIELDS, pa.field("length", pa.int64()), pa.field("words", pa.list_(pa.string()))])
+LINES = [b"one", b"claim", b"two words", b"bug", b"refused", b"three words here", b"x" * 30]
+
+
+def judge(block, claims, options):
+    """Counts; `other` is what the reader of the file states and no column holds."""
+    if block == b"bug":
+        raise ZeroDivisionError
+    words = block.decode().split()
+    return {"namespace": "chain:a", "length": len(block), "words": words, "evidence": claims.get("other")}
+
+
+def read_content(source, content, pieces, options):
+    adder = BlockPieces(source.file_no, content.part, pieces, options)
+
+    def add(line):
+        raw = line.kept.raw
+        digest = hashlib.sha256(raw).digest()
+        if raw == b"claim":
+            adder.put("claim", line.offset, adder.kept(b""), record_id=digest)
+        elif raw == b"refused":
+            adder.refuse(("JSON_INVALID",), {}, line.kept, line.offset)
+        else:
+            stated = {"record_id": digest, "judge_id": digest, "namespace": "chain:stated"}
+            adder.put("block", line.offset, adder.kept(raw), other="said", **stated)
+        yield
+
+    return read_lines(content, adder, 1000, add)
+
+
+def read(kernel, *more, tally=None):
+    options = ReadOptions({}, StreamLimits(10**9, 100), RawLimits(10**6, 4), tally)
+    row = {"file_no": 7, "format": "lines", "path": b"", "content": b"\n".join(LINES), "part": 0}
+    listed = pa.RecordBatch.from_pylist([row], LISTED)
+    return pa.Table.from_batches(kernel([listed], options, read_content, BLOCK_FIELDS, *more))
+
+
+def of_piece(row):
+    return {name: member for name, member in row.items() if not name.startswith(PREFIX)}
+
+
+def test_blocks_are_judged_as_they_are_read_and_their_documents_are_those_of_other_readers():
+    tallied = []
+    found = read(read_judged, Judging(judge, FACTS), tally=tallied.append)
+    assert found.schema == piece_schema((*BLOCK_FIELDS, *Judging(judge, FACTS).fields()))
+    rows = found.to_pylist()
+    assert [of_piece(row) for row in rows] == read(read_files).to_pylist()
+    assert tallied == [7]
+    assert [row["judged_words"] for row in rows] == [
+        ["one"], None, ["two", "words"], None, None, ["three", "words", "here"], ["x" * 30],
+    ]  # fmt: skip
+    assert [row["judged_kind"] for row in rows] == [
+        "record",
+        None,
+        "record",
+        "record",
+        None,
+        "record",
+        "record",
+    ]
+    assert {row["judged_namespace"] for row in rows} == {"chain:a", None}
+    # What met the bug waits by itself.
+    assert [row["judged_reasons"] for row in rows] == [[], None, [], ["INTERNAL_ERROR"], None, [], []]
+    assert "ZeroDivisionError" in rows[3]["judged_evidence"]
+    # A judge in the same task also reads what no column holds.
+    assert rows[0]["judged_evidence"] == "said"
+
+
+def test_a_task_judges_so_many_bytes_and_leaves_the_other_blocks_to_a_later_one():
+    rows = read(read_judged, Judging(judge, FACTS, 33)).to_pylist()
+    assert [row["judged_kind"] is not None for row in rows] == [True, False, True, True, False, True, False]
+    assert [of_piece(row) for row in rows] == read(read_files).to_pylist()
+
+
+def test_no_blocks_have_no_facts():
+    rows = pa.RecordBatch.from_pylist([], pa.schema([("block", pa.binary())]))
+    options = ReadOptions({}, StreamLimits(1, 1), RawLimits(1, 1))
+    assert list(judged([rows], Judging(judge, FACTS), options)) == []

@@ -31,8 +31,8 @@ LOGS: Final = {
         "`ingest` of JSON lines into a lake whose tables are there and empty, end to end, and the time that a session "
         "takes to start. The library joins an eighth of the entries into an empty log in memory, in a new process of "
         "node; only its `join` is timed: neither reading nor parsing, nor the start of node. It checks signatures, not "
-        "content addresses. Shown beside is what the start of a session and the commits leave possible, if all other "
-        "work took no time.",
+        "content addresses. Shown beside is what the start of a session, the commits and bare signatures on all cores "
+        "leave possible, if all other work took no time.",
     ),
     17: Described(
         "log-heads",

@@ -112,7 +112,11 @@ class RecordStages(Dialect):
     @staticmethod
     @abstractmethod
     def judge(block: bytes, claims: Mapping[str, Any], options: ReadOptions) -> Mapping[str, Any]:
-        """Return the columns of `judged` from the bytes of a block and the claims about it."""
+        """Return the columns of `judged` from the bytes of a block and the claims about it.
+
+        In the task that reads the file, `claims` also has what `read_content` states about the block and no column
+        holds: the result must be the same without it.
+        """
 
     @staticmethod
     @abstractmethod

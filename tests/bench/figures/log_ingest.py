@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -9,13 +10,18 @@ from typing import Final
 from bench import peers
 from bench.bench import Bench
 from bench.engine import IPFSLOG
-from bench.logs import folders, one_log, peer_logs
-from bench.measure import Contender, Run, alternate, median_run, seconds_case, seconds_side
+from bench.figures.signatures import bare_checks
+from bench.logs import chain, folders, one_log, peer_logs
+from bench.measure import Contender, Run, alternate, median_run, seconds_case, seconds_side, timed
 from bench.results import Case, Side
 
 WIDE, DEEP, START = "ingest of many logs", "ingest of one log", "session start"
+BARE: Final = "bare signatures"
 LOGS: Final = 80
 """Logs of the wide case, each as long as a journal; the one log of the deep case has as many entries."""
+
+SIGNATURES: Final = 3000
+"""Signatures that a bare loop of one process checks."""
 
 LOGS_OF_PEERS: Final = 10
 """So many of the logs, or the first entries of the one log, are what a library joins: it takes minutes for all."""
@@ -42,6 +48,8 @@ def measure(bench: Bench) -> None:
     contenders: dict[str, Contender] = {
         WIDE: lambda: ingested(WIDE), DEEP: lambda: ingested(DEEP), START: engine.session_start,
     }  # fmt: skip
+    bare = bare_checks(list(chain("/bare", SIGNATURES)))
+    contenders[BARE] = lambda: timed(bare)
     libraries = [library for library, number in FIGURES.items() if bench.wants(number)]
     if libraries and not peers.are_installed():
         print("figures 16 and 39 are left out: `make peers` brings the libraries", flush=True)
@@ -64,7 +72,11 @@ def measure(bench: Bench) -> None:
                     Side(peers.version_of(library), "1/s", joined),
                     (
                         seconds_side(START, runs[START]),
-                        Side("session start and commits alone", "1/s", _without_work(entries, runs, shape)),
+                        Side(
+                            "session start, commits and bare signatures alone",
+                            "1/s",
+                            _without_work(entries, runs, shape),
+                        ),
                     ),
                     median_run(runs[shape]).stages,
                 )
@@ -76,12 +88,14 @@ def measure(bench: Bench) -> None:
 
 
 def _without_work(entries: int, runs: Mapping[str, tuple[Run, ...]], shape: str) -> tuple[float, ...]:
-    """Return the entries a second if nothing but session start and commits took time."""
+    """Return the entries a second if nothing but session start, commits and signatures on all cores took time."""
     commits = (
         sum(seconds for stage, seconds in run.stages.items() if stage.startswith("writing"))
         for run in runs[shape]
     )
-    return tuple(entries / (start.seconds + each) for start, each in zip(runs[START], commits, strict=True))
+    signatures = (run.seconds * entries / SIGNATURES / (os.cpu_count() or 1) for run in runs[BARE])
+    every = zip(runs[START], commits, signatures, strict=True)
+    return tuple(entries / (start.seconds + written + checked) for start, written, checked in every)
 
 
 def _joined(library: str, shape: str) -> str:

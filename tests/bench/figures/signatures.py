@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Final
 
@@ -17,7 +17,7 @@ from bench.measure import alternate, timed
 from bench.results import Case, Side
 from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog import kernels
-from strandline.dialects.ipfslog.types import Variant
+from strandline.dialects.ipfslog.types import Entry, Variant
 from strandline.dialects.ipfslog.verify import VerifiedIdentities, signed_digest_of, verify_block
 
 KERNEL, BARE, BLOCKS = "signature kernel", "bare coincurve", "verify_block"
@@ -80,6 +80,18 @@ def _bare(signed: Sequence[Signed]) -> float:
     return time.perf_counter() - began
 
 
+def bare_checks(entries: Sequence[Entry]) -> Callable[[], None]:
+    """Return a loop over the signatures of one author's entries that has the key parsed and each digest."""
+    key = coincurve.PublicKey(bytes.fromhex(entries[0].key))
+    signed = [(bytes.fromhex(entry.sig), signed_digest_of(entry)) for entry in entries]
+
+    def checked() -> None:
+        if not all(key.verify(signature, digest, hasher=None) for signature, digest in signed):
+            raise RuntimeError("the library refused a signature")
+
+    return checked
+
+
 def _blocks(bench: Bench) -> None:
     cases = tuple(_blocks_case(bench, variant) for variant in VARIANTS)
     bench.keep(15, cases, bench.repetitions, ())
@@ -96,13 +108,7 @@ def _blocks_case(bench: Bench, variant: Variant) -> Case:
             if verify_block(block, cid, identities=book).status != "accepted":
                 raise RuntimeError(f"an entry of {variant} is not accepted")
 
-    key = coincurve.PublicKey(bytes.fromhex(entries[0].key))
-    signed = [(bytes.fromhex(entry.sig), signed_digest_of(entry)) for entry in entries]
-
-    def bare() -> None:
-        if not all(key.verify(signature, digest, hasher=None) for signature, digest in signed):
-            raise RuntimeError("the library refused a signature")
-
+    bare = bare_checks(entries)
     contenders = {BLOCKS: lambda: timed(judged), BARE: lambda: timed(bare)}
     runs = alternate(contenders, bench.repetitions)
     sides = (

@@ -31,7 +31,7 @@ from strandline.effects.known import named_states, own_history
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines import ingest
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables.commits import Retry
 from strandline.tables.location import Location
 from strandline.tables.newfile import NewFile
@@ -191,10 +191,8 @@ class JournalEffects:
         lake = self._budget(store, context, peer)
         found = write(lake, run)
         if lake.written is not None:
-            record_run(
-                store, run, dialect=DIALECT, counts={"new": lake.written.inserted}, namespaces=1,
-                written={FACTS: lake.written},
-            )  # fmt: skip
+            counts, written = {"new": lake.written.inserted}, {FACTS: lake.written}
+            record_run(store, run, RunResult(dialect=DIALECT, counts=counts, namespaces=1, written=written))
         return found
 
     def _check_signer(self) -> None:

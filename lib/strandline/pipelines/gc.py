@@ -15,7 +15,7 @@ from strandline.pipelines.gc_upkeep import Upkeep, keep_up
 from strandline.pipelines.prune_plans import Named
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.store import TableStore
@@ -91,14 +91,15 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
         )
     behind = _keep_up(store, asked_for, request, context, done)
     done.holds |= gc_runs.kept_by_others(store, every, pairs, request.dialects)
-    return record_run(
-        store, context, outcome="found" if done.counts["refused"] or behind else "ok", counts=done.counts,
-        namespaces=done.namespaces, read_versions=done.read, written=done.written,
+    result = RunResult(
+        outcome="found" if done.counts["refused"] or behind else "ok", counts=done.counts, namespaces=done.namespaces,
+        read_versions=done.read, written=done.written,
         members={
             "what_if": request.what_if, "skip_window": request.skip_window, "collections": done.rows,
             "holds": done.holds, "differences": done.differences, "behind": behind,
         },
     )  # fmt: skip
+    return record_run(store, context, result)
 
 
 def _archive(

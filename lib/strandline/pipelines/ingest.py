@@ -24,7 +24,7 @@ from strandline.pipelines.manifests import ManifestFindings, check_manifests, re
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.report import Outcome, Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.contents import ContentScan
@@ -221,8 +221,8 @@ class _Ingest:
             outcome = "found"
         if admission is not None and admission.faults:
             outcome = "fault"
-        return record_run(
-            self._store, self._context, outcome=outcome, dialect=self._dialect.info.name, counts=counts,
-            reasons=reasons, namespaces=0 if admission is None else admission.namespaces,
-            written=written, members=members,
+        result = RunResult(
+            outcome=outcome, dialect=self._dialect.info.name, counts=counts, reasons=reasons,
+            namespaces=0 if admission is None else admission.namespaces, written=written, members=members,
         )  # fmt: skip
+        return record_run(self._store, self._context, result)

@@ -15,7 +15,7 @@ from strandline.dialects import every
 from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.session.stores import has_lock
 from strandline.tables import lake
 from strandline.tables.creating import LakeDesign, make, make_views
@@ -62,7 +62,8 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
     if not has_lock(store.location.scheme(), store.spark.conf.get):
         context.progress.note(ONE_DRIVER)
     done = {"created": made, "migrated": migrated, "unchanged": kept, "views": made_views}
-    return record_run(store, context, members={name: list(tables) for name, tables in done.items()})
+    members = {name: list(tables) for name, tables in done.items()}
+    return record_run(store, context, RunResult(members=members))
 
 
 def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:

@@ -15,7 +15,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables import lake, maintain, old_versions
 from strandline.tables.run_order import run_order
 from strandline.tables.store import TableStore, Written
@@ -75,7 +75,7 @@ def run(
     members = {"dry_run": request.dry_run, "keep_days": request.keep_days, "maintenance": done.entries}
     if request.dry_run:
         return context.report(store.location.describe(), counts=done.counts, members=members)
-    return record_run(store, context, counts=done.counts, written=done.written, members=members)
+    return record_run(store, context, RunResult(counts=done.counts, written=done.written, members=members))
 
 
 def _maintain(

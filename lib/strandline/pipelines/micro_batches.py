@@ -20,7 +20,7 @@ from strandline.pipelines.ingest import IngestRequest
 from strandline.pipelines.reduce import ReduceRequest
 from strandline.pipelines.report import EXIT_CODES, Outcome, Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
 from strandline.tables.store import TableStore, Written
@@ -203,8 +203,9 @@ class MicroBatchRun:
     def report(self, checkpoint: str) -> Report:
         """Write the row of the stream to `run` and return its report."""
         lag = None if self._lag is None else round(self._lag, 3)
-        return record_run(
-            self._store, self._context, outcome=self._outcome, dialect=self._dialect.info.name,
-            counts=dict(self._counts), reasons=dict(self._reasons), written=self._written,
+        result = RunResult(
+            outcome=self._outcome, dialect=self._dialect.info.name, counts=dict(self._counts),
+            reasons=dict(self._reasons), written=self._written,
             members={"checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped},
         )  # fmt: skip
+        return record_run(self._store, self._context, result)

@@ -22,11 +22,11 @@ from strandline.pipelines.rebuild_diff import (
     first_namespaces,
     with_nulls,
 )
-from strandline.pipelines.reduce_result import ReduceResult, ending_of
+from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
@@ -61,11 +61,8 @@ def run(
     reducer_options.check(dialects, request.files)
     lake.require(store, init.design(InitOptions(), dialects))
     done = reduce_tables(store, dialects, request, context)
-    outcome, error = ending_of(done)
-    return record_run(
-        store, context, outcome=outcome, counts=done.counts, namespaces=done.namespaces,
-        read_versions=done.read_versions, written=done.written, members=done.members, error=error,
-    )  # fmt: skip
+    result = RunResult(counts=done.counts, namespaces=done.namespaces, written=done.written)
+    return record_run(store, context, with_reduction(result, done))
 
 
 def reduce_tables(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from strandline.dialect_api.reduction import Refusal
 from strandline.pipelines.report import EXIT_CODES, Outcome, ReportError
+from strandline.pipelines.runs import RunResult
 from strandline.tables.store import Written
 
 
@@ -28,19 +29,21 @@ class ReduceResult:
     members: dict[str, Any] = field(default_factory=dict)
 
 
-def ending_of(
-    done: ReduceResult, outcome: Outcome = "ok", error: ReportError | None = None
-) -> tuple[Outcome, ReportError | None]:
-    """Return outcome and error of a run that reduced; `outcome` and `error` are those of its other work.
+def with_reduction(result: RunResult, done: ReduceResult) -> RunResult:
+    """Return the result of a run that reduced; `result` is that of its other work, with all counts and commits.
 
     The worse outcome holds: `fault` if a namespace was refused, `found` if rows differ or columns are damaged. If both
     have an error, that of the other work is returned.
     """
-    error = error or _refusal(done)
+    error = result.error or _refusal(done)
     reduced: Outcome = "found" if done.differences or done.damaged else "ok"
-    if error is not None:
-        return "fault", error
-    return max(outcome, reduced, key=EXIT_CODES.__getitem__), None
+    return replace(
+        result,
+        outcome="fault" if error else max(result.outcome, reduced, key=EXIT_CODES.__getitem__),
+        read_versions=done.read_versions,
+        members={**done.members, **result.members},
+        error=error,
+    )
 
 
 def _refusal(done: ReduceResult) -> ReportError | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
@@ -19,36 +19,40 @@ ARGUMENTS: Final = "arguments"
 """Member of a row's `detail`: the hash of the options of a command whose run id was given."""
 
 
-def record_run(
-    store: TableStore,
-    context: RunContext,
-    *,
-    outcome: Outcome = "ok",
-    dialect: str | None = None,
-    counts: Mapping[str, int] | None = None,
-    reasons: Mapping[str, int] | None = None,
-    namespaces: int = 0,
-    read_versions: Mapping[str, int] | None = None,
-    written: Mapping[str, Written] | None = None,
-    members: Mapping[str, Any] | None = None,
-    error: ReportError | None = None,
-) -> Report:
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did: the fields of its row and its report, as in `Report`.
+
+    `dialect` is given if the run read records of one dialect only; `written` are the commits by table.
+    """
+
+    outcome: Outcome = "ok"
+    dialect: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    namespaces: int = 0
+    read_versions: Mapping[str, int] = field(default_factory=dict)
+    written: Mapping[str, Written] = field(default_factory=dict)
+    members: Mapping[str, Any] = field(default_factory=dict)
+    error: ReportError | None = None
+
+
+def record_run(store: TableStore, context: RunContext, result: RunResult) -> Report:
     """Write the row of the run, as its last commit, and return the report.
 
     A kill before this commit leaves the tables whole but the run without a row; the next run of the same input finds
     its records known.
     """
-    changes = {table: TableChange(each.version, each.inserted) for table, each in (written or {}).items()}
     report = context.report(
         store.location.describe(),
-        outcome=outcome,
-        counts=counts,
-        reasons=reasons,
-        namespaces=namespaces,
-        tables=changes,
-        members=members,
+        outcome=result.outcome,
+        counts=result.counts,
+        reasons=result.reasons,
+        namespaces=result.namespaces,
+        tables={table: TableChange(each.version, each.inserted) for table, each in result.written.items()},
+        members=result.members,
     )
-    report = replace(report, error=error, read_versions=dict(read_versions or {}))
+    report = replace(report, error=result.error, read_versions=result.read_versions)
     further = {} if context.arguments is None else {ARGUMENTS: context.arguments}
     context.progress.stage("writing the report to run")
     row = {
@@ -60,15 +64,13 @@ def record_run(
         "started_at": context.started_at,
         "seconds": report.seconds,
         "lake": report.lake,
-        "dialect": dialect,
+        "dialect": result.dialect,
         "namespaces": report.namespaces,
         "counts": dict(report.counts),
         "reasons": dict(report.reasons),
-        "read_versions": dict(read_versions or {}),
-        "tables": {
-            name: {"version": change.version, "inserted": change.inserted} for name, change in changes.items()
-        },
-        "error": None if error is None else asdict(error),
+        "read_versions": dict(report.read_versions),
+        "tables": {name: asdict(change) for name, change in report.tables.items()},
+        "error": None if report.error is None else asdict(report.error),
         "detail": json.dumps(
             {**report.members, **further, RUN_VERSION: store.version("run")}, sort_keys=True, default=str
         ),

@@ -12,7 +12,7 @@ from strandline.pipelines import new_snapshots, prune_plans
 from strandline.pipelines.prune_plans import Planned, PruneRequest
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.store import TableStore, Written
@@ -54,10 +54,11 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
                 )  # fmt: skip
                 counts = {name: count + (total[name] or 0) for name, count in counts.items()}
                 namespaces += planned.verdicts.count()
-    return record_run(
-        store, context, counts=counts, namespaces=namespaces, read_versions=read, written=written,
-        members={"skip_window": request.skip_window},
-    )  # fmt: skip
+    members = {"skip_window": request.skip_window}
+    result = RunResult(
+        counts=counts, namespaces=namespaces, read_versions=read, written=written, members=members
+    )
+    return record_run(store, context, result)
 
 
 def _taken(planned: Planned, jobs: SparkJobs) -> DataFrame:

@@ -13,10 +13,10 @@ from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.reduce import ReduceRequest
-from strandline.pipelines.reduce_result import ending_of
+from strandline.pipelines.reduce_result import with_reduction
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
-from strandline.pipelines.runs import record_run
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.manifests import write_manifest_of
@@ -53,16 +53,16 @@ def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunC
         written = {dialect.info.record_table: journals.written, **written}
     counts = {"authored": journals.authored, "reduced": done.counts["reduced"]}
     stopped = {node: list(codes) for node, codes in journals.stopped.items()}
-    members: dict[str, object] = {**done.members, "stopped": stopped}
+    members: dict[str, object] = {"stopped": stopped}
     if request.requests is not None:
         context.progress.stage("writing requests")
         asked, counts["requests"] = write_lines(writer.requests(options, store), request.requests)
         members["requests_file"] = str(asked.path)
-    outcome, error = ending_of(done, "found" if stopped else "ok")
-    return record_run(
-        store, context, outcome=outcome, dialect=dialect.info.name, counts=counts, namespaces=done.namespaces,
-        read_versions=done.read_versions, written=written, members=members, error=error,
+    result = RunResult(
+        outcome="found" if stopped else "ok", dialect=dialect.info.name, counts=counts, namespaces=done.namespaces,
+        written=written, members=members,
     )  # fmt: skip
+    return record_run(store, context, with_reduction(result, done))
 
 
 @dataclass(frozen=True, slots=True)

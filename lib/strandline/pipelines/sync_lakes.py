@@ -19,7 +19,7 @@ from strandline.pipelines.local_journals import write_local_journals
 from strandline.pipelines.missing_rows import RowsLost, missing_rows
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.reduce import ReduceRequest
-from strandline.pipelines.reduce_result import ending_of
+from strandline.pipelines.reduce_result import with_reduction
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import record_run
@@ -76,7 +76,7 @@ def run(
     else:
         lake.require(store, init.design_by(settings, dialects))
         here = store
-    totals = SyncTotals(there.location.describe())
+    totals = SyncTotals(there.location.describe(), request.dry_run)
     if not request.dry_run:
         totals.counts.update(counts_of(None, Merged()), refused=0)
     for dialect in dialects:
@@ -102,7 +102,7 @@ def run(
             raise damage
         return context.report(
             store.location.describe(), counts=dict(totals.counts), namespaces=totals.namespaces,
-            members=totals.members() | {"dry_run": True},
+            members=totals.members(),
         )  # fmt: skip
     for dialect in dialects:
         options = request.options.get(dialect.info.name)
@@ -114,12 +114,7 @@ def run(
     done = reduce.reduce_tables(store, dialects, reducing, context)
     totals.add(done.written)
     totals.counts["reduced"] = done.counts["reduced"]
-    outcome, ended = ending_of(done, totals.outcome(), totals.error())
-    return record_run(
-        store, context, outcome=outcome, counts=dict(totals.counts), reasons=dict(totals.reasons),
-        namespaces=totals.namespaces, read_versions=done.read_versions, written=totals.written, error=ended,
-        members={**done.members, **totals.members(), "dry_run": False},
-    )  # fmt: skip
+    return record_run(store, context, with_reduction(totals.result(), done))
 
 
 def check_two(here: Location, there: Location) -> None:

@@ -10,6 +10,7 @@ from strandline.core.errors import FaultError
 from strandline.pipelines.comparison import Comparison
 from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.report import Outcome, ReportError
+from strandline.pipelines.runs import RunResult
 from strandline.tables.store import Written
 
 
@@ -18,6 +19,7 @@ class SyncTotals:
     """The totals of one run over all dialects."""
 
     source: str
+    dry_run: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     written: dict[str, Written] = field(default_factory=dict)
@@ -52,18 +54,25 @@ class SyncTotals:
     def members(self) -> dict[str, object]:
         """Return the members of the report of this command."""
         return {
-            "from": self.source, "plan": self.plan, "examples": self.examples, "stopped": self.stopped
+            "from": self.source, "plan": self.plan, "examples": self.examples, "stopped": self.stopped,
+            "dry_run": self.dry_run,
         }  # fmt: skip
 
-    def error(self) -> ReportError | None:
+    def result(self) -> RunResult:
+        """Return the result of the run without that of its reduction."""
+        return RunResult(
+            outcome=self._outcome(), counts=dict(self.counts), reasons=dict(self.reasons), namespaces=self.namespaces,
+            written=self.written, members=self.members(), error=self._error(),
+        )  # fmt: skip
+
+    def _error(self) -> ReportError | None:
         """Return the error of a run that could not copy the records of a dialect, or None."""
         if not self.damages:
             return None
         first = self.damages[0]
         return ReportError(first.code, "; ".join(damage.message for damage in self.damages), first.next)
 
-    def outcome(self) -> Outcome:
-        """Return the outcome of the run without that of its reduction."""
+    def _outcome(self) -> Outcome:
         if self.faults or self.damages:
             return "fault"
         return "found" if self.stopped or self.counts["refused"] else "ok"

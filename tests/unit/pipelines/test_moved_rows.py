@@ -31,12 +31,12 @@ def test_rows_that_were_moved_and_not_read_end_the_run(moved, read, is_lost):
 def test_a_refused_row_makes_the_exit_code_1(refused, stopped, faults, damages, outcome):
     totals = SyncTotals("other", stopped=stopped, faults=faults, damages=damages)
     totals.counts.update(refused=refused)
-    assert totals.outcome() == outcome
+    assert totals.result().outcome == outcome
 
 
 def test_dialects_whose_records_did_not_come_are_told_together():
     totals = SyncTotals("other", damages=[RowsLost(3, 2), FaultError("TABLE_DAMAGED", "a file", "mend it")])
-    error = totals.error()
+    error = totals.result().error
     assert error is not None
     assert (error.code, error.message.endswith("; a file")) == ("ROWS_LOST", True)
-    assert SyncTotals("other").error() is None
+    assert SyncTotals("other").result().error is None

@@ -13,9 +13,10 @@ from strandline.dialects import dialect
 from strandline.dialects.sdmp.author import LocalNodes
 from strandline.pipelines import reduce, sync_journals
 from strandline.pipelines.local_journals import WrittenJournals
-from strandline.pipelines.reduce_result import ReduceResult, ending_of
+from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.report import EXIT_CODES, ReportError
 from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.runs import RunResult
 
 ERROR = ReportError("ROWS_LOST", "message", "next")
 DAMAGED = {"damaged": {"peer_status": ["node:x"]}}
@@ -37,13 +38,13 @@ CASES = [
 def test_the_worse_outcome_holds_and_the_error_of_other_work_is_told_first(
     done, before, error, outcome, code
 ):
-    found, said = ending_of(ReduceResult(**done), before, error)
-    assert (found, said and said.code) == (outcome, code)
+    found = with_reduction(RunResult(outcome=before, error=error), ReduceResult(**done))
+    assert (found.outcome, found.error and found.error.code) == (outcome, code)
 
 
 def test_namespaces_over_a_limit_are_one_error():
-    _, said = ending_of(ReduceResult(**REFUSED))
-    assert said.message == "log:a has 9 entries 1 more namespaces are over the limit."
+    found = with_reduction(RunResult(), ReduceResult(**REFUSED))
+    assert found.error.message == "log:a has 9 entries 1 more namespaces are over the limit."
 
 
 class Store:
@@ -87,10 +88,11 @@ def ended(monkeypatch):
 def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
     members = {"refused": sorted(done.get("refused", ())), "damaged": done.get("damaged", {})}
     result = ReduceResult(**done, members=members)
-    outcome, error = ending_of(result)
+    expected = with_reduction(RunResult(), result)
+    exit_code = EXIT_CODES[expected.outcome]
     report, row = ended(command, result)
-    assert (report.outcome, report.exit, report.error) == (outcome, EXIT_CODES[outcome], error)
-    assert (row["outcome"], row["exit"]) == (outcome, EXIT_CODES[outcome])
+    assert (report.outcome, report.exit, report.error) == (expected.outcome, exit_code, expected.error)
+    assert (row["outcome"], row["exit"]) == (expected.outcome, exit_code)
     assert report.members.items() >= members.items()
     console = Console(file=io.StringIO(), width=200)
     getattr(show, command)(console, report)

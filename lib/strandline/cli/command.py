@@ -90,20 +90,8 @@ def command(
     }
 
     def register(function: Callable[..., Result]) -> Callable[..., Result]:
-        shared = {
-            **(_WHERE if tables else {}), **_HOW, **(_OPERATIONS if tables else {}), **(_RECORDED if recorded else {}),
-        }  # fmt: skip
         own = list(inspect.signature(function).parameters.values())[1:]
-        parameters = own + list(added.values())
-        parameters += [
-            inspect.Parameter(
-                option,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=False if option in ("as_json", "quiet") else None,
-                annotation=annotation,
-            )
-            for option, annotation in shared.items()
-        ]
+        parameters = [*own, *added.values(), *_shared_parameters(tables=tables, recorded=recorded)]
 
         @functools.wraps(function)
         def call(**values: Any) -> Result:
@@ -111,24 +99,8 @@ def command(
             given = {
                 option: values.pop(option, None) for option in (*_WHERE, *_HOW, *_OPERATIONS, *_RECORDED)
             }
-            invocation = Invocation(
-                name,
-                Options(
-                    lake=given["lake"],
-                    schema=given["schema"],
-                    as_json=bool(given["as_json"]),
-                    quiet=bool(given["quiet"]),
-                    conf=given["conf"],
-                    env=given["env"],
-                    settings=tuple(given["set_value"] or ()),
-                    of_dialects={
-                        option: _texts(option, text, flags) for option, text in texts.items() if text
-                    },
-                    metrics=given["metrics"],
-                    run_id=given["run_id"],
-                ),
-                sources=_sources(values),
-            )
+            of_dialects = {option: _texts(option, text, flags) for option, text in texts.items() if text}
+            invocation = Invocation(name, _options(given, of_dialects), sources=_sources(values))
             current[:] = [invocation]
             if invocation.options.gives_settings:
                 # Not every command uses the settings, but every command reports a wrong one.
@@ -147,6 +119,38 @@ def command(
         return call
 
     return register
+
+
+def _shared_parameters(*, tables: bool, recorded: bool) -> list[inspect.Parameter]:
+    """Return the parameters of the options that a command shares with others, see `command`."""
+    shared = {
+        **(_WHERE if tables else {}), **_HOW, **(_OPERATIONS if tables else {}), **(_RECORDED if recorded else {}),
+    }  # fmt: skip
+    return [
+        inspect.Parameter(
+            option,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if option in ("as_json", "quiet") else None,
+            annotation=annotation,
+        )
+        for option, annotation in shared.items()
+    ]
+
+
+def _options(given: Mapping[str, Any], of_dialects: Mapping[str, tuple[str, ...]]) -> Options:
+    """Return the options of a call; None in `given` is one that was not given, or that the command does not take."""
+    return Options(
+        lake=given["lake"],
+        schema=given["schema"],
+        as_json=bool(given["as_json"]),
+        quiet=bool(given["quiet"]),
+        conf=given["conf"],
+        env=given["env"],
+        settings=tuple(given["set_value"] or ()),
+        of_dialects=of_dialects,
+        metrics=given["metrics"],
+        run_id=given["run_id"],
+    )
 
 
 def _earlier(call: Invocation, values: Mapping[str, Any]) -> Result | None:

@@ -13,6 +13,68 @@ from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.pruning import DEFAULT_SKIP_WINDOW
 
+WhatIf = Annotated[
+    bool, typer.Option("--what-if", help="Plan and prove, and say what would go; nothing is deleted.")
+]
+Excluded = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--except",
+        metavar="NAME",
+        help="A namespace that stays whole; can be repeated.",
+        show_default=False,
+    ),
+]
+MinPrunable = Annotated[
+    int | None,
+    typer.Option(
+        "--min-prunable",
+        metavar="N",
+        min=1,
+        help="Leave namespaces with fewer such records alone.",
+        show_default=False,
+    ),
+]
+Erase = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--erase",
+        metavar="DIALECT[:DAYS]",
+        help="Erase bodies of entries, which stay themselves; with DAYS those that say they are older.",
+        show_default=False,
+    ),
+]
+Now = Annotated[
+    str | None,
+    typer.Option(
+        "--now", metavar="TIME", help="Time in UTC that DAYS count from, ISO 8601.", show_default=False
+    ),
+]
+Archive = Annotated[
+    Path | None,
+    typer.Option(
+        "--archive",
+        metavar="DIR",
+        help="Write each node journal as its exact text to this folder.",
+        show_default=False,
+    ),
+]
+Compact = Annotated[
+    bool, typer.Option("--compact", help="Then compact the record tables, sorted by namespace and order.")
+]
+Vacuum = Annotated[
+    int | None,
+    typer.Option(
+        "--vacuum",
+        metavar="HOURS",
+        help="Then remove files that no version of these hours needs.",
+        show_default=False,
+    ),
+]
+ForceVacuum = Annotated[
+    bool, typer.Option("--force-vacuum", help="Allow less than 168 hours: nothing else may use the lake.")
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to `app`."""
@@ -33,70 +95,18 @@ def add_to(app: typer.Typer) -> None:
 
 def _gc(
     call: Invocation,
-    what_if: Annotated[
-        bool, typer.Option("--what-if", help="Plan and prove, and say what would go; nothing is deleted.")
-    ] = False,
+    what_if: WhatIf = False,
     namespace: Namespaces = None,
     dialect: Dialects = None,
-    excluded: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--except",
-            metavar="NAME",
-            help="A namespace that stays whole; can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    excluded: Excluded = None,
     skip_window: SkipWindow = None,
-    min_prunable: Annotated[
-        int | None,
-        typer.Option(
-            "--min-prunable",
-            metavar="N",
-            min=1,
-            help="Leave namespaces with fewer such records alone.",
-            show_default=False,
-        ),
-    ] = None,
-    erase: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--erase",
-            metavar="DIALECT[:DAYS]",
-            help="Erase bodies of entries, which stay themselves; with DAYS those that say they are older.",
-            show_default=False,
-        ),
-    ] = None,
-    now: Annotated[
-        str | None,
-        typer.Option(
-            "--now", metavar="TIME", help="Time in UTC that DAYS count from, ISO 8601.", show_default=False
-        ),
-    ] = None,
-    archive: Annotated[
-        Path | None,
-        typer.Option(
-            "--archive",
-            metavar="DIR",
-            help="Write each node journal as its exact text to this folder.",
-            show_default=False,
-        ),
-    ] = None,
-    compact: Annotated[
-        bool, typer.Option("--compact", help="Then compact the record tables, sorted by namespace and order.")
-    ] = False,
-    vacuum: Annotated[
-        int | None,
-        typer.Option(
-            "--vacuum",
-            metavar="HOURS",
-            help="Then remove files that no version of these hours needs.",
-            show_default=False,
-        ),
-    ] = None,
-    force_vacuum: Annotated[
-        bool, typer.Option("--force-vacuum", help="Allow less than 168 hours: nothing else may use the lake.")
-    ] = False,
+    min_prunable: MinPrunable = None,
+    erase: Erase = None,
+    now: Now = None,
+    archive: Archive = None,
+    compact: Compact = False,
+    vacuum: Vacuum = None,
+    force_vacuum: ForceVacuum = False,
 ) -> Result:
     """Remove records that decide nothing any more from the record tables.
 

@@ -1,5 +1,6 @@
 """The command `ingest`."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Annotated
 
@@ -11,6 +12,45 @@ from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
+
+Sources = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Files, folders, globs; s3://, gs://, abfss:// and hdfs:// URIs.",
+        show_default=False,
+    ),
+]
+FailOnReject = Annotated[bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")]
+RequireManifest = Annotated[
+    bool,
+    typer.Option("--require-manifest", help="Refuse files that no manifest names, before reading them."),
+]
+FromQuarantine = Annotated[
+    bool,
+    typer.Option(
+        "--from-quarantine",
+        help="Judge again, by the rules of this version, records that were rejected or met a fixed bug.",
+    ),
+]
+Reason = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="CODE", help="With --from-quarantine: only records with this reason."),
+]
+OneNamespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace", metavar="NAME", help="With --from-quarantine: only records of this namespace."
+    ),
+]
+DropRejectedBefore = Annotated[
+    str | None,
+    typer.Option(
+        "--drop-rejected-before",
+        metavar="DATE",
+        help="Delete rejected records last seen before this date (UTC).",
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,50 +75,15 @@ def add_to(app: typer.Typer) -> None:
 
 def _ingest(
     call: Invocation,
-    sources: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Files, folders, globs; s3://, gs://, abfss:// and hdfs:// URIs.",
-            show_default=False,
-        ),
-    ] = None,
+    sources: Sources = None,
     dialect: DialectName = None,
     form: FormatName = None,
-    fail_on_reject: Annotated[
-        bool, typer.Option("--fail-on-reject", help="Exit code 1 if a record was rejected.")
-    ] = False,
-    require_manifest: Annotated[
-        bool,
-        typer.Option("--require-manifest", help="Refuse files that no manifest names, before reading them."),
-    ] = False,
-    from_quarantine: Annotated[
-        bool,
-        typer.Option(
-            "--from-quarantine",
-            help="Judge again, by the rules of this version, records that were rejected or met a fixed bug.",
-        ),
-    ] = False,
-    reason: Annotated[
-        str | None,
-        typer.Option(
-            "--reason", metavar="CODE", help="With --from-quarantine: only records with this reason."
-        ),
-    ] = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            "--namespace", metavar="NAME", help="With --from-quarantine: only records of this namespace."
-        ),
-    ] = None,
-    drop_rejected_before: Annotated[
-        str | None,
-        typer.Option(
-            "--drop-rejected-before",
-            metavar="DATE",
-            help="Delete rejected records last seen before this date (UTC).",
-        ),
-    ] = None,
+    fail_on_reject: FailOnReject = False,
+    require_manifest: RequireManifest = False,
+    from_quarantine: FromQuarantine = False,
+    reason: Reason = None,
+    namespace: OneNamespace = None,
+    drop_rejected_before: DropRejectedBefore = None,
 ) -> Result:
     """Read files, verify every record and insert the genuine ones; all others go to the quarantine.
 
@@ -96,17 +101,7 @@ def _ingest(
             "ingest has no input",
             "name files, folders or globs, for example `strandline ingest dump/ --dialect sdmp`",
         )
-    if given and from_quarantine:
-        raise UsageError(
-            "SOURCE_AND_QUARANTINE",
-            "--from-quarantine reads no files",
-            "leave out the sources, or run ingest twice",
-        )
-    if not from_quarantine and (reason is not None or namespace is not None):
-        option = "--reason" if reason is not None else "--namespace"
-        raise UsageError(
-            "OPTION_ALONE", f"{option} selects records of the quarantine", "add --from-quarantine"
-        )
+    _check_quarantine_options(given, from_quarantine, {"--reason": reason, "--namespace": namespace})
     code = reason_named(reason).code if reason is not None else None
     before = _day(drop_rejected_before) if drop_rejected_before is not None else None
     from strandline.pipelines import ingest
@@ -127,6 +122,26 @@ def _ingest(
         found = ingest.find_input(found_dialect, request, settings)
         report = ingest.run(call.store(), found_dialect, request, settings, call.context(progress), found)
     return Result(report, lambda console: show.ingest(console, report))
+
+
+def _check_quarantine_options(
+    sources: tuple[str, ...], from_quarantine: bool, selection: Mapping[str, str | None]
+) -> None:
+    """Check that sources and --from-quarantine exclude each other, and that the options of `selection` come with it.
+
+    Raises: UsageError SOURCE_AND_QUARANTINE, OPTION_ALONE.
+    """
+    if sources and from_quarantine:
+        raise UsageError(
+            "SOURCE_AND_QUARANTINE",
+            "--from-quarantine reads no files",
+            "leave out the sources, or run ingest twice",
+        )
+    for option, value in selection.items():
+        if value is not None and not from_quarantine:
+            raise UsageError(
+                "OPTION_ALONE", f"{option} selects records of the quarantine", "add --from-quarantine"
+            )
 
 
 def _day(text: str) -> datetime:

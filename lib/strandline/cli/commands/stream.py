@@ -17,6 +17,39 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 _DURATION = re.compile(r"([0-9]{1,6})(ms|s|m|h)")
 
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="The folder to watch, a prefix of a store (s3://, gs://, abfss://, hdfs://) or a topic of Kafka "
+        "(kafka://HOST:PORT/TOPIC).",
+        show_default=False,
+    ),
+]
+AvailableNow = Annotated[
+    bool, typer.Option("--available-now", help="Ingest what is there, batch by batch, and exit.")
+]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        "--every", metavar="TIME", help="Check for input at this interval until stopped: 30s, 5m, 1h."
+    ),
+]
+MaxFiles = Annotated[
+    int | None,
+    typer.Option("--max-files", metavar="N", min=1, help="Maximum number of files in a batch."),
+]
+MaxRecords = Annotated[
+    int | None,
+    typer.Option(
+        "--max-records", metavar="N", min=1, help="Maximum number of messages in a batch of a topic."
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option("--checkpoint", metavar="PATH", help="Folder in which the stream stores its progress."),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to `app`."""
@@ -38,40 +71,14 @@ def add_to(app: typer.Typer) -> None:
 
 def _stream(
     call: Invocation,
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            help="The folder to watch, a prefix of a store (s3://, gs://, abfss://, hdfs://) or a topic of Kafka "
-            "(kafka://HOST:PORT/TOPIC).",
-            show_default=False,
-        ),
-    ],
+    source: Source,
     dialect: DialectName = None,
     form: FormatName = None,
-    available_now: Annotated[
-        bool, typer.Option("--available-now", help="Ingest what is there, batch by batch, and exit.")
-    ] = False,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            "--every", metavar="TIME", help="Check for input at this interval until stopped: 30s, 5m, 1h."
-        ),
-    ] = None,
-    max_files: Annotated[
-        int | None,
-        typer.Option("--max-files", metavar="N", min=1, help="Maximum number of files in a batch."),
-    ] = None,
-    max_records: Annotated[
-        int | None,
-        typer.Option(
-            "--max-records", metavar="N", min=1, help="Maximum number of messages in a batch of a topic."
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option("--checkpoint", metavar="PATH", help="Folder in which the stream stores its progress."),
-    ] = None,
+    available_now: AvailableNow = False,
+    every: Every = None,
+    max_files: MaxFiles = None,
+    max_records: MaxRecords = None,
+    checkpoint: Checkpoint = None,
 ) -> Result:
     """Follow a folder, a prefix of a store or a Kafka topic: ingest each new file or message, then reduce.
 

@@ -12,6 +12,43 @@ from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
 from strandline.dialects import infos, names
 
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="LAKE",
+        help="The lake to copy records from: a path or CATALOG.SCHEMA.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="LAKE",
+        help="With --from: the lake to write, instead of --lake or --schema.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="With --from: only show what is missing; write nothing.")
+]
+Requests = Annotated[
+    Path | None,
+    typer.Option(
+        "--requests",
+        metavar="FILE",
+        help="Write the requests of local nodes to their peers to this file.",
+    ),
+]
+Answer = Annotated[
+    Path | None,
+    typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file; needs --out."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="With --answer: the file to write the answers to."),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to `app`."""
@@ -31,42 +68,12 @@ def add_to(app: typer.Typer) -> None:
 
 def _sync(
     call: Invocation,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="LAKE",
-            help="The lake to copy records from: a path or CATALOG.SCHEMA.",
-            show_default=False,
-        ),
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="LAKE",
-            help="With --from: the lake to write, instead of --lake or --schema.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --from: only show what is missing; write nothing.")
-    ] = False,
-    requests: Annotated[
-        Path | None,
-        typer.Option(
-            "--requests",
-            metavar="FILE",
-            help="Write the requests of local nodes to their peers to this file.",
-        ),
-    ] = None,
-    answer: Annotated[
-        Path | None,
-        typer.Option("--answer", metavar="FILE", help="Only answer the requests in this file; needs --out."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="With --answer: the file to write the answers to."),
-    ] = None,
+    source: Source = None,
+    to: Target = None,
+    dry_run: DryRun = False,
+    requests: Requests = None,
+    answer: Answer = None,
+    out: Out = None,
 ) -> Result:
     """Copy missing records from another lake, or append to local journals what peers name.
 

@@ -67,54 +67,7 @@ def run(
     _check(store, there)
     other = OtherLake(there)
     other.check([*(table for dialect in dialects for table in dialect.info.ingest_tables), PRUNED])
-    if request.dry_run:
-        state = lake.inspect(store)
-        lake.check_ours(store, state)
-        here = None if state.is_empty else store
-        if here is not None and state.missing:
-            raise table_missing(store.location, state.missing[0])
-    else:
-        lake.require(store, init.design_by(settings, dialects))
-        here = store
-    totals = SyncTotals(there.location.describe(), request.dry_run)
-    if not request.dry_run:
-        totals.counts.update(counts_of(None, Merged()), refused=0)
-    for dialect in dialects:
-        work_bytes = sum(there.stored_bytes(table) for table in dialect.info.ingest_tables)
-        try:
-            with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
-                context.progress.stage(f"comparing {dialect.info.record_table}")
-                found = compare(here, other, dialect, jobs)
-                totals.compared(found)
-                context.faults.reach("sync.compared")
-                if not request.dry_run:
-                    options = request.options.get(dialect.info.name)
-                    _copy_missing(store, other, dialect, found, options, settings, context, jobs, totals)
-        except RowsLost as lost:
-            totals.damages.append(lost)
-        except spark_errors() as error:
-            damage = other.damage(error)
-            if damage is None:
-                raise
-            totals.damages.append(damage)
-    if request.dry_run:
-        for damage in totals.damages:
-            raise damage
-        return context.report(
-            store.location.describe(), counts=dict(totals.counts), namespaces=totals.namespaces,
-            members=totals.members(),
-        )  # fmt: skip
-    for dialect in dialects:
-        options = request.options.get(dialect.info.name)
-        writer = journal_writer(dialect, options)
-        if writer is not None:
-            journals = write_local_journals(store, dialect.info, writer, options, context, with_peers=True)
-            totals.add_journals(dialect.info.record_table, journals)
-    reducing = ReduceRequest(files=request.files, options=request.options, walk_entries=request.walk_entries)
-    done = reduce.reduce_tables(store, dialects, reducing, context)
-    totals.add(done.written)
-    totals.counts["reduced"] = done.counts["reduced"]
-    return record_run(store, context, with_reduction(totals.result(), done))
+    return _Sync(store, other, request, settings, context).run(dialects)
 
 
 def check_two(here: Location, there: Location) -> None:
@@ -138,40 +91,123 @@ def _check(store: TableStore, there: TableStore) -> None:
         raise table_missing(there.location, state.missing[0])
 
 
-def _copy_missing(
-    store: TableStore, there: OtherLake, dialect: Dialect, found: Comparison, options: object | None,
-    settings: Settings, context: RunContext, jobs: SparkJobs, totals: SyncTotals,
-) -> None:  # fmt: skip
-    admitter = Admitter(store, dialect, settings, context, jobs)
-    is_partial = _repair(store, dialect, admitter, jobs)
-    missing = missing_rows(found, there, dialect, jobs)
-    if missing is not None:
-        context.progress.stage(f"copying {missing.records:,} missing records")
-        files = missing.files
-    elif is_partial:
-        files = store.spark.createDataFrame([], "file_no BIGINT, format STRING, content BINARY")
-    else:
+class _Sync:
+    """One run of `sync --from`."""
+
+    def __init__(
+        self, store: TableStore, there: OtherLake, request: SyncLakesRequest, settings: Settings, context: RunContext
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._there = there
+        self._request = request
+        self._settings = settings
+        self._context = context
+        self._totals = SyncTotals(there.name, request.dry_run)
+
+    def run(self, dialects: tuple[Dialect, ...]) -> Report:
+        """Do all steps, in an order that allows a kill between any two."""
+        here = self._target(dialects)
+        totals, asked = self._totals, self._request
+        if not asked.dry_run:
+            totals.counts.update(counts_of(None, Merged()), refused=0)
+        for dialect in dialects:
+            self._compare_and_copy(here, dialect)
+        if asked.dry_run:
+            return self._comparison()
+        for dialect in dialects:
+            self._write_journals(dialect)
+        request = ReduceRequest(files=asked.files, options=asked.options, walk_entries=asked.walk_entries)
+        done = reduce.reduce_tables(self._store, dialects, request, self._context)
+        totals.add(done.written)
+        totals.counts["reduced"] = done.counts["reduced"]
+        return record_run(self._store, self._context, with_reduction(totals.result(), done))
+
+    def _target(self, dialects: Iterable[Dialect]) -> TableStore | None:
+        """Return the lake to compare with, or None if it does not exist and nothing may be written."""
+        if not self._request.dry_run:
+            lake.require(self._store, init.design_by(self._settings, dialects))
+            return self._store
+        state = lake.inspect(self._store)
+        lake.check_ours(self._store, state)
+        if state.is_empty:
+            return None
+        if state.missing:
+            raise table_missing(self._store.location, state.missing[0])
+        return self._store
+
+    def _compare_and_copy(self, here: TableStore | None, dialect: Dialect) -> None:
+        """Compare the records of one dialect and copy missing ones; files that cannot be read are kept as damage."""
+        work_bytes = sum(self._there.stored_bytes(table) for table in dialect.info.ingest_tables)
+        try:
+            with self._store.sized(work_bytes), SparkJobs(self._context.progress) as jobs:
+                self._context.progress.stage(f"comparing {dialect.info.record_table}")
+                found = compare(here, self._there, dialect, jobs)
+                self._totals.compared(found)
+                self._context.faults.reach("sync.compared")
+                if not self._request.dry_run:
+                    self._copy_missing(dialect, found, jobs)
+        except RowsLost as lost:
+            self._totals.damages.append(lost)
+        except spark_errors() as error:
+            damage = self._there.damage(error)
+            if damage is None:
+                raise
+            self._totals.damages.append(damage)
+
+    def _comparison(self) -> Report:
+        """Return the report of what is missing. Raises: the first damage."""
+        totals = self._totals
+        for damage in totals.damages:
+            raise damage
+        return self._context.report(
+            self._store.location.describe(), counts=dict(totals.counts), namespaces=totals.namespaces,
+            members=totals.members(),
+        )  # fmt: skip
+
+    def _copy_missing(self, dialect: Dialect, found: Comparison, jobs: SparkJobs) -> None:
+        totals, context = self._totals, self._context
+        admitter = Admitter(self._store, dialect, self._settings, context, jobs)
+        is_partial = _repair(self._store, dialect, admitter, jobs)
+        missing = missing_rows(found, self._there, dialect, jobs)
+        if missing is not None:
+            context.progress.stage(f"copying {missing.records:,} missing records")
+            files = missing.files
+        elif is_partial:
+            files = self._store.spark.createDataFrame([], "file_no BIGINT, format STRING, content BINARY")
+        else:
+            totals.add(admitter.written())
+            return
+        scan = ContentScan(files.withColumn("source", F.lit(self._there.name)), admitter.options())
+        admission = admitter.admit(scan, self._options_of(dialect), only_records=True)
+        if missing is not None:
+            missing.check(admission)
+        context.faults.reach("ingest.read")
+        merged = admitter.merge(admission)
+        context.faults.reach("ingest.records")
+        for findings in (
+            admission.findings,
+            missing.findings if missing is not None and missing.refused else None,
+        ):
+            _, reasons, examples = admitter.quarantine.add([] if findings is None else [findings])
+            totals.reasons.update(reasons)
+            totals.examples |= examples
+        admitter.quarantine.delete(admission.resolved)
+        context.faults.reach("ingest.quarantine")
+        totals.counts.update(counts_of(admission, merged), refused=0 if missing is None else missing.refused)
+        totals.faults += admission.faults
         totals.add(admitter.written())
-        return
-    named = files.withColumn("source", F.lit(there.name))
-    admission = admitter.admit(ContentScan(named, admitter.options()), options, only_records=True)
-    if missing is not None:
-        missing.check(admission)
-    context.faults.reach("ingest.read")
-    merged = admitter.merge(admission)
-    context.faults.reach("ingest.records")
-    for findings in (
-        admission.findings,
-        missing.findings if missing is not None and missing.refused else None,
-    ):
-        _, reasons, examples = admitter.quarantine.add([] if findings is None else [findings])
-        totals.reasons.update(reasons)
-        totals.examples |= examples
-    admitter.quarantine.delete(admission.resolved)
-    context.faults.reach("ingest.quarantine")
-    totals.counts.update(counts_of(admission, merged), refused=0 if missing is None else missing.refused)
-    totals.faults += admission.faults
-    totals.add(admitter.written())
+
+    def _write_journals(self, dialect: Dialect) -> None:
+        options = self._options_of(dialect)
+        writer = journal_writer(dialect, options)
+        if writer is not None:
+            journals = write_local_journals(
+                self._store, dialect.info, writer, options, self._context, with_peers=True
+            )
+            self._totals.add_journals(dialect.info.record_table, journals)
+
+    def _options_of(self, dialect: Dialect) -> object | None:
+        return self._request.options.get(dialect.info.name)
 
 
 def _repair(store: TableStore, dialect: Dialect, admitter: Admitter, jobs: SparkJobs) -> bool:

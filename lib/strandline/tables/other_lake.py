@@ -79,6 +79,10 @@ class OtherLake:
         """Return False if the log of a local table names no live data file; True for any other lake."""
         return self._reads.has_files(table)
 
+    def stored_bytes(self, table: str) -> int:
+        """Return the bytes of the table's live data files."""
+        return self._reads.stored_bytes(table)
+
     def check(self, tables: Iterable[str]) -> None:
         """Check that tables have the columns of their contracts, with their types. Further columns are ignored.
 

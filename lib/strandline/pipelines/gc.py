@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.pruning import Prunes
 from strandline.pipelines import archive, gc_rounds, gc_runs, prune_plans
 from strandline.pipelines.gc_rounds import CollectRequest, Done
 from strandline.pipelines.gc_upkeep import Upkeep, keep_up
@@ -77,18 +78,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
         with SparkJobs(context.progress) as jobs:
             done.counts["finished"], written = gc_runs.finish(store, others, context, jobs)
         done.written |= written
-    last = 0
-    for _ in range(ROUNDS):
-        used = gc_rounds.collect(store, pairs, request, names, context, done, last)
-        if used is None:
-            break
-        last = used
-    else:
-        raise FaultError(
-            "GC_LOST_RACES",
-            f"Other collections were faster {ROUNDS} times; this run pruned nothing.",
-            "Run `strandline gc` again when no other collection is running.",
-        )
+    _collect(store, pairs, request, names, context, done)
     behind = _keep_up(store, asked_for, request, context, done)
     done.holds |= gc_runs.kept_by_others(store, every, pairs, request.dialects)
     result = RunResult(
@@ -117,6 +107,28 @@ def _archive(
         done.counts["archived"], done.counts["unarchived"] = archive.archive(
             store, dialects, names.chosen, request.archive, context, jobs
         )
+
+
+def _collect(
+    store: TableStore,
+    pairs: Sequence[tuple[Dialect, Prunes]],
+    request: GcRequest,
+    names: Named,
+    context: RunContext,
+    done: Done,
+) -> None:
+    """Plan and prune, in rounds until no other collection was faster. Raises: FaultError GC_LOST_RACES."""
+    last = 0
+    for _ in range(ROUNDS):
+        used = gc_rounds.collect(store, pairs, request, names, context, done, last)
+        if used is None:
+            return
+        last = used
+    raise FaultError(
+        "GC_LOST_RACES",
+        f"Other collections were faster {ROUNDS} times; this run pruned nothing.",
+        "Run `strandline gc` again when no other collection is running.",
+    )
 
 
 def _keep_up(

@@ -67,38 +67,19 @@ def judge_documents(
       is known, too, if that is good, else rejected. Of good ones in one run the least signature is kept;
     - a bad copy never affects a good one with the same id.
     """
-    before, counts = held or HeldEntries(), Counts()
-    rows: list[QuarantineRow] = []
-    delivered: list[tuple[bytes, Entry]] = []
-    copies = dict(before.waiting)
-    bad: dict[bytes, Verdict] = {}
-    for document in documents:
-        counts.read += 1
-        entry = document.found
-        if isinstance(entry, Refused):
-            counts.rejected += 1
-            refused = (document.reasons, document.raw, entry.namespace, entry.record_id, (), entry.evidence)
-            rows.append(QuarantineRow("rejected", *refused))
-            continue
-        accepted = before.entries.get((entry.namespace, entry.record_id))
-        copy = hashlib.sha256(block_of(entry)).digest()
-        delivered.append((copy, entry))
-        if copy in copies or copy in bad or (accepted is not None and accepted.sig == entry.sig):
-            continue
-        findings = signature_findings(entry, hmac_key)
-        if findings:
-            bad[copy] = Verdict("rejected", findings)
-        else:
-            copies[copy] = entry
-    verdicts = bad | _verdicts(copies, before.entries, ssb_profile)
+    before = held or HeldEntries()
+    delivery = _delivery(documents, before, hmac_key)
+    rows = delivery.refused
+    counts = Counts(read=len(rows) + len(delivery.entries), rejected=len(rows))
+    verdicts = delivery.bad | _verdicts(delivery.copies, before.entries, ssb_profile)
     entries, waiting = dict(before.entries), {}
-    for copy, entry in sorted(copies.items(), key=lambda each: each[1].sig):
+    for copy, entry in sorted(delivery.copies.items(), key=lambda each: each[1].sig):
         if verdicts[copy].status == "accepted":
             entries.setdefault((entry.namespace, entry.record_id), entry)
         elif verdicts[copy].status == "deferred":
             waiting[copy] = entry
     came = set()
-    for copy, entry in delivered:
+    for copy, entry in delivery.entries:
         came.add(copy)
         # A copy without a verdict is known.
         status = verdicts[copy].status if copy in verdicts else "accepted"
@@ -119,6 +100,41 @@ def judge_documents(
     counts.new = len(inserted) - counts.readmitted
     counts.known -= counts.new
     return Judgement(HeldEntries(entries, waiting), tuple(rows), counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """The records of one run: quarantine rows of those that are no entry, and the entries, each by its copy, in order.
+
+    `copies` are the waiting and the new copies with a good signature, `bad` the verdicts on those with another one.
+    """
+
+    copies: dict[bytes, Entry]
+    refused: list[QuarantineRow] = field(default_factory=list)
+    entries: list[tuple[bytes, Entry]] = field(default_factory=list)
+    bad: dict[bytes, Verdict] = field(default_factory=dict)
+
+
+def _delivery(documents: Iterable[Document], before: HeldEntries, hmac_key: bytes | None) -> _Delivery:
+    """Return the records of one run; the signature of each copy that is not known is verified once."""
+    found = _Delivery(dict(before.waiting))
+    for document in documents:
+        entry = document.found
+        if isinstance(entry, Refused):
+            refused = (document.reasons, document.raw, entry.namespace, entry.record_id, (), entry.evidence)
+            found.refused.append(QuarantineRow("rejected", *refused))
+            continue
+        accepted = before.entries.get((entry.namespace, entry.record_id))
+        copy = hashlib.sha256(block_of(entry)).digest()
+        found.entries.append((copy, entry))
+        if copy in found.copies or copy in found.bad or (accepted is not None and accepted.sig == entry.sig):
+            continue
+        findings = signature_findings(entry, hmac_key)
+        if findings:
+            found.bad[copy] = Verdict("rejected", findings)
+        else:
+            found.copies[copy] = entry
+    return found
 
 
 def _verdicts(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import pyarrow as pa
 
+from strandline.core import ancestry
 from strandline.kernels.batches import as_batch
 
 CANDIDATE_COLUMNS: Final = ("namespace", "record_id", "lacking")
@@ -38,21 +38,7 @@ def missing_parents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 
 
 def _missing(namespace: str, lacking: dict[bytes, tuple[bytes, ...]]) -> pa.RecordBatch:
-    children: defaultdict[bytes, list[bytes]] = defaultdict(list)
-    left = {record_id: len(parents) for record_id, parents in lacking.items()}
-    for record_id, parents in lacking.items():
-        for parent in parents:
-            children[parent].append(record_id)
-    ready = [record_id for record_id, count in left.items() if not count]
-    admitted = set(ready)
-    while ready:
-        for child in children[ready.pop()]:
-            left[child] -= 1
-            if not left[child]:
-                admitted.add(child)
-                ready.append(child)
-    rows = [
-        (namespace, record_id, sorted(parent for parent in parents if parent not in admitted))
-        for record_id, parents in lacking.items()
-    ]
-    return as_batch(rows, MISSING_SCHEMA)
+    missing = ancestry.missing_parents(lacking)
+    return as_batch(
+        [(namespace, record_id, list(parents)) for record_id, parents in missing.items()], MISSING_SCHEMA
+    )

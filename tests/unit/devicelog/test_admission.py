@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-from itertools import pairwise
 
 import pytest
 
@@ -14,7 +13,6 @@ from strandline.dialects.devicelog.verify import (
     forks,
     judge,
     judge_documents,
-    missing_references,
     signature_findings,
 )
 from strandline.dialects.devicelog.verify import signatures as signing
@@ -191,16 +189,6 @@ def test_a_chain_that_comes_backwards_and_entries_behind_one_are_admitted_by_one
     found = judge_documents(_documents(backwards[-1:]), first.held)
     assert (found.counts.new, found.counts.readmitted) == (1, 300)
     assert found.held == HeldEntries(judge(backwards).held.entries)
-
-
-def test_missing_references_of_a_chain_are_found_without_recursion():
-    chain = [number.to_bytes(32, "big") for number in range(20_000)]
-    lacking = {chain[0]: []} | {child: [parent] for parent, child in pairwise(chain)}
-    assert set(missing_references(lacking, ()).values()) == {()}
-    stopped = missing_references(lacking, {chain[9_999]})
-    assert sum(map(bool, stopped.values())) == 10_000
-    a, b = chain[:2]
-    assert missing_references({a: [b], b: [a]}, ()) == {a: (b,), b: (a,)}
 
 
 def test_both_libraries_verify_a_sample(monkeypatch):

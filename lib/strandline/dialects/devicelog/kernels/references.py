@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from strandline.core.ancestry import missing_parents
 from strandline.core.verdict import Finding, encode_evidence, evidence_of, reasons_of
 from strandline.dialects.devicelog.codec import parse_statement
 from strandline.dialects.devicelog.types import Header, RemoveStatement
@@ -14,7 +15,6 @@ from strandline.dialects.devicelog.verify import (
     References,
     Referent,
     deferred,
-    missing_references,
     reference_findings,
 )
 from strandline.kernels.batches import as_batch
@@ -123,7 +123,7 @@ def judged_in_order(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 def _in_order(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     failing = {row["record_id"] for row in rows if row["found"]}
     lacking = {row["record_id"]: row["lacking"] for row in rows}
-    missing = missing_references(lacking, failing)
+    missing = missing_parents(lacking, failing)
     return as_batch([_verdict(row, missing[row["record_id"]]) for row in rows], VERDICT_SCHEMA)
 
 

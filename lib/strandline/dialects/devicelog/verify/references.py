@@ -1,10 +1,10 @@
 """Entries judged against the entries that they name: prev, deps, and the last entry of a removed log."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from strandline.core.ancestry import missing_parents
 from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.devicelog.types import AddStatement, Header, KeyStatement, RemoveStatement
@@ -102,33 +102,6 @@ def reference_findings(
     return tuple(found)
 
 
-def missing_references(
-    lacking: Mapping[bytes, Sequence[bytes]], failing: Collection[bytes]
-) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the entries that each candidate waits for, ascending; none for one that can be decided.
-
-    `lacking` has, for each candidate of a namespace, the entries it names that are not accepted. Candidates that need
-    nothing else are admitted, unless they are `failing`: what follows these waits. Time and memory are linear.
-    """
-    children: defaultdict[bytes, list[bytes]] = defaultdict(list)
-    left = {record_id: len(parents) for record_id, parents in lacking.items()}
-    for record_id, parents in lacking.items():
-        for parent in parents:
-            children[parent].append(record_id)
-    ready = [record_id for record_id, count in left.items() if not count and record_id not in failing]
-    admitted = set(ready)
-    while ready:
-        for child in children[ready.pop()]:
-            left[child] -= 1
-            if not left[child] and child not in failing:
-                admitted.add(child)
-                ready.append(child)
-    return {
-        record_id: tuple(sorted(parent for parent in parents if parent not in admitted))
-        for record_id, parents in lacking.items()
-    }
-
-
 def deferred(references: References, missing: Collection[bytes]) -> Verdict:
     """Return the verdict on an entry some of whose references are not accepted.
 
@@ -169,7 +142,7 @@ def judge_references(
     }
     failing = {record_id for record_id in new if findings.get(record_id)}
     verdicts = {}
-    for record_id, missing in missing_references(lacking, failing).items():
+    for record_id, missing in missing_parents(lacking, failing).items():
         if missing:
             verdicts[record_id] = deferred(named[record_id], missing)
         else:

@@ -239,13 +239,13 @@ class Lake:
             option: _text(value) if isinstance(value, os.PathLike) and option != "out" else value
             for option, value in values.items()
         }
-        with self._told(name):
+        with self._reported_errors(name):
             result = function(**texts, **self._where(), quiet=True, set_value=self._set)
         tell_others(result.report)
         return result.report
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
+    def _reported_errors(self, name: str) -> Iterator[None]:
         """Raise errors of the environment as `StrandlineError`, and tell the server of lineage that the run failed."""
         current.clear()
         try:

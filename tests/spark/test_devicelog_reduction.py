@@ -17,7 +17,7 @@ from strandline.core.ids import bucket_of
 from strandline.dialects.devicelog.kernels.headers import group_of
 from strandline.dialects.devicelog.reduce import history, prefix_hashes, reduce, sync_point
 from strandline.dialects.devicelog.spark.forks import forks
-from strandline.dialects.devicelog.spark.reduction import TABLES, News
+from strandline.dialects.devicelog.spark.reduction import TABLES, NewEntries
 from strandline.dialects.devicelog.spark.sync_points import StoredHashes, common_lengths
 from strandline.dialects.devicelog.spark.tables import VIEW
 from support.device_feeds import HELD
@@ -369,7 +369,7 @@ def test_a_changed_row_is_found_by_the_check(spark, change):
 def test_forks_are_looked_for_in_the_buckets_of_news_alone(entries):
     changes = entries.limit(3)
     options = {"is_weak": False, "hmac_key": None}
-    for news, count in ((News(changes, (3,)), 3), (None, 0)):
-        plan = forks(entries, news, **options)._jdf.queryExecution().optimizedPlan().toString()
+    for new_entries, count in ((NewEntries(changes, (3,)), 3), (None, 0)):
+        plan = forks(entries, new_entries, **options)._jdf.queryExecution().optimizedPlan().toString()
         # Headers are read for the members and for the two that are shown, then these entries.
         assert len(re.findall(r"Filter .*bucket#\d+ = 3\b", plan)) == count

@@ -94,4 +94,4 @@ def reduce_entries(spark, entries, policy="keep-both", changes=None, lake=None):
     frame = entries if is_frame else spark.createDataFrame(list(entry_rows(entries)), ENTRY_DDL)
     scope = ReduceScope(None, 1, "run", lake_options={reduction.POLICY: policy})
     tables, jobs = lake or Rows(spark, frame), Uncounted()
-    return reduction.reduce(reduction.news_of(changes, tables, jobs), tables, jobs, scope)
+    return reduction.reduce(reduction.new_entries_of(changes, tables, jobs), tables, jobs, scope)

@@ -19,10 +19,10 @@ def plain_errors(store: ObjectStore) -> Iterator[None]:
     except FileNotFoundError:
         raise OSError(errno.ENOENT, "no such object") from None
     except (OSError, ArrowException) as error:
-        raise OSError(*_told(store, error)) from None
+        raise OSError(*_number_and_words(store, error)) from None
 
 
-def _told(store: ObjectStore, error: Exception) -> tuple[int, str]:
+def _number_and_words(store: ObjectStore, error: Exception) -> tuple[int, str]:
     """Return the number, which makes it a PermissionError or a FileNotFoundError, and words for an error of Arrow."""
     text = str(error)
     if store.no_token is not None and store.no_token in text:

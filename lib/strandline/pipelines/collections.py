@@ -168,7 +168,7 @@ def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:
     joined = found.verdicts
     for part in (holds, kinds, gone, proofs, new):
         joined = joined.join(part, "namespace", "left")
-    told = joined.where("kinds IS NOT NULL OR is_refused")
+    concerned = joined.where("kinds IS NOT NULL OR is_refused")
     proved = F.coalesce("is_proved", F.lit(False))
     failed = F.col("is_proved").isNotNull() & ~proved
     outcome = (
@@ -184,7 +184,7 @@ def _runs(store: TableStore, found: Round, proofs: DataFrame) -> DataFrame:
     used = F.when(F.col("is_usable"), F.col("s_snapshot_id")).otherwise(F.col("new_id"))
     empty = F.map_from_arrays(F.array().cast("array<string>"), F.array().cast("array<bigint>"))
     goes = F.coalesce("pruned", F.lit(0).cast("bigint"))
-    return told.select(
+    return concerned.select(
         "namespace", "bucket", F.lit(store.run_id).alias("run_id"), outcome.alias("outcome"), reason.alias("reason"),
         used.alias("snapshot_id"), F.lit(None).cast("bigint").alias("gc_number"), "before_hash", "after_hash",
         "before_rows", "after_rows", F.coalesce("holds", empty).alias("holds"),

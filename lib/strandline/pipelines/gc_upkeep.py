@@ -84,8 +84,8 @@ def keep_up(
         before = now - timedelta(hours=asked.vacuum_hours)
         done.behind = [row for each in used if (row := _behind(store, each, before, jobs)) is not None]
         if done.behind:
-            told = gc_runs.of_run(store).where("outcome = 'DONE' AND gc_number IS NOT NULL")
-            done.written |= gc_runs.write_runs(store, told.withColumn("reason", F.lit(BEHIND)))
+            done_runs = gc_runs.of_run(store).where("outcome = 'DONE' AND gc_number IS NOT NULL")
+            done.written |= gc_runs.write_runs(store, done_runs.withColumn("reason", F.lit(BEHIND)))
         else:
             # Before files go: a VACUUM commits versions of its own.
             gone = _without_files(store, used, before)

@@ -73,7 +73,7 @@ def objects_of(path: bytes, searched: set[bytes]) -> Iterator[FoundObject]:
 
     Raises: UsageError SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE, STORE_PACKAGE_MISSING.
     """
-    with _told(path):
+    with _source_errors(path):
         kind, size = look_up(path)
         if kind == "folder":
             for below, size in objects_below(path):
@@ -96,7 +96,7 @@ def listed_object(path: bytes, size: int, searched: set[bytes]) -> Iterator[Foun
     """
     yield FoundObject(path, size, "given")
     try:
-        with _told(path):
+        with _source_errors(path):
             yield from _manifests_beside(path, searched)
     except UsageError as error:
         if error.code != "SOURCE_MISSING":
@@ -108,7 +108,7 @@ def check_prefix(path: bytes) -> None:
 
     Raises: UsageError SOURCE_NOT_A_FOLDER, SOURCE_MISSING, SOURCE_DENIED; FaultError SOURCE_UNREADABLE.
     """
-    with _told(path):
+    with _source_errors(path):
         if look_up(path)[0] == "file":
             raise UsageError(
                 "SOURCE_NOT_A_FOLDER",
@@ -177,7 +177,7 @@ def _missing(path: bytes) -> UsageError:
 
 
 @contextmanager
-def _told(path: bytes) -> Iterator[None]:
+def _source_errors(path: bytes) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:

@@ -73,8 +73,8 @@ def _may_add(commit: Row) -> bool:
     """Return whether a commit may have added or changed rows; a MERGE says how many it did."""
     if commit["operation"] != "MERGE":
         return commit["operation"] not in NO_NEW_ROWS
-    told = commit.get("operationMetrics") or {}
-    return any(str(told.get(name)) != "0" for name in _OF_MERGE)
+    metrics = commit.get("operationMetrics") or {}
+    return any(str(metrics.get(name)) != "0" for name in _OF_MERGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""New operations of authorities after the stored state, authority by authority: the cost is that of the news."""
+"""New operations of authorities after the stored state, authority by authority: the cost follows the new operations."""
 
 from __future__ import annotations
 

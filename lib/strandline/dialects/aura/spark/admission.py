@@ -33,7 +33,7 @@ from strandline.frames.verdicts import VERDICT, is_candidate, with_outcome
 from strandline.kernels.blocks import BLOCK_FIELDS
 
 _AWAITED = "^(?:pin|state):([^#]*)"
-"""In what a row waits for, the namespace that must have news first."""
+"""In what a row waits for, the namespace that must change first."""
 
 
 class FactAdmission(RecordDialect):
@@ -69,14 +69,14 @@ class FactAdmission(RecordDialect):
         """
         if gathered.tables.has_partial_run(self.info.ingest_tables):
             return waiting
-        news = gathered.judged.where(is_candidate() & _is_of_history()).select("namespace").distinct()
+        changed = gathered.judged.where(is_candidate() & _is_of_history()).select("namespace").distinct()
         if self.pins is not None and self.pins.by_namespace:
             names = [(name,) for name in self.pins.by_namespace]
             pinned = waiting.sparkSession.createDataFrame(names, "namespace STRING")
-            news = news.unionByName(pinned).distinct()
+            changed = changed.unionByName(pinned).distinct()
         each = waiting.select("quarantine_id", F.explode("waits_for").alias("awaited"))
         awaited = each.select("quarantine_id", F.regexp_extract("awaited", _AWAITED, 1).alias("namespace"))
-        found = awaited.join(news, "namespace", "left_semi").select("quarantine_id").distinct()
+        found = awaited.join(changed, "namespace", "left_semi").select("quarantine_id").distinct()
         return waiting.join(found, "quarantine_id", "left_semi").select(*waiting.columns)
 
     def resolve(self, judged: DataFrame, gathered: Gathered) -> Resolution:

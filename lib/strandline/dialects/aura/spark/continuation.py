@@ -43,13 +43,13 @@ def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) 
     many = jobs.checkpoint(many.select(*HOME, "record_count"), "long authorities")
     if not jobs.has_rows(many):
         return None
-    news = changes.join(many, list(HOME), "left_semi")
+    new_facts = changes.join(many, list(HOME), "left_semi")
     states = (
         tables.read(AUTHORITIES)
         .join(many, list(HOME), "left_semi")
         .select(*HOME, "state_cbor", *kernels.COUNTS)
     )
-    operations = news.where(F.col("kind") == "AttestedOp")
+    operations = new_facts.where(F.col("kind") == "AttestedOp")
     both = states.unionByName(
         operations.select(*(name for name in kernels.CONTINUED_COLUMNS if name in operations.columns)),
         allowMissingColumns=True,
@@ -58,7 +58,7 @@ def continued(named: DataFrame, changes: DataFrame, tables: Tables, jobs: Jobs) 
         both.select(*kernels.CONTINUED_COLUMNS).repartition("namespace").sortWithinPartitions("namespace")
     )
     reduced = map_batches(grouped, kernels.continued, kernels.REDUCED_SCHEMA)
-    added = news.groupBy(*HOME).agg(F.count(F.lit(1)).alias("added"))
+    added = new_facts.groupBy(*HOME).agg(F.count(F.lit(1)).alias("added"))
     counts_now = many.join(added, list(HOME)).select(
         "namespace", (F.col("record_count") + F.col("added")).alias("record_count")
     )

@@ -88,12 +88,14 @@ def histories_of(facts: DataFrame, bases: StoredBases) -> DataFrame:
         facts = facts.withColumn("relied", F.lit(None).cast("array<binary>"))
     else:
         facts = facts.join(F.broadcast(bases.relied), "namespace", "left")
-    told = facts.join(F.broadcast(bases.settled), "namespace", "left")
+    with_settled = facts.join(F.broadcast(bases.settled), "namespace", "left")
     columns = ["namespace", "bucket", "fact_cbor", "relied", "settled"]
     if bases.statuses is None:
-        rows = told.select(*columns).withColumn("known_status", F.lit(None).cast("string"))
+        rows = with_settled.select(*columns).withColumn("known_status", F.lit(None).cast("string"))
     else:
-        rows = told.join(bases.statuses, list(KEY), "left").select(*columns, "known_status", *kernels.DERIVED)
+        rows = with_settled.join(bases.statuses, list(KEY), "left").select(
+            *columns, "known_status", *kernels.DERIVED
+        )
     grouped = with_remains(rows, bases.pruned, kernels.HISTORY_COLUMNS)
     return map_batches(grouped, kernels.histories, kernels.HISTORY_SCHEMA)
 

@@ -74,8 +74,8 @@ def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
     is_kept = (F.col("kind") != "AttestedOp") | (F.col("parent_commitment") == F.lit(ZERO))
     hold = F.when(is_kept, F.lit("KIND_KEPT")).otherwise(F.lit("NO_BASE"))
     if planned is not None:
-        told = planned.select(*KEY, "hold", F.lit(True).alias("is_planned"))
-        facts = facts.join(told, list(KEY), "left")
+        holds = planned.select(*KEY, "hold", F.lit(True).alias("is_planned"))
+        facts = facts.join(holds, list(KEY), "left")
         hold = F.when(F.col("is_planned"), F.col("hold")).otherwise(hold)
     return _as_members(facts, F.col("height"), hold)
 

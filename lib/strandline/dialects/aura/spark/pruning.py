@@ -126,9 +126,13 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     encoded = context_carries.encoded(sums, every.where(is_of("context")))
     if planned.authorities is None:
         return encoded.unionByName(every.where(~is_of("context")).select("namespace", others))
-    told = planned.authorities.carries(chosen)
-    rest = every.where(~is_of("context")).join(told, "namespace", "left_anti").select("namespace", others)
-    return encoded.unionByName(told).unionByName(rest)
+    of_authorities = planned.authorities.carries(chosen)
+    rest = (
+        every.where(~is_of("context"))
+        .join(of_authorities, "namespace", "left_anti")
+        .select("namespace", others)
+    )
+    return encoded.unionByName(of_authorities).unionByName(rest)
 
 
 def reduce_rest(plan: PrunePlan, gone: DataFrame, new_carries: DataFrame, jobs: Jobs) -> ReducedTables:

@@ -62,8 +62,8 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
 
     After a killed run all are reduced, since rows may be newer than their state.
     """
-    news = None if changes is None or tables.has_partial_run(REDUCED) else changes
-    facts = tables.read_version(FACTS, scope.version) if news is None else news
+    new_facts = None if changes is None or tables.has_partial_run(REDUCED) else changes
+    facts = tables.read_version(FACTS, scope.version) if new_facts is None else new_facts
     has = (F.max(F.col("variant").isin(*variants)).alias(group) for group, variants in GROUPS.items())
     has_snapshots = F.max(F.col("kind") == "Snapshot").alias("has_snapshots")
     number = F.count(F.lit(1)).alias("facts")
@@ -79,7 +79,7 @@ def touched(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: Reduce
     groups = {group: found[group] for group in GROUPS if found[group]}
     all_buckets = {kind: tuple(found[kind]) for kind in KINDS}
     return Touched(
-        named.drop("has_snapshots", "facts"), all_buckets, found["contexts"], groups, news,
+        named.drop("has_snapshots", "facts"), all_buckets, found["contexts"], groups, new_facts,
         is_few=found["namespaces"] <= FEW_NAMESPACES,
         has_snapshots=bool(found["has_snapshots"]) or snapshots.are_stored(tables, jobs),
         facts=found["facts"],

@@ -31,15 +31,15 @@ class DeviceLogs(EntryAdmission, Prunes):
 
     def reduce(self, changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
         """Reduce the groups that `changes` touch, or all, and find the forks of their logs."""
-        news = reduction.news_of(changes, tables, jobs)
-        reduced = reduction.reduce(news, tables, jobs, scope)
+        new_entries = reduction.new_entries_of(changes, tables, jobs)
+        reduced = reduction.reduce(new_entries, tables, jobs, scope)
         hmac_key = scope.lake_options[SSB_HMAC_KEY]
         found = forks.forks(
-            tables.read_version(ENTRIES, scope.version), news,
+            tables.read_version(ENTRIES, scope.version), new_entries,
             is_weak=scope.lake_options[SSB_PROFILE] == "weak",
             hmac_key=parse_hmac_key(hmac_key) if hmac_key else None,
         )  # fmt: skip
-        kept = forks.of_erased(tables) if news is None else None
+        kept = forks.of_erased(tables) if new_entries is None else None
         found = found if kept is None else found.unionByName(kept)
         return replace(reduced, tables={**reduced.tables, EQUIVOCATIONS: found})
 

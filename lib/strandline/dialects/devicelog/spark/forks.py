@@ -12,7 +12,7 @@ from strandline.core.equivocation import MAX_MEMBERS
 from strandline.dialect_api.ports import Tables, is_known_empty
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
-from strandline.dialects.devicelog.spark.reduction import News
+from strandline.dialects.devicelog.spark.reduction import NewEntries
 from strandline.dialects.devicelog.spark.tables import EQUIVOCATIONS, PRUNED
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import FORK_KIND
@@ -25,19 +25,21 @@ PLACE: Final = ("namespace", "log", "seq")
 """A place in a log: an honest device writes one entry there."""
 
 
-def forks(entries: DataFrame, news: News | None, *, is_weak: bool, hmac_key: bytes | None) -> DataFrame:
+def forks(
+    entries: DataFrame, new_entries: NewEntries | None, *, is_weak: bool, hmac_key: bytes | None
+) -> DataFrame:
     """Shape contradicting entries to the contract of `equivocation`.
 
-    Reads:  entries: columns of `device_log_entry`; news: None for all places, else only those of new entries are looked
-            at, in their buckets. `is_weak`: messages contradict each other whatever they follow.
+    Reads:  entries: columns of `device_log_entry`; new_entries: None for all places, else only theirs are looked at, in
+            their buckets. `is_weak`: messages contradict each other whatever they follow.
     Gives:  the columns of `equivocation`.
     Rows:   one per place with several entries that follow one, or several first ones; none if one of the two with the
             least ids was erased.
     """
-    entries = entries if news is None else news.within(entries)
+    entries = entries if new_entries is None else new_entries.within(entries)
     headers = entries.select(*PLACE, "bucket", "record_id", "prev", "profile")
-    if news is not None:
-        headers = headers.join(news.changes.select(*PLACE).distinct(), list(PLACE), "left_semi")
+    if new_entries is not None:
+        headers = headers.join(new_entries.changes.select(*PLACE).distinct(), list(PLACE), "left_semi")
     kids = headers.groupBy(*PLACE, "bucket", _follows(is_weak=is_weak).alias("follows")).agg(
         F.collect_list("record_id").alias("ids")
     )

@@ -1,4 +1,4 @@
-"""Groups reduced from their stored state and their new entries: the cost follows the news."""
+"""Groups reduced from their stored state and their new entries: the cost follows the new entries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Increments:
 
 
 def from_changes(
-    news: DataFrame,
+    new_entries: DataFrame,
     headers: DataFrame,
     buckets: Sequence[int],
     tables: Tables,
@@ -43,15 +43,15 @@ def from_changes(
 ) -> Increments:
     """Reduce the groups of new entries from their stored states, as far as increments hold.
 
-    Reads:  news, headers: HEADER_COLUMNS, of the new entries and of all of them. `buckets`: those of the new entries.
-            `version`: the reducer version that a stored state must have.
+    Reads:  new_entries, headers: HEADER_COLUMNS, of the new entries and of all of them. `buckets`: those of the new
+            entries. `version`: the reducer version that a stored state must have.
     """
-    news = jobs.persist(news, "new entries")
-    groups = news.select(*GROUP).distinct()
+    new_entries = jobs.persist(new_entries, "new entries")
+    groups = new_entries.select(*GROUP).distinct()
     tips = tables.read(TIPS).where(in_buckets(buckets)).join(groups, [*GROUP], "left_semi")
-    asked = _together({"tip": tips, "new": news})
+    asked = _together({"tip": tips, "new": new_entries})
     windows = jobs.checkpoint(
-        map_batches(asked, increments.windows, increments.WINDOW_SCHEMA), "entries that news need"
+        map_batches(asked, increments.windows, increments.WINDOW_SCHEMA), "entries that new ones need"
     )
     found = jobs.row(
         windows.agg(
@@ -76,12 +76,12 @@ def from_changes(
         "view": _ends(stored(tables.read(VIEW))),
         "screw": stored(tables.read(SCREWS)).groupBy(*GROUP, "log").agg(F.max_by("rewind", "seq").alias("rewind")),
         "state": stored(tables.read(STATES)).where(F.col("reducer_version") == version),
-        "new": stored(news),
+        "new": stored(new_entries),
         "window": entries,
     }  # fmt: skip
     rows = map_batches(_together(parts), increments.grown, REDUCED_SCHEMA, policy=policy)
     # Without its plan: that reads the view, which changes before other rows are written.
-    rows = jobs.checkpoint(rows, "news of views")
+    rows = jobs.checkpoint(rows, "changed rows of views")
     refused = rows.where(F.col("part") == increments.WHOLE)
     if jobs.has_rows(refused):
         whole = whole.unionByName(refused.select(*GROUP))

@@ -33,8 +33,8 @@ FEW_ENTRIES: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """The new entries of a run (rows of the change feed), and the buckets of their groups, ascending."""
+class NewEntries:
+    """The new entries of a run, as rows of the change feed, and the buckets of their groups, ascending."""
 
     changes: DataFrame
     buckets: tuple[int, ...]
@@ -44,33 +44,33 @@ class News:
         return rows.where(in_buckets(self.buckets))
 
 
-def news_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> News | None:
-    """Return what is new, or None if all groups are reduced: after a killed run rows may be newer than their state."""
+def new_entries_of(changes: DataFrame | None, tables: Tables, jobs: Jobs) -> NewEntries | None:
+    """Return the new entries, or None if all groups are reduced: after a kill rows may be newer than their state."""
     if changes is None or tables.has_partial_run(REDUCED):
         return None
     found = jobs.row(changes.agg(F.collect_set("bucket").alias("buckets")))
-    return News(changes, tuple(sorted(found["buckets"])))
+    return NewEntries(changes, tuple(sorted(found["buckets"])))
 
 
-def reduce(news: News | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the groups with news from their stored states, or whole; all if it is None."""
+def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
+    """Reduce the groups of new entries from their stored states, or whole; all groups without `new_entries`."""
     policy = cast("ForkPolicy", scope.lake_options[POLICY])
     version = reducer_version(policy)
     every = headers(tables.read_version(ENTRIES, scope.version))
     bounds: Mapping[str, Mapping[str, tuple[int, int]]] = {}
-    if news is None:
+    if new_entries is None:
         found = _whole(every, jobs, policy)
     elif _are_few(tables):
-        groups = news.changes.select(*increments.GROUP).distinct()
-        found = _whole(_of(news.within(every), groups), jobs, policy)
+        groups = new_entries.changes.select(*increments.GROUP).distinct()
+        found = _whole(_of(new_entries.within(every), groups), jobs, policy)
     else:
         grown = increments.from_changes(
-            headers(news.changes), every, news.buckets, tables, jobs, policy, version
+            headers(new_entries.changes), every, new_entries.buckets, tables, jobs, policy, version
         )
         frames = [] if grown.rows is None else [grown.rows]
         if grown.whole is not None:
             groups = jobs.checkpoint(grown.whole, "groups")
-            frames.append(_whole(_of(news.within(every), groups), jobs, policy))
+            frames.append(_whole(_of(new_entries.within(every), groups), jobs, policy))
         else:
             bounds = _positions(frames[0], jobs)
         found = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])

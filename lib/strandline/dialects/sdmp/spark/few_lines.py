@@ -32,11 +32,11 @@ def from_few(tables: Tables, jobs: Jobs, scope: ReduceScope, *, of_changes: bool
     new: frozenset[bytes] | None = None
     names: Sequence[str] | None = None
     if of_changes and scope.previous_version is not None:
-        news = tables.few_changes(LINES, scope.previous_version + 1, scope.version)
-        if news is None or news.num_rows > FEW_LINES:
+        changes = tables.few_changes(LINES, scope.previous_version + 1, scope.version)
+        if changes is None or changes.num_rows > FEW_LINES:
             return None
-        new = frozenset(news.column("record_id").to_pylist())
-        names = sorted(pc.unique(news.column("namespace")).to_pylist())
+        new = frozenset(changes.column("record_id").to_pylist())
+        names = sorted(pc.unique(changes.column("namespace")).to_pylist())
     lines = _lines(names, tables, jobs, scope)
     reduced = None if lines is None else kernels.whole_journals(lines, new)
     return None if reduced is None else _reduction(*reduced, tables, scope)

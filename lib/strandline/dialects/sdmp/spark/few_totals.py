@@ -28,7 +28,7 @@ def totals(few: FewSegments) -> dict[str, int]:
 def head_totals(few: FewSegments, buckets: int) -> dict[str, Any]:
     """Return what the heads determine, as `admission.head_totals`."""
     accepted = [(head, head.n, head.last_n) for head in few.heads if head.n is not None]
-    news = [each for each in accepted if not each[0].is_known]
+    new_heads = [each for each in accepted if not each[0].is_known]
     in_bucket = {head.segment.namespace: bucket_of(head.segment.namespace, buckets) for head in few.heads}
     ends = [
         last for head, _, last in accepted if head.segment.frame == kernels.TEXT_FRAME and last is not None
@@ -37,19 +37,19 @@ def head_totals(few: FewSegments, buckets: int) -> dict[str, Any]:
     return {
         "accepted": sum(lines),
         "deferred": sum(head.segment.lines for head in few.heads) - sum(lines),
-        "low": min((n for _, n, _ in news), default=None),
-        "high": max((last for *_, last in news if last is not None), default=None),
+        "low": min((n for _, n, _ in new_heads), default=None),
+        "high": max((last for *_, last in new_heads if last is not None), default=None),
         "low_end": min(ends, default=None),
         "frames": sum(head.segment.since is not None for head, *_ in accepted),
         "buckets": {in_bucket[head.segment.namespace] for head, *_ in accepted},
-        "new_buckets": {in_bucket[head.segment.namespace] for head, *_ in news},
-        "new_lines": sum(head.segment.lines for head, *_ in news),
+        "new_buckets": {in_bucket[head.segment.namespace] for head, *_ in new_heads},
+        "new_lines": sum(head.segment.lines for head, *_ in new_heads),
         "chunk_lines": 0,
-        "overlapping": sum(head.overlaps for head, *_ in news),
+        "overlapping": sum(head.overlaps for head, *_ in new_heads),
         "part_buckets": len(
             {
                 (head.segment.file_no, head.segment.part, in_bucket[head.segment.namespace])
-                for head, *_ in news
+                for head, *_ in new_heads
             }
         ),
         "namespaces": len(in_bucket),

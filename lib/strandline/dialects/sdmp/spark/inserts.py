@@ -48,13 +48,13 @@ def _received(facts: DataFrame, heads: DataFrame, found: Totals) -> DataFrame:
 
 def _new_lines(batch: Batch, found: Totals) -> list[DataFrame]:
     """Return the accepted lines of segments that are not known: of whole chunks in table order, and all others."""
-    news = batch.heads.where(~F.col("is_known"))
+    new_heads = batch.heads.where(~F.col("is_known"))
     found_lines: list[DataFrame] = []
     if batch.chunks is not None and found["chunk_lines"]:
-        placed = news.where(F.col("n").isNotNull() & is_whole_chunk())
+        placed = new_heads.where(F.col("n").isNotNull() & is_whole_chunk())
         found_lines.append(batch.chunks.accepted(placed))
     if found["chunk_lines"] < found["new_lines"]:
-        others = news.where(~is_whole_chunk())
+        others = new_heads.where(~is_whole_chunk())
         facts = batch.facts
         if found["overlapping"]:
             facts = batch.lines(others.where("n IS NOT NULL AND is_chunk"))

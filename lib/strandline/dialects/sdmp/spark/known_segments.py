@@ -15,8 +15,8 @@ def with_known(placed: DataFrame, lines: DataFrame, tables: Tables, jobs: Jobs) 
     """Say of each segment whether all of its lines are stored.
 
     Only the last line of a segment is looked for: the accepted lines of a journal contain the predecessor of each. And
-    only segments of a namespace of which one ends where its reduced journal ends. So news cost a look at the reduced
-    journals, and segments of a journal that goes beyond its end, or does not come to it, are left to the MERGE.
+    only segments of a namespace of which one ends where its reduced journal ends. So new lines cost a look at the
+    reduced journals, and segments of a journal that goes beyond its end, or does not come to it, are left to the MERGE.
     Reads:  placed: `positions.resolved`; lines: SEGMENT, idx, hash, of the last line of each segment at least.
     Gives:  the columns of `placed`, is_known.
     Rows:   one per row.

@@ -24,11 +24,11 @@ from strandline.frames.known import KEY
 MANY_FACTS: Final = 20_000
 """Stored facts from which the budgets of a context are advanced: fewer are added up anew in less time."""
 
-FEW_NEWS: Final = 100_000
+FEW_NEW_FACTS: Final = 100_000
 """New facts up to which their ids are sent to every task; with more, all charges are added up anew."""
 
 _BODY_KEY: Final = ("namespace", "body_id")
-_HAS_NEWS: Final = "has_news"
+_HAS_NEW_BODY: Final = "has_new_body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Advanced:
 
 
 def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -> Advanced | None:
-    """Advance the budgets of contexts with many facts by their news; None if the lake has no such context.
+    """Advance the budgets of contexts with many facts by their new facts; None if the lake has no such context.
 
-    A context is left out if its stored rows do not have the stored hash, or if its stored facts and the news are not
+    A context is left out if its stored rows do not have the stored hash, or if its stored and its new facts are not
     exactly its facts now: then another reduction is at work, or something was damaged or restored.
     """
     if touched.changes is None or not may_have_long(tables, REDUCER, MANY_FACTS):
@@ -60,19 +60,22 @@ def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -
         jobs.checkpoint(stored.join(contexts.of("flows"), list(HOME), "left_semi"), "long contexts")
     )
     theirs = touched.changes.join(long, list(HOME), "left_semi").select(*BODY, "record_id", *flows.READ)
-    news = jobs.checkpoint(theirs, "news of long contexts")
-    if touched.facts > FEW_NEWS and jobs.row(news.agg(F.count(F.lit(1)).alias("news")))["news"] > FEW_NEWS:
+    new_facts = jobs.checkpoint(theirs, "new facts of long contexts")
+    if (
+        touched.facts > FEW_NEW_FACTS
+        and jobs.row(new_facts.agg(F.count(F.lit(1)).alias("facts")))["facts"] > FEW_NEW_FACTS
+    ):
         return None
-    counted = RetainedFacts(news, contexts.retained.pruned).facts
+    counted = RetainedFacts(new_facts, contexts.retained.pruned).facts
     charges = jobs.checkpoint(flows.sums(flows.charges(counted)), "new charges")
     marked = replace(contexts.retained, stored=_marked(contexts.retained.stored, charges))
-    counts = jobs.checkpoint(marked.counted(_HAS_NEWS), "facts of contexts")
-    # Each is of one version: the rows that are compared with the hash are those that news are added to.
+    counts = jobs.checkpoint(marked.counted(_HAS_NEW_BODY), "facts of contexts")
+    # Each is of one version: the rows that are compared with the hash are those that new facts are added to.
     rows = {
         table: each.join(long, list(HOME), "left_semi") for table, each in views.stored_rows(tables).items()
     }
-    added = _marked(news, charges).groupBy(*HOME).agg(
-        F.count(F.lit(1)).alias("added"), F.count_if(_HAS_NEWS).alias("added_bodies")
+    added = _marked(new_facts, charges).groupBy(*HOME).agg(
+        F.count(F.lit(1)).alias("added"), F.count_if(_HAS_NEW_BODY).alias("added_bodies")
     )  # fmt: skip
     judged = jobs.checkpoint(_judged(long, rows, counts, added), "whole contexts")
     size = jobs.row(
@@ -90,32 +93,32 @@ def advanced(contexts: Contexts, touched: Touched, tables: Tables, jobs: Jobs) -
     # The contents of all charges are read for a copy alone.
     if size["copies"]:
         stored = marked.stored.join(whole, list(HOME), "left_semi")
-        older = stored.join(F.broadcast(news.select(*KEY)), list(KEY), "left_anti")
+        older = stored.join(F.broadcast(new_facts.select(*KEY)), list(KEY), "left_anti")
         charges = _without_copies(charges, older)
     before, new, limits = map(of_whole, (rows[FLOWS], charges, flows.limits(counted)))
     parts = new.unionByName(flows.as_sums(before))
     limits = limits.unionByName(before.where("`limit` IS NOT NULL").select(*flows.LIMIT))
     budgets = jobs.checkpoint(flows.budgets(parts, limits), FLOWS)
-    return Advanced(whole, size["whole"], budgets, counts.drop(_HAS_NEWS))
+    return Advanced(whole, size["whole"], budgets, counts.drop(_HAS_NEW_BODY))
 
 
 def _marked(facts: DataFrame, charges: DataFrame) -> DataFrame:
     """Mark charges of a body of the new charges.
 
     Reads:  facts: BODY, variant; charges: namespace, body_id, one row per body.
-    Gives:  the columns of `facts`, has_news.  Rows: one per row of `facts`.
+    Gives:  the columns of `facts`, has_new_body.  Rows: one per row of `facts`.
     """
     bodies = charges.select(*_BODY_KEY, F.lit(True).alias("came"))
     is_charge = F.col("variant").eqNullSafe(flows.CHARGE)
     marked = facts.join(F.broadcast(bodies), list(_BODY_KEY), "left")
-    return marked.withColumn(_HAS_NEWS, F.col("came").isNotNull() & is_charge).drop("came")
+    return marked.withColumn(_HAS_NEW_BODY, F.col("came").isNotNull() & is_charge).drop("came")
 
 
 def _judged(long: DataFrame, rows: Mapping[str, DataFrame], counts: DataFrame, added: DataFrame) -> DataFrame:
-    """Say which contexts have rows that have their hash, and facts that are those of their state and the news.
+    """Say which contexts have rows that have their hash, and facts that are those of their state and the new ones.
 
     Reads:  long: HOME, record_count, state_hash, as stored; rows: stored rows by table; counts: HOME, record_count and
-            has_news of the facts now; added: HOME, added and added_bodies, the same of the news.
+            has_new_body of the facts now; added: HOME, added and added_bodies, the same of the new facts.
     Gives:  HOME, is_whole, copies (the number of older facts with a body of a new charge).  Rows: one per context.
     """
     made = state_hashes(long.select(*HOME), views.hashes(rows)).withColumnRenamed("state_hash", "made")
@@ -123,7 +126,7 @@ def _judged(long: DataFrame, rows: Mapping[str, DataFrame], counts: DataFrame, a
     found = before.join(made, list(HOME)).join(added, list(HOME)).join(counts, list(HOME))
     return found.select(
         *HOME, F.expr("made = state_hash AND before + added = record_count").alias("is_whole"),
-        (F.col(_HAS_NEWS) - F.col("added_bodies")).alias("copies"),
+        (F.col(_HAS_NEW_BODY) - F.col("added_bodies")).alias("copies"),
     )  # fmt: skip
 
 
@@ -132,6 +135,6 @@ def _without_copies(charges: DataFrame, stored: DataFrame) -> DataFrame:
 
     Reads:  charges: `flows.sums`; stored: `_marked` older facts of these contexts.
     """
-    copies = stored.where(_HAS_NEWS).select(*BODY, *flows.READ)
+    copies = stored.where(_HAS_NEW_BODY).select(*BODY, *flows.READ)
     counted = flows.charges(copies).select(*_BODY_KEY)
     return charges.join(counted, list(_BODY_KEY), "left_anti")

@@ -56,7 +56,7 @@ class Members:
             if authorities.onward is not None:
                 before = tables.read(OPERATIONS).join(authorities.onward, "namespace", "left_semi")
                 self._operations = self._operations.unionByName(before, allowMissingColumns=True)
-        self._has_news = authorities is not None
+        self._has_reduced_authorities = authorities is not None
         self._tables = tables
         self._jobs = jobs
         self._is_full = is_full
@@ -86,7 +86,7 @@ class Members:
 
     def dependents(self) -> Dependents | None:
         """Return the stored contexts with a member that this run reduced; None without any."""
-        if not self._has_news or not self._jobs.has_rows(self._states()):
+        if not self._has_reduced_authorities or not self._jobs.has_rows(self._states()):
             return None
         moved = self._authorities.select(F.col("namespace").alias("member"))
         held = self._states_of(_applied(self._operations)).select(

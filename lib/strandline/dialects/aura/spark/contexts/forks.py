@@ -87,10 +87,10 @@ def equivocations(
         *_PLACE, F.col("by.authority").alias("authority"), F.col("by.commitment").alias("commitment")
     )
     inputs = _state_inputs(states, pruned, tables, version)
-    told = states.distinct().join(inputs, ["authority", "commitment"]).groupBy(*_PLACE).agg(
+    by_place = states.distinct().join(inputs, ["authority", "commitment"]).groupBy(*_PLACE).agg(
         F.collect_list(F.struct("commitment", "input")).alias("states")
     )  # fmt: skip
-    rows = shown.join(told, list(_PLACE), "left")
+    rows = shown.join(by_place, list(_PLACE), "left")
     if pruned is not None:
         wanted = states.distinct().groupBy(*_PLACE).agg(F.count(F.lit(1)).alias("wanted"))
         rows = rows.join(wanted, list(_PLACE), "left").where(

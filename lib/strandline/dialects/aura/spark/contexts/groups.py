@@ -1,4 +1,4 @@
-"""The contexts of a run, and which of their rows are computed again: those whose facts have news."""
+"""The contexts of a run, and which of their rows are computed again: those of groups with new facts."""
 
 from __future__ import annotations
 

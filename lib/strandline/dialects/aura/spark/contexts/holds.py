@@ -74,9 +74,11 @@ def generation() -> Column:
 
 def _referenced(facts: DataFrame, ids: DataFrame) -> DataFrame:
     """Return the bodies that a receipt names, by their id or that of a copy.  Gives: namespace, body_id."""
-    told = F.from_json("content_json", "RendezvousReceipt STRUCT<envelope_id: STRING>")["RendezvousReceipt"]
+    receipt = F.from_json("content_json", "RendezvousReceipt STRUCT<envelope_id: STRING>")[
+        "RendezvousReceipt"
+    ]
     envelopes = facts.where("kind = 'RendezvousReceipt'").select(
-        "namespace", F.unhex(told["envelope_id"]).alias("id")
+        "namespace", F.unhex(receipt["envelope_id"]).alias("id")
     )
     copies = ids.select(*_ID, F.col("record_id").alias("id")).join(
         envelopes, ["namespace", "id"], "left_semi"

@@ -20,7 +20,7 @@ MAX_BOUNDS: Final = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Increment:
-    """What is after the news: the end of the view, the tips of all logs, the new screws, the final length.
+    """What holds after the new entries: the end of the view, the tips of all logs, the new screws, the final length.
 
     Rows of the view below `changed_from` have the positions and hashes that they had.
     """

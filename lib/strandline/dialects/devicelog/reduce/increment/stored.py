@@ -1,4 +1,4 @@
-"""What reduced tables hold of a group without forks, and what news need of its entries.
+"""What reduced tables hold of a group without forks, and which of its entries new ones need.
 
 Everything is by log here, since without forks a log is one branch.
 """

@@ -207,7 +207,7 @@ def stored(state):
         [tip] = graph.tips(key)
         header = graph.entries[tip]
         past = {name[number]: seq for number, seq in graph.past(tip).items()}
-        kept = min(state.membership.kept.get(numbers[0], -1), 2**53)
+        kept = min(state.membership.kept(graph, numbers[0]), 2**53)
         rewinds = [
             graph.entries[screw.index].statement.rewind
             for screw in state.screws

@@ -119,6 +119,18 @@ def test_a_removal_that_reorders_its_authors_own_view_is_followed_by_a_true_scre
     assert first.state().verdicts == {removal.record_id: "effective", screw.record_id: "true"}
 
 
+def test_a_device_shows_both_branches_of_a_fork_that_reaches_it_later():
+    first, second = pair()
+    first.merge(second.entries())
+    key, start = Ed25519Key(B), second.entries()[-1]
+    for content, shown in ((b"1", 1), (b"2", 2)):
+        kid = sign_entry(
+            key, "msg", content, group=start.group, seq=1, lamport=start.lamport + 1, utc=0, prev=start.record_id
+        )  # fmt: skip
+        first.merge([kid])
+        assert (len(first.view), first.view) == (shown, first.state().view)
+
+
 def test_a_device_that_leaves_keeps_its_messages():
     first, second = pair()
     second.append(b"x", 1)

@@ -63,12 +63,28 @@ def test_forks_in_forks_that_name_the_dead_ends_share_their_pasts_too():
     assert unseen == [2_000]
 
 
-def test_memberships_of_large_pasts_are_kept_up_to_a_number_of_branches(monkeypatch):
-    monkeypatch.setattr(pasts, "_MOST_BRANCHES", 500)
+def test_memberships_of_large_pasts_are_kept_up_to_a_number_of_values(monkeypatch):
+    graph = whole_of(logs_in_a_chain(60)).graph
+    tips = [tip for log in graph.logs for tip in graph.tips(log)]
+
+    def found(memberships):
+        held, most = [], 0
+        for tip in tips:
+            held.append(memberships.within(graph.past(tip)))
+            most = max(most, sum(each.values for each in memberships._found.values()))
+        return held, most
+
+    expected, all_values = found(Memberships(graph))
+    monkeypatch.setattr(pasts, "_MOST_VALUES", 300)
+    few, values = found(Memberships(graph))
+    assert (len(tips), few) == (60, expected)
+    assert values < 300 + 60 < all_values
+
+
+def test_tips_of_nested_forks_share_one_membership():
     graph = whole_of(nested_forks(200)).graph
     memberships = Memberships(graph)
     tips = graph.tips(header(0).log)
-    first = [memberships.of(graph.past(tip)) for tip in tips]
-    assert len(tips) == 101
-    assert sum(len(each) for each in memberships._found) <= 500
-    assert [memberships.of(graph.past(tip)) for tip in tips] == first
+    first = [memberships.within(graph.past(tip)) for tip in tips]
+    assert (len(tips), len(memberships._found)) == (101, 1)
+    assert [memberships.within(graph.past(tip)) for tip in tips] == first

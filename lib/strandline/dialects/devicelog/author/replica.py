@@ -104,8 +104,8 @@ class Replica:
         if len(self._graph.membership) != self._settled:
             self._membership = settle(self._graph)
             self._settled = len(self._graph.membership)
-        last = {number: branch.last_seq for number, branch in enumerate(self._graph.branches)}
-        return self.view.move(self._membership.within(last))
+        last = ((number, branch.last_seq) for number, branch in enumerate(self._graph.branches))
+        return self.view.move(self._membership.within(self._graph, last))
 
     def is_active(self, log: bytes) -> bool:
         """Return whether a log is active."""

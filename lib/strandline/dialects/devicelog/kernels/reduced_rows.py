@@ -119,7 +119,7 @@ def _tip(state: State, tip: int, seqs: Mapping[int, list[int]]) -> Row:
     return _entry(state, tip) | {
         "label": key.label if isinstance(key, KeyStatement) else None,
         "granted_by": start.deps[0] if start.kind == "key" and start.deps else None,
-        "past": _bounds(state, past), "bounds": _bounds(state, state.memberships.of(past).within(past)),
+        "past": _bounds(state, past), "bounds": _bounds(state, state.memberships.within(past)),
         "behind": len(state.view) - seen,
     }  # fmt: skip
 

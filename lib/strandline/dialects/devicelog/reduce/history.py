@@ -48,7 +48,7 @@ def history(log: bytes, entries: Iterable[Header]) -> list[Row]:
     judged = judged_screws(Whole(graph, own), memberships, View(graph.branches, empty_view_hash(group)))
     screws = [screw for screw in judged if screw.verdict == TRUE]
     past = graph.past(tips[0])
-    bounds = [screw.before or {} for screw in screws] + [memberships.of(past).within(past)]
+    bounds = [screw.before or {} for screw in screws] + [memberships.within(past)]
     view = View(graph.branches, empty_view_hash(group))
     rows: list[Row] = []
     kept_by_later = _least_rewinds(graph, screws)

@@ -55,7 +55,7 @@ def _judged(
     if facts.before is None:
         return Screw(facts.index, "SCREW_FROM", None, None, past_earlier)
     past, own = unpacked(facts.before), unpacked(facts.after)
-    before, after = memberships.of(past).within(past), memberships.of(own).within(own)
+    before, after = memberships.within(past), memberships.within(own)
     return Screw(facts.index, verdict_on(screw, view, before, after), before, after, past_earlier)
 
 

@@ -142,6 +142,6 @@ def _effective(
     graph: Graph, membership: Membership, disputed: Mapping[bytes, int]
 ) -> Iterable[tuple[int, int, bytes]]:
     for number, branch in enumerate(graph.branches):
-        bound = membership.kept.get(number, NONE)
+        bound = membership.kept(graph, number)
         upto = min(bound, disputed.get(branch.log, bound))
         yield from messages(branch, NONE, upto)

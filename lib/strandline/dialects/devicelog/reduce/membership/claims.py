@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from strandline.dialects.devicelog.reduce.branches import NONE, key_of
 from strandline.dialects.devicelog.reduce.graph import Graph
@@ -11,32 +10,19 @@ from strandline.dialects.devicelog.reduce.membership.decided import FOUNDER, Ran
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement
 
 
-class Past(NamedTuple):
-    """The branches of a past, and its entries that decide about logs."""
-
-    branches: Collection[int]
-    deciding: Iterable[int]
-
-
 class Claims:
-    """The starts, grants and removals of logs, and their branches: of all entries, or of a past.
+    """The starts, grants and removals of logs: of all entries, or of those that decide about logs in a past.
 
     Only the claims of all entries have the grants of every log, and the removals that decide nothing.
     """
 
-    def __init__(self, graph: Graph, past: Past | None) -> None:
+    def __init__(self, graph: Graph, deciding: Iterable[int] | None) -> None:
         self.starts: dict[bytes, list[int]] = {}
         self.grants: dict[bytes, list[tuple[Rank, int]]] = {}
         self.removals: dict[bytes, list[int]] = {}
-        self.branches: Mapping[bytes, list[int]] = graph.logs
-        self.is_whole = past is None
+        self.is_whole = deciding is None
         self._graph = graph
-        if past is not None:
-            within: dict[bytes, list[int]] = {}
-            for number in past.branches:
-                within.setdefault(graph.branches[number].log, []).append(number)
-            self.branches = within
-        for index in graph.membership if past is None else past.deciding:
+        for index in graph.membership if deciding is None else deciding:
             self._sort_in(index)
 
     def _sort_in(self, index: int) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.types import MAX_NUMBER
 
@@ -35,30 +36,45 @@ class Cut:
 class Membership:
     """The verdicts of a set of entries; everything by log, by branch number, or by index of an entry.
 
-    `kept` is the greatest effective seq by branch, `begun` the branches whose chain starts with a granted key entry.
+    `roots` are the branches in which logs start with a granted key entry, `chains` the bounds by branch within which a
+    log that is cut keeps its entries. So a branch that starts later has its place without another settlement.
     `grants` are the effective grants of each log, ascending. `withdrawn` is, for a log without entries, the least rank
     of those who remove it: grants behind it are withdrawn.
     """
 
     ranks: dict[bytes, Rank] = field(default_factory=dict)
-    kept: dict[int, int] = field(default_factory=dict)
-    begun: set[int] = field(default_factory=set)
+    roots: set[int] = field(default_factory=set)
+    chains: dict[bytes, Mapping[int, int]] = field(default_factory=dict)
     cuts: dict[bytes, Cut] = field(default_factory=dict)
     verdicts: dict[int, str] = field(default_factory=dict)
     grants: dict[bytes, list[tuple[Rank, int]]] = field(default_factory=dict)
     withdrawn: dict[bytes, Rank] = field(default_factory=dict)
     statuses: dict[bytes, Status] = field(default_factory=dict)
 
+    @property
+    def values(self) -> int:
+        """How many values it holds of logs that have entries."""
+        return len(self.ranks) + sum(map(len, self.chains.values()))
+
+    def kept(self, graph: Graph, branch: int) -> int:
+        """Return the greatest effective seq of a branch, or NONE; MAX_NUMBER if it is not cut."""
+        found = graph.branches[branch]
+        if found.root not in self.roots:
+            return NONE
+        chain = self.chains.get(found.log)
+        return MAX_NUMBER if chain is None else chain.get(branch, NONE)
+
     def is_effective(self, graph: Graph, index: int) -> bool:
         """Return whether an entry is effective."""
-        return graph.holds(self.kept, index)
+        return graph.entries[index].seq <= self.kept(graph, graph.branch[index])
 
     def entry_status(self, graph: Graph, index: int) -> EntryStatus:
         """Return `effective`, `removed`, or `void`: its log starts without an effective grant."""
-        if graph.holds(self.kept, index):
+        if self.is_effective(graph, index):
             return "effective"
-        return "removed" if graph.branch[index] in self.begun else "void"
+        return "removed" if graph.branches[graph.branch[index]].root in self.roots else "void"
 
-    def within(self, bounds: Mapping[int, int]) -> dict[int, int]:
-        """Return the greatest effective seq by branch of the entries within bounds."""
-        return {branch: min(bounds[branch], self.kept[branch]) for branch in bounds if branch in self.kept}
+    def within(self, graph: Graph, bounds: Iterable[tuple[int, int]]) -> dict[int, int]:
+        """Return the greatest effective seq by branch of the entries within bounds, given by branch and seq."""
+        found = {branch: min(seq, self.kept(graph, branch)) for branch, seq in bounds}
+        return {branch: seq for branch, seq in found.items() if seq != NONE}

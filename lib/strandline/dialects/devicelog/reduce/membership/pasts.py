@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from strandline.dialects.devicelog.reduce.graph import Graph
-from strandline.dialects.devicelog.reduce.membership.claims import Past
 from strandline.dialects.devicelog.reduce.membership.decided import Membership
 from strandline.dialects.devicelog.reduce.membership.settle import settle
 from strandline.dialects.devicelog.types import KeyStatement, RemoveStatement
 
 _MOST: Final = 256
-_MOST_BRANCHES: Final = 2**18
-"""Memberships that are kept, and the branches in them: screws that follow one another mostly share them."""
+_MOST_VALUES: Final = 2**18
+"""Memberships that are kept, and the values in them: pasts that follow one another mostly share them."""
 
 
 class Memberships:
-    """The membership of any past. Pasts of the same branches with the same deciding entries share it.
+    """The membership of any past. Pasts with the same deciding entries share it.
 
     What decides about a log that has entries are its starts and, on each branch, the first removal of it that does not
     cut entries that its author had seen: a later one is never effective without the first, and comes after it.
@@ -27,29 +26,29 @@ class Memberships:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._found: dict[frozenset[tuple[int, int]], Membership] = {}
-        self._branches = 0
         self._deciding = _deciding(graph)
 
-    def of(self, bounds: Mapping[int, int]) -> Membership:
-        """Return the membership in the reduction of the entries within bounds, a union of pasts."""
-        counts = {number: self._deciding[number].count(bound) for number, bound in bounds.items()}
+    def within(self, bounds: Mapping[int, int]) -> dict[int, int]:
+        """Return the effective bounds by branch in the reduction of the entries within bounds, a union of pasts."""
+        return self._of(bounds.items()).within(self._graph, bounds.items())
+
+    def _of(self, bounds: Iterable[tuple[int, int]]) -> Membership:
+        counts = {number: count for number, seq in bounds if (count := self._deciding[number].count(seq))}
         signature = frozenset(counts.items())
         found = self._found.get(signature)
         if found is None:
-            self._forget(len(signature))
+            self._forget()
             deciding = (
                 index for number, count in counts.items() for index in self._deciding[number].first(count)
             )
-            found = self._found[signature] = settle(self._graph, Past(bounds.keys(), deciding))
+            found = self._found[signature] = settle(self._graph, deciding)
         return found
 
-    def _forget(self, branches: int) -> None:
+    def _forget(self) -> None:
         """Make room for a membership, by those that were found first."""
-        self._branches += branches
-        while self._found and (len(self._found) >= _MOST or self._branches > _MOST_BRANCHES):
-            first = next(iter(self._found))
-            self._branches -= len(first)
-            del self._found[first]
+        values = sum(each.values for each in self._found.values())
+        while self._found and (len(self._found) >= _MOST or values > _MOST_VALUES):
+            values -= self._found.pop(next(iter(self._found))).values
 
 
 class _Entries:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from strandline.dialects.devicelog.reduce.branches import NONE, key_of
 from strandline.dialects.devicelog.reduce.graph import Graph
-from strandline.dialects.devicelog.reduce.membership.claims import Claims, Past
+from strandline.dialects.devicelog.reduce.membership.claims import Claims
 from strandline.dialects.devicelog.reduce.membership.decided import (
     EFFECTIVE,
     FOUNDER,
@@ -14,25 +14,24 @@ from strandline.dialects.devicelog.reduce.membership.decided import (
     Cut,
     Membership,
 )
-from strandline.dialects.devicelog.types import MAX_NUMBER, NOTHING
+from strandline.dialects.devicelog.types import NOTHING
 
 
-def settle(graph: Graph, past: Past | None = None) -> Membership:
-    """Return the membership of all entries, or in the reduction of a past, without absent logs.
+def settle(graph: Graph, deciding: Iterable[int] | None = None) -> Membership:
+    """Return the membership of all entries, or, by the entries that decide in a past, that of its reduction.
 
-    Logs are settled in ascending rank, so that all that can cut a log is settled before it: one walk over the grants of
-    key entries. A grant that is settled later has no effect on the log.
+    The latter leaves out absent logs. Logs are settled in ascending rank, so that all that can cut a log is settled
+    before it: one walk over the grants of key entries. A grant that is settled later has no effect on the log.
     """
     if graph.entries and graph.entries[0].profile == "ssb":
         return _feed(graph)
-    return _Walk(graph, Claims(graph, past)).run()
+    return _Walk(graph, Claims(graph, deciding)).run()
 
 
 def _feed(graph: Graph) -> Membership:
     """Return that the only log is active, and all of its entries are effective."""
-    branches = {each: MAX_NUMBER for log in graph.logs.values() for each in log}
     log = graph.entries[0].log
-    return Membership({log: FOUNDER}, branches, set(branches), statuses={log: "active"})
+    return Membership({log: FOUNDER}, {branch.root for branch in graph.branches}, statuses={log: "active"})
 
 
 class _Walk:
@@ -50,7 +49,7 @@ class _Walk:
         for log in self._claims.starts.keys() - self._found.ranks.keys():
             self._found.statuses[log] = "void"
             self._judge_removals(log)
-            self._judge_own_removals(log, {})
+            self._judge_own_removals(log)
         if self._claims.is_whole:
             self._settle_grants()
         return self._found
@@ -66,40 +65,35 @@ class _Walk:
             self._settle_absent(log)
 
     def _is_effective(self, index: int) -> bool:
-        return self._graph.holds(self._found.kept, index)
+        return self._found.is_effective(self._graph, index)
 
     def _settle(self, log: bytes) -> None:
         """Decide which entries of a log are effective, when all that is senior to it is settled."""
         graph, found = self._graph, self._found
-        roots = {
-            graph.branch[start]
+        granted = [
+            start
             for start in self._claims.starts[log]
             if (grant := self._claims.grant(start)) == NONE or self._is_effective(grant)
-        }
-        begun = [branch for branch in self._claims.branches[log] if graph.branches[branch].root in roots]
-        found.begun.update(begun)
-        kept = dict.fromkeys(begun, MAX_NUMBER)
-        effective = self._judge_removals(log)
-        first = min(effective, key=self._order, default=None)
+        ]
+        found.roots.update(graph.branch[start] for start in granted)
+        first = min(self._judge_removals(log), key=self._order, default=None)
         if first is not None:
-            kept = self._cut(log, kept, first)
-        own = self._judge_own_removals(log, kept)
-        first = min(own, key=self._order, default=None)
+            self._cut(log, first)
+        first = min(self._judge_own_removals(log), key=self._order, default=None)
         if first is not None:
             found.cuts[log] = Cut(first, graph.entries[first].seq, first)
-            kept = _shorter(kept, graph.chain(first))
-        found.kept.update(kept)
+            found.chains[log] = _shorter(found.chains.get(log), graph.chain(first))
         found.statuses[log] = "removed" if log in found.cuts else "active"
 
     def _order(self, index: int) -> tuple[int, int, bytes]:
         return key_of(self._graph.entries[index])
 
-    def _cut(self, log: bytes, kept: dict[int, int], removal: int) -> dict[int, int]:
+    def _cut(self, log: bytes, removal: int) -> None:
         last_id = self._claims.removal(removal).last_id
         last = None if last_id is None else self._graph.index[last_id]
         seq = NOTHING if last is None else self._graph.entries[last].seq
         self._found.cuts[log] = Cut(last, seq, removal)
-        return {} if last is None else _shorter(kept, self._graph.chain(last))
+        self._found.chains[log] = {} if last is None else self._graph.chain(last)
 
     def _judge_removals(self, log: bytes) -> list[int]:
         """Give a verdict to the removals of a log by others, and return the effective ones."""
@@ -122,7 +116,7 @@ class _Walk:
             return "REMOVE_CUTS_SEEN"
         return EFFECTIVE if self._is_effective(index) else "REMOVE_BY_REMOVED"
 
-    def _judge_own_removals(self, log: bytes, kept: Mapping[int, int]) -> list[int]:
+    def _judge_own_removals(self, log: bytes) -> list[int]:
         """Give a verdict to the removals of a log by itself, and return the effective ones."""
         effective = []
         for index in self._claims.removals.get(log, ()):
@@ -130,7 +124,7 @@ class _Walk:
                 continue
             if index in self._graph.cuts_seen:
                 self._found.verdicts[index] = "REMOVE_CUTS_SEEN"
-            elif not self._graph.holds(kept, index):
+            elif not self._is_effective(index):
                 self._found.verdicts[index] = "REMOVE_BY_REMOVED"
             else:
                 self._found.verdicts[index] = EFFECTIVE
@@ -153,5 +147,7 @@ class _Walk:
             found.statuses[log] = "withdrawn" if least < first else "pending"
 
 
-def _shorter(kept: Mapping[int, int], chain: Mapping[int, int]) -> dict[int, int]:
+def _shorter(kept: Mapping[int, int] | None, chain: Mapping[int, int]) -> Mapping[int, int]:
+    if kept is None:
+        return chain
     return {branch: min(kept[branch], seq) for branch, seq in chain.items() if branch in kept}

@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import pyarrow as pa
 
 from strandline.dialects.devicelog.codec import write_body
-from strandline.dialects.devicelog.types import Header, KeyStatement
+from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStatement
 from support.device_rows import HEADERS
 
 
@@ -73,3 +74,36 @@ def logs_in_a_chain(count):
         seen = log - 1 and count + log - 1
         made.append(header(count + log, log, "ack", 1, log + 1, log, [seen] if seen else [0]))
     return made
+
+
+def random_forest(draw, count):
+    """Entries of a few logs in which any entry may have many kids; some remove logs, or start one a second time."""
+    logs = draw.randint(1, 4)
+    ids = [0, *draw.sample(range(1, 1_000_000), count + 2 * logs)]
+    made = {0: [header(0, kind="key", initial=range(1, logs))]}
+    for log in range(1, logs):
+        for number in [ids.pop(), ids.pop()][: draw.choice([1, 1, 2])]:
+            start = header(number, log, kind="key", lamport=1, deps=[0])
+            made.setdefault(log, []).append(start)
+    for _ in range(count):
+        log = draw.choice([*made])
+        # One of the newest, so that forks are nested, or any.
+        prev = draw.choice(made[log][-draw.choice([1, 2, 2, count]) :])
+        others = [each for other in made if other != log for each in made[other]]
+        deps = draw.sample(others, min(len(others), draw.choice([0, 0, 1, 2])))
+        lamport = 1 + max(each.lamport for each in [prev, *deps])
+        new = header(ids.pop(), log, "msg", prev.seq + 1, lamport)
+        names = {"prev": prev.record_id, "deps": tuple(each.record_id for each in deps)}
+        if draw.random() < 0.1:
+            names |= {"kind": "remove-log", "statement": _removal(draw, made, names["prev"])}
+        made[log].append(replace(new, **names))
+    return [each for entries in made.values() for each in entries]
+
+
+def _removal(draw, made, prev):
+    entries = draw.choice([*made.values()])
+    last = draw.choice([None, *entries])
+    own = next((each for each in entries if each.record_id == prev), last)
+    if own is None:
+        return RemoveStatement(entries[0].log, -1, None)
+    return RemoveStatement(own.log, own.seq, own.record_id)

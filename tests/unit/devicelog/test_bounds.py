@@ -70,7 +70,7 @@ def test_memberships_of_large_pasts_are_kept_up_to_a_number_of_values(monkeypatc
     def found(memberships):
         held, most = [], 0
         for tip in tips:
-            held.append(memberships.within(graph.past(tip)))
+            held.append(memberships.within_past(graph.past(tip), 1_000))
             most = max(most, sum(each.values for each in memberships._found.values()))
         return held, most
 
@@ -78,13 +78,14 @@ def test_memberships_of_large_pasts_are_kept_up_to_a_number_of_values(monkeypatc
     monkeypatch.setattr(pasts, "_MOST_VALUES", 300)
     few, values = found(Memberships(graph))
     assert (len(tips), few) == (60, expected)
-    assert values < 300 + 60 < all_values
+    assert values < 300 + 2 * 60 < all_values
 
 
 def test_tips_of_nested_forks_share_one_membership():
     graph = whole_of(nested_forks(200)).graph
     memberships = Memberships(graph)
     tips = graph.tips(header(0).log)
-    first = [memberships.within(graph.past(tip)) for tip in tips]
+    first = [memberships.within_past(graph.past(tip), 50) for tip in tips]
     assert (len(tips), len(memberships._found)) == (101, 1)
-    assert [memberships.within(graph.past(tip)) for tip in tips] == first
+    assert sum(each is None for each in first) == 51
+    assert [memberships.within_past(graph.past(tip), 50) for tip in tips] == first

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strandline.dialects.devicelog.reduce import Screw, State
+from strandline.dialects.devicelog.reduce.bounds import Sums
 from strandline.dialects.devicelog.reduce.screws import statement_of
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
 
@@ -68,6 +69,8 @@ def tip_rows(state: State) -> Iterator[Row]:
     # Logs are settled in ascending rank.
     seniority = {} if state.is_feed else {log: place for place, log in enumerate(state.membership.ranks)}
     seqs = _shown_seqs(state)
+    seen = Sums(lambda branch, seq: bisect_right(seqs.get(branch, ()), seq))
+    branches = Sums(lambda _branch, _seq: 1)
     for log, status in state.statuses.items():
         base = {
             "log": log, "status": status, "forked": log in state.forked, "waited": log in state.waited,
@@ -82,7 +85,12 @@ def tip_rows(state: State) -> Iterator[Row]:
             }
         for tip in tips:
             gaps = state.graph.gaps.get(log, 0) if tip == tips[0] else 0
-            yield base | _tip(state, tip, seqs) | {"gaps": gaps}
+            past = state.graph.past(tip)
+            yield base | _tip(state, tip) | {
+                "past": _bounds(state, dict(past.items()) if branches.total(past) <= MAX_BOUNDS else None),
+                "bounds": _bounds(state, state.memberships.within_past(past, MAX_BOUNDS)),
+                "behind": len(state.view) - seen.total(past), "gaps": gaps,
+            }  # fmt: skip
 
 
 def _shown_seqs(state: State) -> dict[int, list[int]]:
@@ -110,17 +118,13 @@ def _pending_grant(state: State, log: bytes) -> bytes:
     return state.graph.entries[(staying or [grants[0][1]])[0]].record_id
 
 
-def _tip(state: State, tip: int, seqs: Mapping[int, list[int]]) -> Row:
+def _tip(state: State, tip: int) -> Row:
     graph = state.graph
-    past = graph.past(tip)
-    seen = sum(bisect_right(seqs[branch], seq) for branch, seq in past.items() if branch in seqs)
     start = graph.entries[graph.first(graph.branches[graph.branch[tip]].root)]
     key = start.statement
     return _entry(state, tip) | {
         "label": key.label if isinstance(key, KeyStatement) else None,
         "granted_by": start.deps[0] if start.kind == "key" and start.deps else None,
-        "past": _bounds(state, past), "bounds": _bounds(state, state.memberships.within(past)),
-        "behind": len(state.view) - seen,
     }  # fmt: skip
 
 
@@ -153,7 +157,7 @@ def _entry(state: State, index: int) -> Row:
 
 
 def _bounds(state: State, bounds: Mapping[int, int] | None) -> list[Row] | None:
-    if bounds is None or len(bounds) > MAX_BOUNDS:
+    if bounds is None:
         return None
     return bounds_row((state.graph.name(branch), seq) for branch, seq in bounds.items())
 

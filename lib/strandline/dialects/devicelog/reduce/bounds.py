@@ -5,7 +5,7 @@ So a past costs the parts in which it differs from those that it is made of, not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Final, TypeAlias
@@ -14,6 +14,9 @@ from strandline.dialects.devicelog.reduce.branches import NONE
 
 _BITS: Final = 5
 _WIDTH: Final = 1 << _BITS
+
+_MOST_PARTS: Final = 2**16
+"""Parts of trees whose sums are kept, a past more: at most 20 MiB."""
 
 _Node: TypeAlias = tuple[Any, ...]
 """At height 0 the seqs of up to 32 branches, NONE where there is none; above that up to 32 nodes. Ends are left out."""
@@ -88,3 +91,70 @@ def _items(node: _Node, height: int, first: int) -> Iterator[tuple[int, int]]:
 
 
 NOTHING_BEFORE: Final = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The past of an entry: bounds, and entries of its own branch up to it, whatever the bounds say of that one."""
+
+    base: Bounds
+    branch: int
+    seq: int
+
+    def items(self) -> Iterator[tuple[int, int]]:
+        """Yield each branch with its greatest seq."""
+        yield from (each for each in self.base.items() if each[0] != self.branch)
+        yield self.branch, self.seq
+
+
+class Sums:
+    """Sums of a number over the branches of pasts: `of` gives it by branch and greatest seq, at least 0.
+
+    A part that trees share is added once, so the sum of a past costs the parts in which it differs from earlier ones.
+    """
+
+    def __init__(self, of: Callable[[int, int], int]) -> None:
+        self._of = of
+        # By the identity of a node, which stands at one place in all trees. The node is kept, so that no other gets it.
+        self._known: dict[int, tuple[_Node, int]] = {}
+
+    def __len__(self) -> int:
+        """Return how many parts are known."""
+        return len(self._known)
+
+    def total(self, past: Past) -> int:
+        """Return the sum over a past."""
+        if len(self._known) > _MOST_PARTS:
+            self._known.clear()
+        base, inside = past.base, past.base.get(past.branch)
+        total = self._sum(base.root, base.height, 0) + self._of(past.branch, past.seq)
+        return total if inside == NONE else total - self._of(past.branch, inside)
+
+    def items(self, past: Past) -> Iterator[tuple[int, int]]:
+        """Yield the branches of a past whose number is not 0, with their greatest seqs. Other parts cost nothing."""
+        for branch, seq in self._items(past.base.root, past.base.height, 0):
+            if branch != past.branch:
+                yield branch, seq
+        if self._of(past.branch, past.seq):
+            yield past.branch, past.seq
+
+    def _sum(self, node: _Node, height: int, first: int) -> int:
+        known = self._known.get(id(node))
+        if known is not None:
+            return known[1]
+        places = enumerate(node, first * _WIDTH)
+        if height:
+            found = sum(self._sum(each, height - 1, place) for place, each in places)
+        else:
+            found = sum(self._of(branch, seq) for branch, seq in places if seq != NONE)
+        self._known[id(node)] = node, found
+        return found
+
+    def _items(self, node: _Node, height: int, first: int) -> Iterator[tuple[int, int]]:
+        if not self._sum(node, height, first):
+            return
+        for place, each in enumerate(node, first * _WIDTH):
+            if height:
+                yield from self._items(each, height - 1, place)
+            elif each != NONE and self._of(place, each):
+                yield place, each

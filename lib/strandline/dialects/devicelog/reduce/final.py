@@ -72,7 +72,7 @@ def final_bounds(graph: Graph, membership: Membership) -> Mapping[int, int] | No
         tips = graph.tips(log)
         if len(tips) != 1:
             return None
-        past = graph.past(tips[0])
+        past = dict(graph.past(tips[0]).items())
         if any(past.get(number, NONE) < seq for number, seq in settled.items()):
             return None
         bounds = past if bounds is None else _least(bounds, past)

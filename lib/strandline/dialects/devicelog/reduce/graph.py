@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from strandline.dialects.devicelog.reduce.bounds import NOTHING_BEFORE, Bounds
+from strandline.dialects.devicelog.reduce.bounds import NOTHING_BEFORE, Bounds, Past
 from strandline.dialects.devicelog.reduce.branches import NONE, Branch, key_of
 from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStatement
 
@@ -117,9 +117,9 @@ class Graph:
         """Forget the past of an entry that no later one needs."""
         self._bases[index] = None
 
-    def past(self, index: int) -> dict[int, int]:
-        """Return the past of an entry: its greatest seq by branch, itself included."""
-        return dict(self._base(index).items()) | {self.branch[index]: self.entries[index].seq}
+    def past(self, index: int) -> Past:
+        """Return the past of an entry, itself included."""
+        return Past(self._base(index), self.branch[index], self.entries[index].seq)
 
     def reaches(self, index: int, other: int) -> bool:
         """Return whether `other` is in the past of an entry."""

@@ -47,7 +47,7 @@ def history(log: bytes, entries: Iterable[Header]) -> list[Row]:
     own = tuple(facts for facts in whole.screws if graph.entries[facts.index].log == log)
     judged = judged_screws(Whole(graph, own), memberships, View(graph.branches, empty_view_hash(group)))
     screws = [screw for screw in judged if screw.verdict == TRUE]
-    past = graph.past(tips[0])
+    past = dict(graph.past(tips[0]).items())
     bounds = [screw.before or {} for screw in screws] + [memberships.within(past)]
     view = View(graph.branches, empty_view_hash(group))
     rows: list[Row] = []

@@ -30,7 +30,7 @@ def screw_facts(graph: Graph, index: int) -> ScrewFacts:
     Of a prev that is a remove-log: it, or the entry before it.
     """
     header = graph.entries[index]
-    after = graph.past(index)
+    after = dict(graph.past(index).items())
     after[graph.branch[index]] = header.seq - 1
     if graph.first(graph.branch[index]) == index:
         del after[graph.branch[index]]

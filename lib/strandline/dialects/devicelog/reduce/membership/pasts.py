@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from strandline.dialects.devicelog.reduce.bounds import Past, Sums
+from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership.decided import Membership
 from strandline.dialects.devicelog.reduce.membership.settle import settle
@@ -14,6 +17,19 @@ from strandline.dialects.devicelog.types import KeyStatement, RemoveStatement
 _MOST: Final = 256
 _MOST_VALUES: Final = 2**18
 """Memberships that are kept, and the values in them: pasts that follow one another mostly share them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A membership, and how many branches of pasts have effective entries in it."""
+
+    membership: Membership
+    effective: Sums
+
+    @property
+    def values(self) -> int:
+        """How many values both hold."""
+        return self.membership.values + len(self.effective)
 
 
 class Memberships:
@@ -25,14 +41,25 @@ class Memberships:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._found: dict[frozenset[tuple[int, int]], Membership] = {}
+        self._found: dict[frozenset[tuple[int, int]], _Found] = {}
         self._deciding = _deciding(graph)
+        self._counts = Sums(lambda branch, seq: self._deciding[branch].count(seq))
 
     def within(self, bounds: Mapping[int, int]) -> dict[int, int]:
         """Return the effective bounds by branch in the reduction of the entries within bounds, a union of pasts."""
-        return self._of(bounds.items()).within(self._graph, bounds.items())
+        return self._of(bounds.items()).membership.within(self._graph, bounds.items())
 
-    def _of(self, bounds: Iterable[tuple[int, int]]) -> Membership:
+    def within_past(self, past: Past, most: int) -> dict[int, int] | None:
+        """Return the effective bounds by branch in the reduction of a past, None for more than `most`.
+
+        The cost is that of what the past does not share with earlier ones, and of `most`.
+        """
+        found = self._of(self._counts.items(past))
+        if found.effective.total(past) > most:
+            return None
+        return found.membership.within(self._graph, found.effective.items(past))
+
+    def _of(self, bounds: Iterable[tuple[int, int]]) -> _Found:
         counts = {number: count for number, seq in bounds if (count := self._deciding[number].count(seq))}
         signature = frozenset(counts.items())
         found = self._found.get(signature)
@@ -41,8 +68,14 @@ class Memberships:
             deciding = (
                 index for number, count in counts.items() for index in self._deciding[number].first(count)
             )
-            found = self._found[signature] = settle(self._graph, deciding)
+            found = self._found[signature] = self._settled(deciding)
         return found
+
+    def _settled(self, deciding: Iterable[int]) -> _Found:
+        membership = settle(self._graph, deciding)
+        return _Found(
+            membership, Sums(lambda branch, seq: int(min(seq, membership.kept(self._graph, branch)) != NONE))
+        )
 
     def _forget(self) -> None:
         """Make room for a membership, by those that were found first."""

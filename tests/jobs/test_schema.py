@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from strandline.cli import main
 from strandline.contracts.checks import checks
 from strandline.dialects import infos
+from support.costs import counted
 from support.lakes import Lake
 
 SCHEMA = "spark_catalog.strandline_places"
@@ -75,8 +76,13 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     assert empty == unused - {"equivocation", "namespace_state"}
     assert lake.tables() == undisturbed.tables
     assert told("check", "--schema", schema)["counts"]["broken"] == 0
-    again = told("init", "--schema", schema)
+    again = {}
+    cost = counted(spark, urlsplit(place).path, lambda: again.update(told("init", "--schema", schema)))
     assert (again["created"], again["migrated"]) == ([], [])
+    # All tables are looked at, by statements that run no job; the row of `run` is the one commit.
+    assert (cost.jobs <= 4, cost.commits) == (True, 1)
+    cost = counted(spark, urlsplit(place).path, lambda: told("reduce", "--schema", schema))
+    assert (cost.jobs <= 50, cost.commits) == (True, 1)
     synced = told("sync", "--from", str(undisturbed.root / "lake"), "--schema", schema, "--dry-run")
     assert synced["counts"]["missing"] == 0
     assert health(told("sql", ASKED, "--schema", schema)) == by_namespace(told("status", "--schema", schema))

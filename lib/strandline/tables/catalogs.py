@@ -16,7 +16,7 @@ from strandline.contracts.load import tables
 from strandline.contracts.quoting import quote_name
 from strandline.contracts.views import view_names
 from strandline.tables.location import Location
-from strandline.tables.reads import detail_sql
+from strandline.tables.reads import collected, detail_sql
 from strandline.tables.refusals import (
     catalog_refused,
     catalog_unknown,
@@ -76,7 +76,7 @@ def names_in(spark: SparkSession, location: Location) -> SchemaNames | None:
 
 
 def _names(spark: SparkSession, statement: str, column: str) -> frozenset[str]:
-    rows = spark.sql(statement).select(column, "isTemporary").collect()
+    rows = collected(spark, statement)
     return frozenset(str(row[column]).lower() for row in rows if not row["isTemporary"])
 
 
@@ -105,8 +105,7 @@ def check_schema(tables_of: TableReads) -> None:
 
 def delta_properties(tables_of: TableReads, table: str) -> Mapping[str, str] | None:
     """Return the properties of an existing table, or None if it is not of Delta."""
-    asked = tables_of.spark.sql(detail_sql(tables_of.target(table))).select("format", "properties")
-    [row] = asked.collect()
+    [row] = collected(tables_of.spark, detail_sql(tables_of.target(table)))
     return dict(row["properties"]) if row["format"] == "delta" else None
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -30,24 +31,20 @@ _OTHER_FOLDERS = ("_checkpoints",)
 
 @dataclass(frozen=True, slots=True)
 class LakeState:
-    """The content of a location: properties and version of each existing table, and foreign names.
+    """The content of a location: properties of each existing table, foreign names, and whether there is no lake yet.
 
-    Foreign are in a folder all other names, in a schema names of the lake that others have taken.
+    Foreign are in a folder all other names, in a schema names of the lake that others have taken. `is_empty`: there are
+    no tables, or only those of a killed `init`: empty ones without the last one.
     """
 
     tables: Mapping[str, Mapping[str, str]]
-    versions: Mapping[str, int]
     foreign: tuple[str, ...]
+    is_empty: bool
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Missing tables, in the order of creation."""
         return tuple(table for table in tables() if table not in self.tables)
-
-    @property
-    def is_empty(self) -> bool:
-        """True if there are no tables, or only those of a killed `init`: empty ones without the last one."""
-        return not self.tables or ("run" in self.missing and not any(self.versions.values()))
 
 
 def options_of(store: TableStore, info: DialectInfo) -> dict[str, str]:
@@ -65,19 +62,27 @@ def inspect(store: TableStore) -> LakeState:
     if not store.location.is_path():
         return _inspect_schema(store)
     found: dict[str, Mapping[str, str]] = {}
-    versions: dict[str, int] = {}
     for table in tables():
-        try:
-            found[table], versions[table] = store.properties(table), store.version(table)
-        except AnalysisException:
-            continue
-    return LakeState(found, versions, ())
+        with suppress(AnalysisException):
+            found[table] = store.properties(table)
+    return _state(found, store.version)
+
+
+def _state(
+    found: Mapping[str, Mapping[str, str]], version: Callable[[str], int], foreign: tuple[str, ...] = ()
+) -> LakeState:
+    """Return the state of a location. The versions of tables are asked for only if the last table is missing.
+
+    Through Spark each takes a statement and a job.
+    """
+    is_empty = "run" not in found and not any(version(table) for table in found)
+    return LakeState(found, foreign, is_empty)
 
 
 def _inspect_folder(store: TableStore) -> LakeState:
     root = store.location.local_path()
     if not root.exists():
-        return LakeState({}, {}, ())
+        return LakeState({}, (), is_empty=True)
     if not root.is_dir():
         raise lake_no_folder(store.location)
     opened = open_tables(store.location)
@@ -85,21 +90,18 @@ def _inspect_folder(store: TableStore) -> LakeState:
     foreign = tuple(
         sorted(name for name in os.listdir(root) if name not in ours and not name.startswith("."))
     )
-    return LakeState(
-        {name: dict(table.metadata().configuration) for name, table in opened.items()},
-        {name: int(table.version()) for name, table in opened.items()},
-        foreign,
-    )
+    stated = {name: dict(table.metadata().configuration) for name, table in opened.items()}
+    return _state(stated, lambda name: int(opened[name].version()), foreign)
 
 
 def _inspect_schema(store: TableStore) -> LakeState:
     names = names_in(store.spark, store.location)
     if names is None:
-        return LakeState({}, {}, ())
+        return LakeState({}, (), is_empty=True)
     stated = {table: delta_properties(store, table) for table in tables() if table in names.tables}
     foreign = foreign_names(names, stated)
     found = {table: each for table, each in stated.items() if each is not None and table not in foreign}
-    return LakeState(found, {table: store.version(table) for table in found}, foreign)
+    return _state(found, store.version, foreign)
 
 
 def require(store: TableStore, design: LakeDesign) -> tuple[str, ...]:

@@ -116,13 +116,12 @@ class SparkLake:
 
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` after `after` that may have added rows, or None."""
-        from strandline.tables.reads import history_sql
+        from strandline.tables.reads import collected, history_sql
 
         version = self.store.version(table)
         if version <= after:
             return None
-        commits = self.store.spark.sql(history_sql(self.store.target(table), version - after))
-        rows = commits.select("version", "operation", "operationMetrics").collect()
+        rows = collected(self.store.spark, history_sql(self.store.target(table), version - after))
         return newest_addition((row.asDict() for row in rows), after, version)
 
 

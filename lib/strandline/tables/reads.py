@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from strandline.contracts.ddl import columns_ddl
@@ -128,7 +128,7 @@ class TableReads:
         """Return whether a commit after the version `previous` restored an older version of the table."""
         opened, commits = self.delta_rs_table(table), version - previous
         if opened is None:
-            asked = self.spark.sql(history_sql(self.target(table), commits)).select("operation").collect()
+            asked = collected(self.spark, history_sql(self.target(table), commits))
             return any(row["operation"] == RESTORED for row in asked)
         return any(each["operation"] == RESTORED for each in opened.history(commits))
 
@@ -137,15 +137,15 @@ class TableReads:
         opened = self.delta_rs_table(table)
         if opened is not None:
             return int(opened.version())
-        [row] = self.spark.sql(history_sql(self.target(table))).select("version").head(1)
+        [row] = collected(self.spark, history_sql(self.target(table)))
         return int(row["version"])
 
     def merged_by(self, table: str) -> str | None:
         """Return the id of the run of the table's last MERGE, or None without one among its newest commits."""
         opened = self.delta_rs_table(table)
         if opened is None:
-            asked = self.spark.sql(history_sql(self.target(table), commits=COMMITS_SEARCHED))
-            commits = [row.asDict() for row in asked.select("operation", METADATA_OF_COMMIT).collect()]
+            asked = collected(self.spark, history_sql(self.target(table), commits=COMMITS_SEARCHED))
+            commits = [row.asDict() for row in asked]
         else:
             commits = opened.history(COMMITS_SEARCHED)
         return next((each.get(METADATA_OF_COMMIT) for each in commits if each["operation"] == "MERGE"), None)
@@ -183,7 +183,7 @@ class TableReads:
         return open_table(self.location, table)
 
     def _detail(self, table: str, column: str) -> Any:
-        [row] = self.spark.sql(detail_sql(self.target(table))).select(column).collect()
+        [row] = collected(self.spark, detail_sql(self.target(table)))
         return row[column]
 
     @contextmanager
@@ -207,6 +207,14 @@ class TableReads:
         if not isinstance(schema, StructType):
             raise TypeError(f"the contract of {table} is not a list of columns")
         return schema
+
+
+def collected(spark: SparkSession, statement: str) -> list[Row]:
+    """Return the rows of a statement about a table or schema.
+
+    Whole, and chosen from in Python: to select columns of them would be a query with a job of its own.
+    """
+    return spark.sql(statement).collect()
 
 
 def history_sql(target: str, commits: int = 1) -> str:

@@ -101,7 +101,7 @@ CONTRADICTING = {
 def state_of(options: InitOptions) -> LakeState:
     """What is found of a lake that was made with these options."""
     made = made_with(options)
-    return LakeState(made, dict.fromkeys(made, 0), ())
+    return LakeState(made, (), is_empty=False)
 
 
 @pytest.mark.parametrize("options", AGREED)

@@ -4,9 +4,8 @@ from pyspark.sql.types import BooleanType, StructType
 
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract, tables
-from strandline.tables.checks import ONE_TASK
 from strandline.tables.commits import session_settings
-from strandline.tables.reads import INTERPRETED
+from strandline.tables.reads import INTERPRETED, ONE_TASK
 from strandline.tables.views import lake_views
 from support import view_rows
 from support.view_kinds import kinds, shown

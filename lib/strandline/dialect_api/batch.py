@@ -45,16 +45,16 @@ def read_batch(
     read = jobs.row(blocks.counted(documents, asked, was_judged))
     if _are_few(read):
         documents = documents.coalesce(1)
-    earlier, has_news = _known(stages, documents, read, tables, jobs, request)
+    earlier, has_new_blocks = _known(stages, documents, read, tables, jobs, request)
     judged = blocks.none_judged(documents, stages.judged)
-    if has_news:
+    if has_new_blocks:
         judged = reduce(
             DataFrame.unionByName, _new_judged(stages, documents, sources, read, earlier, scan.options, jobs)
         )
     waiting = verdicts.waiting(tables.read("quarantine"), stages.info.name, _judge_id_of_row(stages))
     waits = jobs.has_rows(waiting)
     gathered = Gathered(judged, tables, jobs)
-    is_known = earlier is not None and not has_news
+    is_known = earlier is not None and not has_new_blocks
     if waits or not is_known:
         gathered = stages.gather(judged, waiting if waits else None, tables, jobs)
     recalled = refuted = others = None

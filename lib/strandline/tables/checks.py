@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from strandline.contracts.checks import Check, broken_rows_sql
 from strandline.tables.commits import session_settings
-
-ONE_TASK: Final[Mapping[str, str]] = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-}
-"""One job for all checks of a query: no broadcast jobs and no adaptive stages."""
+from strandline.tables.reads import ONE_TASK
 
 
 def find_broken(

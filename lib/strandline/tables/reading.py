@@ -16,11 +16,13 @@ from strandline.kernels.inputs import open_input
 from strandline.kernels.judging import Judging
 from strandline.kernels.opened import mark_bytes
 from strandline.kernels.reading import LISTED, ReadContent, ReadOptions
-from strandline.tables.sources import InputFile, tasks_for
+from strandline.tables.sources import TASK_BYTES, InputFile, tasks_for
 
 SMALL_BYTES: Final = 1024 * 1024
 HEAD_BYTES: Final = 4096
 TAIL_BYTES: Final = 16 * 1024 * 1024 + 1
+JUDGED_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of a split, and of a task, that judges what it reads: some thousand signatures."""
 
 Plain = Callable[[PlainFile], SplitFormat | None]
 
@@ -66,37 +68,40 @@ class FileScan:
     def is_small(self) -> bool:
         """True if the files have at most `SMALL_BYTES` together, and none is read in splits."""
         sizes = [route.file.size for route in self._routes]
-        return sum(sizes) <= SMALL_BYTES and not any(self._is_split(route) for route in self._routes)
+        return sum(sizes) <= SMALL_BYTES and not any(
+            route.split is not None and route.file.size > self._plan.split_bytes for route in self._routes
+        )
 
     def pieces(
         self, read_content: ReadContent, extra: tuple[pa.Field, ...], judging: Judging | None = None
     ) -> DataFrame | None:
-        """Return the pieces of all files, or None without files; tasks open the paths."""
-        rows = list(self._task_rows())
+        """Return the pieces of all files, or None without files; tasks open the paths.
+
+        To judge a block takes longer than to read it, so tasks that do both are smaller.
+        """
+        most = self._plan.split_bytes if judging is None else min(self._plan.split_bytes, JUDGED_BYTES)
+        rows = list(self._task_rows(most))
         if not rows:
             return None
-        tasks = tasks_for([size for size, _ in rows])
+        tasks = tasks_for([size for size, _ in rows], TASK_BYTES if judging is None else JUDGED_BYTES)
         listed = self._spark.createDataFrame(pa.Table.from_pylist([row for _, row in rows], schema=LISTED))
         # Rows of the driver are in as many parts as there are cores: one part needs no shuffle.
         listed = listed.coalesce(1) if tasks == 1 else listed.repartition(tasks)
         return read_pieces(listed, read_content, extra, judging, self._options)
 
-    def _task_rows(self) -> Iterator[tuple[int, dict[str, object]]]:
+    def _task_rows(self, split_bytes: int) -> Iterator[tuple[int, dict[str, object]]]:
         for route in self._routes:
             file = route.file
             row: dict[str, object] = {
                 "file_no": file.file_no, "format": file.format, "path": file.guarded, "content": None, "part": 0,
                 "until": None, "label": None,
             }  # fmt: skip
-            if route.split is None or not self._is_split(route):
+            if route.split is None or file.size <= split_bytes:
                 yield file.size, row
                 continue
-            for start in range(0, file.size, self._plan.split_bytes):
-                end = min(start + self._plan.split_bytes, file.size)
+            for start in range(0, file.size, split_bytes):
+                end = min(start + split_bytes, file.size)
                 yield end - start, {**row, "part": start, "until": end, "label": route.split.label}
-
-    def _is_split(self, route: Route) -> bool:
-        return route.split is not None and route.file.size > self._plan.split_bytes
 
     def sources(self) -> DataFrame:
         """Return file_no and source (the path as text) of every file.

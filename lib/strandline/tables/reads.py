@@ -30,6 +30,13 @@ SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 """For a longer list of values, Spark pushes only their minimum and maximum to Parquet, which skips nothing."""
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+ONE_TASK: Final = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+"""One job with one task a stage for each query of few bytes: no broadcast jobs and no adaptive stages."""
+
 KEYS_HASHED: Final = {"spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": str(64 * 1024 * 1024)}
 """Joins of records with keys hash the keys, at most 64 MiB of them in a task, in place of sorting both sides."""
 

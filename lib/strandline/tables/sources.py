@@ -24,7 +24,8 @@ from strandline.tables.paths import (
 )
 
 _TASK_FILES: Final = 500
-_TASK_BYTES: Final = 32 * 1024 * 1024
+TASK_BYTES: Final = 32 * 1024 * 1024
+_MOST_SMALL: Final = 4096
 
 NOT_LISTED: Final[Mapping[bytes, int]] = {}
 
@@ -145,9 +146,13 @@ def _bytes_at(path: bytes) -> int:
         return 0
 
 
-def tasks_for(sizes: Sequence[int]) -> int:
-    """Return the number of tasks for files or parts of these sizes in bytes: at least two, but not more than files."""
-    wanted = max(sum(sizes) // _TASK_BYTES, len(sizes) // _TASK_FILES, 2)
+def tasks_for(sizes: Sequence[int], small_bytes: int = TASK_BYTES) -> int:
+    """Return the number of tasks for files or parts of these sizes in bytes: at least two, but not more than files.
+
+    With `small_bytes` a task has about so many, as long as there are not more than _MOST_SMALL tasks.
+    """
+    wanted = max(sum(sizes) // TASK_BYTES, len(sizes) // _TASK_FILES, 2)
+    wanted = max(wanted, min(sum(sizes) // small_bytes, _MOST_SMALL))
     return max(1, min(len(sizes), wanted))
 
 

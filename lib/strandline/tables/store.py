@@ -29,7 +29,7 @@ from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
 from strandline.tables.location import Location
-from strandline.tables.reads import TableReads
+from strandline.tables.reads import ONE_TASK, SMALL_WORK_BYTES, TableReads
 
 RUN: Final = "run"
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
@@ -165,7 +165,8 @@ class TableStore(TableReads):
 
         Rows with a key in `deletes` (key columns and bucket) are deleted in the same commit. Files outside of `bounds`
         are not opened: no stored row with one of the keys can be there. Rows that the driver has (`in_memory`) are few
-        and never differ, so they are neither laid out nor kept between the two passes of the MERGE.
+        and never differ, so they are neither laid out nor kept between the two passes of the MERGE, which run as one
+        job each if the table is small, too.
         """
         described = contract(table)
         sql = replace_merge_sql(
@@ -174,7 +175,9 @@ class TableStore(TableReads):
         )  # fmt: skip
         settings = ROWS_PER_FILE if described.layout_column is not None else {}
         if deletes is None:
-            settings = settings | ({MATERIALIZE: "none"} if in_memory else {})
+            if in_memory:
+                is_small = self.stored_bytes(table) <= SMALL_WORK_BYTES
+                settings = settings | {MATERIALIZE: "none"} | (ONE_TASK if is_small else {})
             return self._merge(described, sql, rows, buckets, settings, lay_out=not in_memory)
         kept = rows.select(*described.names, F.lit(False).alias(DELETED))
         keys = deletes.select(*described.partition, *described.key, F.lit(True).alias(DELETED))

@@ -29,7 +29,7 @@ def scan_of(path: Path, content: bytes, plan: ReadPlan = PLAN) -> FileScan:
 @pytest.mark.parametrize("name", ["a/x", "a[1]/x", "a*/x", "{a,b}/x", "a b/x", "a/é", "a:b/x", "_a/.x"])
 def test_a_text_journal_is_split_whatever_its_name(tmp_path: Path, name: str) -> None:
     scan = scan_of(tmp_path / name, TEXT)
-    rows = [row for _, row in scan._task_rows()]
+    rows = [row for _, row in scan._task_rows(512)]
     ends = [*range(512, len(TEXT), 512), len(TEXT)]
     assert [(row["part"], row["until"]) for row in rows] == list(zip([0, *ends[:-1]], ends, strict=True))
     assert {row["label"] for row in rows} == {NODE}
@@ -49,7 +49,7 @@ def test_a_text_journal_is_split_whatever_its_name(tmp_path: Path, name: str) ->
 )
 def test_what_can_be_read_from_the_middle_is_split(tmp_path: Path, content: bytes, is_split: bool) -> None:
     scan = scan_of(tmp_path / "file", content)
-    rows = [row for _, row in scan._task_rows()]
+    rows = [row for _, row in scan._task_rows(512)]
     assert (len(rows) > 1) == is_split == (not scan.is_small)
     if not is_split:
         assert [(row["part"], row["until"], row["label"]) for row in rows] == [(0, None, None)]
@@ -57,5 +57,5 @@ def test_what_can_be_read_from_the_middle_is_split(tmp_path: Path, content: byte
 
 def test_a_file_below_the_least_size_is_read_whole(tmp_path: Path) -> None:
     scan = scan_of(tmp_path / "file", TEXT, ReadPlan(lines_min_bytes=len(TEXT) + 1, split_bytes=512))
-    assert len(list(scan._task_rows())) == 1
+    assert len(list(scan._task_rows(512))) == 1
     assert scan.is_small

@@ -260,6 +260,20 @@ def test_files_are_opened_by_tasks_of_so_many_bytes_and_files(sizes: list[int], 
     assert tasks_for(sizes) == tasks
 
 
+@pytest.mark.parametrize(
+    ("sizes", "tasks"),
+    [
+        ([4 << 20] * 9, 9),
+        ([1 << 20] * 9, 2),
+        ([40 << 20], 1),
+        ([4 << 20] * 10_000, 4096),
+        ([4 << 20] * 40_000, 5000),
+    ],
+)
+def test_files_that_are_judged_as_they_are_read_have_smaller_tasks_up_to_a_number(sizes, tasks) -> None:
+    assert tasks_for(sizes, 4 << 20) == tasks
+
+
 def test_what_changed_since_it_was_found_is_one_rejected_record_named_by_its_path(folder: Path) -> None:
     for name in ("gone", "pipe", "folder", "link"):
         (folder / name).write_text(name)

@@ -20,7 +20,7 @@ JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mappin
 """Takes a block, the claims about it and the options; returns its facts by name: JUDGED_FIELDS and the dialect's."""
 
 READ_JUDGED_BYTES: Final = 128 * 1024 * 1024
-"""The blocks that one task judges as it reads them, bytes: four times the input that a task has."""
+"""Bytes of blocks that one task judges as it reads them: more than splits have, less than a large CAR."""
 
 PREFIX: Final = "judged_"
 """The prefix of facts in the names of columns of documents."""

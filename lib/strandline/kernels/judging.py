@@ -22,6 +22,12 @@ JudgeBlock: TypeAlias = Callable[[bytes, Mapping[str, Any], ReadOptions], Mappin
 READ_JUDGED_BYTES: Final = 128 * 1024 * 1024
 """Bytes of blocks that one task judges as it reads them: more than splits have, less than a large CAR."""
 
+JUDGED_TOGETHER: Final = 256 * 1024
+"""Bytes of documents that wait to be judged one after the other, which is faster than to read and judge by turns.
+
+What a reader states about them may be parsed values, which take up to `limits.VALUE_BYTES` for each byte.
+"""
+
 PREFIX: Final = "judged_"
 """The prefix of facts in the names of columns of documents."""
 
@@ -80,7 +86,7 @@ def judged(
 
 
 class JudgedPieces(Pieces):
-    """Collects pieces as `Pieces` does, and judges the blocks of a batch before it leaves.
+    """Collects pieces as `Pieces` does, and judges their blocks before they leave.
 
     A large file that cannot be split is read by one task: the blocks beyond the limit are left to as many tasks as
     there are.
@@ -95,6 +101,8 @@ class JudgedPieces(Pieces):
         self._nothing = _without_facts(self._names)
         self._left = judging.read_bytes
         self._stated: list[tuple[bytes, dict[str, Any]]] = []
+        self._stated_bytes = 0
+        self._facts: list[tuple[Any, ...]] = []
 
     def add(
         self, file_no: int, part: int, frame: int, offset: int, size: int, kept: CappedBytes, **more: object
@@ -102,17 +110,22 @@ class JudgedPieces(Pieces):
         """Add one piece; `more` may also have what only `judge` reads."""
         super().add(file_no, part, frame, offset, size, kept, **more)
         self._stated.append((kept.raw, more))
+        self._stated_bytes += len(kept.raw)
+        if self._stated_bytes >= JUDGED_TOGETHER:
+            self._judge()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield the remaining pieces, if any, with the facts of their blocks."""
-        self._rows = [
-            row + self._facts(block, stated)
-            for row, (block, stated) in zip(self._rows, self._stated, strict=True)
-        ]
-        self._stated = []
+        self._judge()
+        self._rows = [row + facts for row, facts in zip(self._rows, self._facts, strict=True)]
+        self._facts = []
         yield from super().rest()
 
-    def _facts(self, block: bytes, stated: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _judge(self) -> None:
+        self._facts += [self._facts_of(block, stated) for block, stated in self._stated]
+        self._stated, self._stated_bytes = [], 0
+
+    def _facts_of(self, block: bytes, stated: Mapping[str, Any]) -> tuple[Any, ...]:
         if stated.get("kind") not in BLOCK_KINDS or self._left < len(block):
             return (None,) * len(self._names)
         self._left -= len(block)

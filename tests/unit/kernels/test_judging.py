@@ -1,18 +1,21 @@
 """Blocks that are judged while their file is read, within a limit for each task; all else is left as it was read."""
 
 import hashlib
+import weakref
+from dataclasses import replace
 
 import pyarrow as pa
 
 from strandline.kernels.blocks import BLOCK_FIELDS, JUDGED_FIELDS, BlockPieces
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.documents import read_lines
-from strandline.kernels.judging import PREFIX, Judging, judged, read_judged
-from strandline.kernels.lines import RawLimits
+from strandline.kernels.judging import JUDGED_TOGETHER, PREFIX, JudgedPieces, Judging, judged, read_judged
+from strandline.kernels.lines import CappedBytes, RawLimits
 from strandline.kernels.pieces import piece_schema
 from strandline.kernels.reading import LISTED, ReadOptions, read_files
 
 FACTS = pa.schema([*JUDGED_FIELDS, pa.field("length", pa.int64()), pa.field("words", pa.list_(pa.string()))])
+OPTIONS = ReadOptions({}, StreamLimits(10**9, 100), RawLimits(10**6, 4))
 LINES = [b"one", b"claim", b"two words", b"bug", b"refused", b"three words here", b"x" * 30]
 
 
@@ -43,7 +46,7 @@ def read_content(source, content, pieces, options):
 
 
 def read(kernel, *more, tally=None):
-    options = ReadOptions({}, StreamLimits(10**9, 100), RawLimits(10**6, 4), tally)
+    options = replace(OPTIONS, tally=tally)
     row = {"file_no": 7, "format": "lines", "path": b"", "content": b"\n".join(LINES), "part": 0}
     listed = pa.RecordBatch.from_pylist([row], LISTED)
     return pa.Table.from_batches(kernel([listed], options, read_content, BLOCK_FIELDS, *more))
@@ -86,7 +89,23 @@ def test_a_task_judges_so_many_bytes_and_leaves_the_other_blocks_to_a_later_one(
     assert [of_piece(row) for row in rows] == read(read_files).to_pylist()
 
 
+class Parsed:
+    """What a reader may keep of a document: values that take far more memory than its bytes."""
+
+
+def test_what_a_reader_states_is_released_long_before_a_batch_is_full():
+    pieces = JudgedPieces(BLOCK_FIELDS, Judging(lambda *_: {}, FACTS), OPTIONS)
+    block, stated = b"x" * (JUDGED_TOGETHER // 8), []
+    for _ in range(100):
+        parsed = Parsed()
+        stated.append(weakref.ref(parsed))
+        pieces.add(0, 0, 0, 0, 0, CappedBytes(block, len(block)), kind="block", record_id=b"", other=parsed)
+        del parsed
+        assert sum(each() is not None for each in stated) <= 8
+    [batch] = pieces.rest()
+    assert (batch.num_rows, batch["judged_kind"].null_count) == (100, 0)
+
+
 def test_no_blocks_have_no_facts():
     rows = pa.RecordBatch.from_pylist([], pa.schema([("block", pa.binary())]))
-    options = ReadOptions({}, StreamLimits(1, 1), RawLimits(1, 1))
-    assert list(judged([rows], Judging(judge, FACTS), options)) == []
+    assert list(judged([rows], Judging(judge, FACTS), OPTIONS)) == []

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.reasons import rules_version
 from strandline.dialect_api.admission import AdmitRequest
-from strandline.dialect_api.ports import InputScan, Jobs, Tables, is_known_empty
+from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialect_api.stages import Batch, Gathered, RecordStages, Resolution
 from strandline.frames import blocks, findings, known, provenance, verdicts
 from strandline.frames.buckets import in_buckets
@@ -32,7 +32,7 @@ def read_batch(
     A query costs a plan and jobs, however few its rows are: stages that have nothing to do are left out.
     """
     judging = None
-    if request.replay is None and is_known_empty(tables, stages.info.record_table):
+    if request.replay is None and not tables.stored_bytes(stages.info.record_table):
         # Without a stored record nearly all blocks are new: they are judged as they are read.
         judging = Judging(stages.judge, stages.judged)
     sources = provenance.batch_sources(scan.sources(), request.replay)

@@ -89,6 +89,9 @@ class Tables(LakeSnapshot, Protocol):
     def few_changes(self, table: str, first: int, last: int) -> pa.Table | None:
         """The rows that the versions `first` to `last` inserted, in memory; None as in `few_rows`."""
 
+    def stored_bytes(self, table: str) -> int:
+        """The bytes of a table's live data files: 0 if it has no row."""
+
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
         """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
 

@@ -165,10 +165,10 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "the same by one worker of one core",
             Bar(most=0.625, aim=0.55),
             "A driver and its workers are processes of one machine (`local-cluster`), with 1 GiB and a core for each "
-            "worker; the driver takes any core. Each side is a new session that has ingested the same into other lakes "
-            "before, three times. What workers take of their cores must not grow with their number; the time of the "
-            "driver is shown beside, and what two cores of this machine do at once. With two cores the driver takes "
-            "its time from the workers.",
+            "worker; the driver takes any core. Each side is a new session that has ingested a quarter of the input "
+            "into other lakes before, four times; the last of these is shown beside. What workers take of their cores "
+            "must not grow with their number; the time of the driver is shown beside, and what two cores of this "
+            "machine do at once. With two cores the driver takes its time from the workers.",
         ),
         35: Described(
             "growth-tenfold",

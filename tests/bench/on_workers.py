@@ -1,8 +1,11 @@
-"""`python -m bench.on_workers N LINES SOURCE..`: one ingest by N workers of one core each, in a process of its own.
+"""`python -m bench.on_workers N LINES FOLDER..`: one ingest by N workers of one core each, in a process of its own.
+
+Each folder holds LINES lines. The first is ingested alone a few times before: then the compilers of all JVMs have done
+most of their work. What is measured is the last of these ingests, and one of all folders.
 
 Spark gives a worker one task at a time, but its JVM and its Python take any core. So each worker is bound to a core.
 
-Prints a JSON object: seconds, stages, and the time of cores that the driver and all workers took.
+Prints an object by line: seconds, stages, and the time of cores that the driver and all workers took.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from strandline.session import open_session
 
 MIB_OF_WORKER: Final = 1024
 INGESTS: Final = 4
-"""The last one is measured: the compiler of a worker's JVM has done most of its work then."""
+"""Ingests of the first folder alone."""
 HASH_SECONDS: Final = 3.0
 HASHED: Final = bytes(200)
 """About as long as a line."""
@@ -45,19 +48,20 @@ class OnWorkers:
     workers: float
 
 
-def ingest_on(workers: int, sources: tuple[str, ...], lines: int) -> OnWorkers:
-    """Ingest the sources by so many workers. Raises: RuntimeError if the process fails."""
-    command = (sys.executable, "-m", __name__, str(workers), str(lines), *sources)
+def ingest_on(workers: int, folders: tuple[str, ...], lines: int) -> tuple[OnWorkers, OnWorkers]:
+    """Ingest the first folder by so many workers, and all of them. Raises: RuntimeError if the process fails."""
+    command = (sys.executable, "-m", __name__, str(workers), str(lines), *folders)
     done = run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(
             f"the ingest on {workers} workers ended with {done.returncode}: {done.stderr[-2000:]}"
         )
-    return OnWorkers(**json.loads(done.stdout.splitlines()[-1]))
+    one, every = (OnWorkers(**json.loads(line)) for line in done.stdout.splitlines()[-2:])
+    return one, every
 
 
-def main(workers: str, lines: str, *sources: str) -> None:
-    """Ingest into empty lakes of one session, one after the other, and print what the last one took."""
+def main(workers: str, lines: str, *folders: str) -> None:
+    """Ingest into empty lakes of one session, one after the other, and print what the last two took."""
     master = f"local-cluster[{workers},1,{MIB_OF_WORKER}]"
     settings = Invocation("bench", Options(settings=(f"spark.master={master}",))).settings
     spark = open_session(settings, environ=os.environ, run_id="bench-workers")
@@ -68,17 +72,24 @@ def main(workers: str, lines: str, *sources: str) -> None:
         spark.range(int(workers), numPartitions=int(workers)).count()
         found = worker_processes(int(workers))
         bind_to_cores(found)
-        for _ in range(INGESTS):
-            lake = engine.empty_lake()
-            before = _cpu_seconds(found)
-            done = engine.ingest(lake, sources, new=int(lines)).run
-            after = _cpu_seconds(found)
-            engine.drop(lake)
-        driver, of_workers = (end - start for start, end in zip(before, after, strict=True))
-        print(json.dumps(asdict(OnWorkers(done.seconds, done.stages, driver, of_workers))))
+        inputs = (*[folders[:1]] * INGESTS, folders)
+        done = [_ingested(engine, found, each, len(each) * int(lines)) for each in inputs]
+        for each in done[-2:]:
+            print(json.dumps(asdict(each)))
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ingested(engine: Engine, workers: list[int], sources: tuple[str, ...], lines: int) -> OnWorkers:
+    """Ingest the sources into a lake of their own, and return what it took."""
+    lake = engine.empty_lake()
+    before = _cpu_seconds(workers)
+    done = engine.ingest(lake, sources, new=lines).run
+    after = _cpu_seconds(workers)
+    engine.drop(lake)
+    driver, of_workers = (end - start for start, end in zip(before, after, strict=True))
+    return OnWorkers(done.seconds, done.stages, driver, of_workers)
 
 
 def worker_processes(workers: int) -> list[int]:

@@ -94,6 +94,11 @@ class DialectInfo:
         return (self.record_table, *self.side_tables)
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that ingest and reductions of the dialect write, without those of all dialects."""
+        return (*self.ingest_tables, *self.reduced_tables)
+
+    @property
     def sticky_options(self) -> tuple[RunOption, ...]:
         """The options whose file applies until a later run is given another one."""
         return tuple(option for option in self.run_options if option.sticky)

@@ -75,9 +75,10 @@ def run(
     versions, known = _versions(store, dialects, request.as_of)
     tables = TablesAsOf(store, versions)
     work_bytes = sum(store.stored_bytes(each.info.record_table) for each in known.values())
+    tables_read = {table for each in known.values() for table in each.info.tables}
     with (
         NewFile(request.out) as file,
-        store.sized(work_bytes),
+        store.sized(work_bytes, tables_read),
         _reading(versions, request.as_of),
         SparkJobs(context.progress) as jobs,
     ):

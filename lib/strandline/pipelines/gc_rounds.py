@@ -68,8 +68,9 @@ def collect(
     number = max(next_number(store, version), last + 1)
     pairs = [pair for pair in pairs if store.stored_bytes(pair[0].info.record_table)]
     work_bytes = sum(store.stored_bytes(dialect.info.record_table) for dialect, _ in pairs)
+    tables = {table for dialect, _ in pairs for table in dialect.info.tables}
     hashed = session_settings(store.spark, KEYS_HASHED)
-    with store.sized(work_bytes), hashed, SparkJobs(context.progress) as jobs:
+    with store.sized(work_bytes, tables), hashed, SparkJobs(context.progress) as jobs:
         proved = []
         for pair in pairs:
             if names.leaves_out(pair[0].info.name):

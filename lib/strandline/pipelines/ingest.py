@@ -101,7 +101,7 @@ def run(
         work_bytes += request.messages.size
     if request.from_quarantine or request.drop_rejected_before is not None:
         work_bytes += store.stored_bytes(QUARANTINE)
-    with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
+    with store.sized(work_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
         return _Ingest(store, dialect, request, settings, context, jobs, selection, manifests).run()
 
 

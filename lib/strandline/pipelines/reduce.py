@@ -99,7 +99,7 @@ def _reduce_tables(
     options = request.options.get(dialect.info.name)
     writer = journal_writer(dialect, options)
     done.read_versions[dialect.info.record_table] = version = store.version(dialect.info.record_table)
-    with store.sized(record_bytes), SparkJobs(context.progress) as jobs:
+    with store.sized(record_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
         if record_bytes:
             _reduce(store, dialect, request, resolved, version, context, jobs, done)
         if writer is not None:

@@ -41,7 +41,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
             work_bytes = store.stored_bytes(pair[0].info.record_table)
             if not work_bytes or names.leaves_out(pair[0].info.name):
                 continue
-            with store.sized(work_bytes):
+            with store.sized(work_bytes, pair[0].info.tables):
                 planned = prune_plans.plan(store, pair, request, names, context, jobs)
                 read |= planned.versions
                 taken = _taken(planned, jobs)

@@ -139,7 +139,8 @@ class _Sync:
         """Compare the records of one dialect and copy missing ones; files that cannot be read are kept as damage."""
         work_bytes = sum(self._there.stored_bytes(table) for table in dialect.info.ingest_tables)
         try:
-            with self._store.sized(work_bytes), SparkJobs(self._context.progress) as jobs:
+            tables = () if here is None else dialect.info.tables
+            with self._store.sized(work_bytes, tables), SparkJobs(self._context.progress) as jobs:
                 self._context.progress.stage(f"comparing {dialect.info.record_table}")
                 found = compare(here, self._there, dialect, jobs)
                 self._totals.compared(found)

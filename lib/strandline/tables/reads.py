@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +27,9 @@ COMMITS_SEARCHED: Final = 20
 """Number of newest commits of a table that are searched for its last MERGE; others are maintenance."""
 RESTORED: Final = "RESTORE"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
+ONE_TASK_BYTES: Final = 1024 * 1024
+SHARED_TABLES: Final = ("namespace_state", "quarantine", "snapshot", "pruned_record")
+"""The tables of all dialects that the work of one of them reads."""
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
 """For a longer list of values, Spark pushes only their minimum and maximum to Parquet, which skips nothing."""
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
@@ -194,12 +197,20 @@ class TableReads:
         return row[column]
 
     @contextmanager
-    def sized(self, work_bytes: int) -> Iterator[None]:
+    def sized(self, work_bytes: int, tables: Iterable[str] = ()) -> Iterator[None]:
         """Set Spark's settings for the work of the block, by its bytes.
 
         On a fresh JVM, compiling a plan takes most of a second: longer than interpreting it over a few megabytes.
+        `tables` are those of the dialect whose records are the work. If the work and each of them are small, each query
+        is one job with one task a stage: a third of the jobs.
         """
         settings = NAMES_PUSHED | (INTERPRETED if work_bytes <= SMALL_WORK_BYTES else {})
+        if (
+            tables
+            and work_bytes <= ONE_TASK_BYTES
+            and all(map(self._small.is_small, (*tables, *SHARED_TABLES)))
+        ):
+            settings |= ONE_TASK
         with session_settings(self.spark, settings):
             yield
 

@@ -46,6 +46,14 @@ class SmallTables:
         self._kept: dict[str, tuple[int, Small | None]] = {}
         self._kept_changes: dict[str, tuple[tuple[int, int, int], Small | None]] = {}
 
+    def is_small(self, table: str) -> bool:
+        """Return whether a table has few and small files at its current version; False if its log tells nothing."""
+        log = self._log(table)
+        try:
+            return log is not None and _is_small(log, newest_version(log, "json"))
+        except (OSError, ValueError):
+            return False
+
     def rows(self, table: str, version: int | None = None) -> Small | None:
         """Return the rows of a table at a version, or at the current one; None if Spark should read them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from bench.bench import Bench
@@ -12,31 +13,44 @@ from bench.workers import is_readable
 
 TWO, ONE = "two workers", "one worker"
 WORKERS: Final = {TWO: 2, ONE: 1}
+MEASURED: Final = 4
+"""Chunks of the measured ingest: of one chunk the plans and commits of the driver are a fifth."""
 
 
 def measure(bench: Bench) -> None:
-    """Ingest a chunk on clusters of this machine, and compare their seconds and the time of cores."""
+    """Ingest chunks on clusters of this machine, and compare their seconds and the time of cores."""
     if not is_readable():
         print("figure 34 is left out: this system has no /proc", flush=True)
         return
-    spent: dict[str, list[OnWorkers]] = {name: [] for name in WORKERS}
+    sizes, folders = bench.data.sizes, bench.data.many(MEASURED)
+    small: dict[str, list[OnWorkers]] = {name: [] for name in WORKERS}
+    large: dict[str, list[OnWorkers]] = {name: [] for name in WORKERS}
 
     def ingested(name: str) -> Run:
-        done = ingest_on(WORKERS[name], bench.data.many(), bench.data.sizes.lines)
-        spent[name].append(done)
-        return Run(done.seconds, done.stages)
+        one, every = ingest_on(WORKERS[name], folders, sizes.lines)
+        small[name].append(one)
+        large[name].append(every)
+        return Run(every.seconds, every.stages)
 
     runs = alternate({TWO: lambda: ingested(TWO), ONE: lambda: ingested(ONE)}, bench.repetitions)
-    cpu = (
-        Side(f"CPU of {what}, {name}", "s", tuple(getattr(each, what) for each in done))
-        for what in ("workers", "driver")
-        for name, done in spent.items()
+    beside = (
+        *_cores(large, ""),
+        *(_side(f"{sizes.many()}, {name}", small[name], "seconds") for name in WORKERS),
+        *_cores(small, f"{sizes.many()}, "),
+        *(
+            Side(f"lines that {cores} core(s) hash at once, without Spark", "1/s", (hashes_a_second(cores),))
+            for cores in sorted(WORKERS.values())
+        ),
     )
-    hashes = (
-        Side(f"lines that {cores} core(s) hash at once, without Spark", "1/s", (hashes_a_second(cores),))
-        for cores in sorted(WORKERS.values())
-    )
-    name = bench.data.sizes.many()
-    bench.keep(
-        34, (seconds_case(name, (TWO, runs[TWO]), (ONE, runs[ONE]), *cpu, *hashes),), bench.repetitions, ()
-    )
+    case = seconds_case(sizes.many(MEASURED), (TWO, runs[TWO]), (ONE, runs[ONE]), *beside)
+    bench.keep(34, (case,), bench.repetitions, ())
+
+
+def _cores(spent: Mapping[str, list[OnWorkers]], of: str) -> Iterator[Side]:
+    for what in ("workers", "driver"):
+        for name, done in spent.items():
+            yield _side(f"{of}CPU of {what}, {name}", done, what)
+
+
+def _side(name: str, done: list[OnWorkers], what: str) -> Side:
+    return Side(name, "s", tuple(getattr(each, what) for each in done))

@@ -5,6 +5,8 @@ import shutil
 from strandline.contracts.load import tables
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.tables import small_tables
+from strandline.tables.reads import ONE_TASK, ONE_TASK_BYTES
 from strandline.tables.small_tables import SmallTables
 from support.lakes import Lake, write_files
 
@@ -92,3 +94,24 @@ def test_nothing_of_the_lake_of_another_is_read_into_the_driver(new_lake, tmp_pa
         read = (tables_of.read(LINES), tables_of.read_version(LINES, 1), tables_of.changes(LINES, 1, 1))
         assert [is_local(rows) for rows in read] == [expected] * 3
         assert [rows.count() for rows in read] == [4] * 3
+
+
+def test_a_stage_has_one_task_if_the_work_and_every_table_are_small(new_lake, monkeypatch, tmp_path):
+    lake = new_lake()
+    lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 9)}))
+
+    def has_one_task(work_bytes, *named):
+        store = lake.store()
+        with store.sized(work_bytes, named):
+            return ONE_TASK.items() <= store.spark.conf.getAll.items()
+
+    assert has_one_task(ONE_TASK_BYTES, LINES, "node_journal")
+    assert not has_one_task(ONE_TASK_BYTES + 1, LINES, "node_journal")
+    # Without the names of the tables nothing is known of them.
+    assert not has_one_task(0)
+    assert not has_one_task(0, LINES, "no_such_table")
+    # The other tables have no file at all.
+    monkeypatch.setattr(small_tables, "MOST_BYTES", 1)
+    assert not has_one_task(0, LINES, "node_journal")
+    assert has_one_task(0, "node_journal")
+    assert not SmallTables(lake.store().location, is_trusted=False).is_small("node_journal")

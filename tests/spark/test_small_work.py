@@ -79,6 +79,7 @@ def test_a_small_command_in_a_small_lake(spark, new_lake, tmp_path):
 def test_a_small_command_in_a_large_lake(spark, new_lake, monkeypatch, tmp_path):
     # No table is read into the driver; the few commits since the last command are.
     monkeypatch.setattr(small_tables.SmallTables, "rows", lambda *_: None)
+    monkeypatch.setattr(small_tables.SmallTables, "is_small", lambda *_: False)
     lake = new_lake()
     found, reference = worked(spark, lake, tmp_path / "in")
     news = {name: costs for name, costs in found.items() if name.endswith("news")}

@@ -34,7 +34,7 @@ def read_batch(
     judging = None
     if request.replay is None and not tables.stored_bytes(stages.info.record_table):
         # Without a stored record nearly all blocks are new: they are judged as they are read.
-        judging = Judging(stages.judge, stages.judged)
+        judging = _judging(stages)
     sources = provenance.batch_sources(scan.sources(), request.replay)
     documents = blocks.with_bucket(_documents(stages, scan, request, judging), tables.buckets)
     if judging is not None:
@@ -142,7 +142,11 @@ def _new_judged(
 
 
 def _judged(stages: RecordStages, to_judge: DataFrame, options: ReadOptions) -> DataFrame:
-    return blocks.judged(to_judge, Judging(stages.judge, stages.judged), options)
+    return blocks.judged(to_judge, _judging(stages), options)
+
+
+def _judging(stages: RecordStages) -> Judging:
+    return Judging(stages.judge, stages.judged)
 
 
 def _known(

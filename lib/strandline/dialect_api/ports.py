@@ -96,12 +96,6 @@ class Tables(LakeSnapshot, Protocol):
         """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running."""
 
 
-def is_known_empty(tables: Tables, table: str) -> bool:
-    """Return whether a table is small enough to look at and has no row."""
-    few = tables.few_rows(table)
-    return few is not None and few.num_rows == 0
-
-
 class Jobs(Protocol):
     """The Spark actions that a dialect can request; all its frames stay lazy."""
 

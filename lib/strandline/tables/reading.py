@@ -34,6 +34,10 @@ class Route:
     file: InputFile
     split: SplitFormat | None
 
+    def split_by(self, split_bytes: int) -> SplitFormat | None:
+        """Return how the file is read in splits of `split_bytes`, or None if one task reads it whole."""
+        return None if self.file.size <= split_bytes else self.split
+
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
@@ -67,9 +71,8 @@ class FileScan:
     @property
     def is_small(self) -> bool:
         """True if the files have at most `SMALL_BYTES` together, and none is read in splits."""
-        sizes = [route.file.size for route in self._routes]
-        return sum(sizes) <= SMALL_BYTES and not any(
-            route.split is not None and route.file.size > self._plan.split_bytes for route in self._routes
+        return sum(route.file.size for route in self._routes) <= SMALL_BYTES and all(
+            route.split_by(self._plan.split_bytes) is None for route in self._routes
         )
 
     def pieces(
@@ -96,12 +99,13 @@ class FileScan:
                 "file_no": file.file_no, "format": file.format, "path": file.guarded, "content": None, "part": 0,
                 "until": None, "label": None,
             }  # fmt: skip
-            if route.split is None or file.size <= split_bytes:
+            split = route.split_by(split_bytes)
+            if split is None:
                 yield file.size, row
                 continue
             for start in range(0, file.size, split_bytes):
                 end = min(start + split_bytes, file.size)
-                yield end - start, {**row, "part": start, "until": end, "label": route.split.label}
+                yield end - start, {**row, "part": start, "until": end, "label": split.label}
 
     def sources(self) -> DataFrame:
         """Return file_no and source (the path as text) of every file.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Jobs, Tables, is_known_empty
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, is_of
@@ -64,7 +64,7 @@ def relied_states(tables: Tables, jobs: Jobs) -> DataFrame | None:
 
     Gives:  namespace, relied.  Rows: one per authority.
     """
-    if is_known_empty(tables, PRUNED):
+    if not tables.stored_bytes(PRUNED):
         return None
     rows = pruned_records(tables.read(PRUNED), KINDS)
     if not jobs.has_rows(rows):

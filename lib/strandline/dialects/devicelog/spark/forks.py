@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.core.equivocation import MAX_MEMBERS
-from strandline.dialect_api.ports import Tables, is_known_empty
+from strandline.dialect_api.ports import Tables
 from strandline.dialects.devicelog import kernels
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark.reduction import NewEntries
@@ -75,7 +75,7 @@ def of_erased(tables: Tables) -> DataFrame | None:
 
     Gives:  the columns of `equivocation` that are compared.
     """
-    if is_known_empty(tables, PRUNED):
+    if not tables.stored_bytes(PRUNED):
         return None
     erased = pruned_records(tables.read(PRUNED), INFO.kinds, "erase").select(*KEY)
     stored = tables.read(EQUIVOCATIONS).where(F.col("dialect") == DIALECT)

@@ -8,7 +8,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from strandline.dialect_api.ports import Jobs, Tables, is_known_empty
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, PRUNED, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
@@ -157,7 +157,7 @@ def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFact
     Pruned records and snapshots are read afterwards, in their newest version.
     Reads:  facts: rows of `aura_fact` of contexts.
     """
-    if is_known_empty(tables, PRUNED):
+    if not tables.stored_bytes(PRUNED):
         return RetainedFacts(facts, None)
     rows = pruned_records(tables.read(PRUNED), _KINDS)
     if not jobs.has_rows(rows):

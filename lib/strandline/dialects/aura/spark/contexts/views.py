@@ -9,7 +9,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from strandline.dialect_api.ports import Jobs, Tables, is_known_empty
+from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.spark.contexts import (
     bindings,
     bodies,
@@ -100,8 +100,8 @@ HASHED: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
 
 
 def stored_rows(tables: Tables) -> dict[str, DataFrame]:
-    """Return the stored rows of the tables of HASHED; of these only FLOWS if the others are known to be empty."""
-    names = (table for table in HASHED if table == FLOWS or not is_known_empty(tables, table))
+    """Return the stored rows of the tables of HASHED; of these only FLOWS if the others have no row."""
+    names = (table for table in HASHED if table == FLOWS or tables.stored_bytes(table))
     return {table: tables.read(table) for table in names}
 
 

@@ -10,6 +10,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
 
 from strandline.pipelines.run_context import Progress
+from strandline.tables.reads import has_one_task
 from strandline.tables.spark_errors import spark_errors
 
 
@@ -43,6 +44,10 @@ class SparkJobs:
         change of plan (measured: minutes at the seventh step, then out of memory). And for rows of a table that the
         run changes: when a table changes, Spark drops all persisted frames whose plan reads it.
         """
+        if has_one_task(frame.sparkSession):
+            # A checkpoint keeps the order of its plan, by columns that it may not have any more: then Spark fails. Rows
+            # of one partition that are not ordered need no shuffle either.
+            frame = frame.coalesce(1)
         # The default level keeps rows in memory; a given level keeps them serialised.
         cut = (
             frame.localCheckpoint(eager=False, storageLevel=self._level)

@@ -227,6 +227,11 @@ class TableReads:
         return schema
 
 
+def has_one_task(spark: SparkSession) -> bool:
+    """Return whether each stage has one task, as `ONE_TASK` sets it."""
+    return all(spark.conf.get(name) == value for name, value in ONE_TASK.items())
+
+
 def collected(spark: SparkSession, statement: str) -> list[Row]:
     """Return the rows of a statement about a table or schema.
 

@@ -96,6 +96,7 @@ def spark_conf(
                 *(f'"{option}"' for option in java),
             )
         ),
+        "spark.executor.extraJavaOptions": REGIONS,
         "spark.jars": ",".join(str(jar) for jar in jars),
         **of_workers,
         **STRICT,

@@ -51,7 +51,7 @@ class SmallTables:
         log = self._log(table)
         try:
             return log is not None and _is_small(log, newest_version(log, "json"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def rows(self, table: str, version: int | None = None) -> Small | None:

@@ -42,8 +42,9 @@ def test_the_coordinate_follows_what_is_installed_and_the_cluster_file_says_the_
 def test_the_cluster_file_gives_driver_and_executors_the_heap_regions_of_our_own_session(
     tmp_path: Path,
 ) -> None:
-    ours = spark_conf(defaults(), temporary=tmp_path, jars=())["spark.driver.extraJavaOptions"]
-    assert REGIONS in ours.split()
+    ours = spark_conf(defaults(), temporary=tmp_path, jars=())
+    assert REGIONS in ours["spark.driver.extraJavaOptions"].split()
+    assert ours["spark.executor.extraJavaOptions"] == REGIONS
     lines = [line.split() for line in CLUSTER_FILE.splitlines()]
     assert [name for name, *rest in lines if rest == [REGIONS]] == [
         "spark.driver.extraJavaOptions",

@@ -60,7 +60,8 @@ def open_session(
     workers. `scheme` is that of the lake's URI, `source_scheme` that of a stream's prefix, if they have one. pyspark
     no longer prints errors itself.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
-    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`, `STORE_JAR_MISSING`.
+    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`, `STORE_JAR_MISSING`,
+    `SPARK_TOO_OLD`.
     """
     # Before pyspark is imported: its message for a missing Java is a traceback.
     java = "" if is_hosted(environ) else check_java(environ)

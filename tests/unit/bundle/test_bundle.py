@@ -92,6 +92,12 @@ def test_each_variable_is_declared_and_used():
     assert {f"var.{name}" for name in given} == declared
 
 
+def test_the_runtime_of_job_clusters_has_the_spark_that_the_program_needs():
+    # Runtime 17.3 has Spark 4.0, which lacks table functions of Arrow (`SPARK_TOO_OLD`); 18 has Spark 4.1.
+    version = bundle.resolved("dev")["variables"]["spark_version"]["default"]
+    assert int(version.partition(".")[0]) >= 18
+
+
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
     assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}

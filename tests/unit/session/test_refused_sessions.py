@@ -1,12 +1,14 @@
 """Sessions that cannot be used or started, and folders that cannot be made, are named."""
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from strandline.config import effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session.conf import DELTA_EXTENSION
+from strandline.session.functions import register
 from strandline.session.open import _make_folder, _start, check_session
 
 USABLE = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
@@ -34,6 +36,14 @@ def test_a_session_that_passes_over_files_is_refused(given, key):
         check_session((given | {key: "TRUE"}).get)
     assert refused.value.code == "CORRUPT_FILES_IGNORED"
     assert refused.value.next.endswith(f"--conf {key}=false`")
+
+
+def test_a_spark_without_table_functions_of_arrow_is_named_with_the_version_that_is_needed(monkeypatch):
+    monkeypatch.delattr("pyspark.sql.functions.arrow_udtf")
+    with pytest.raises(FaultError) as refused:
+        register(SimpleNamespace(version="4.0.0"))
+    assert refused.value.code == "SPARK_TOO_OLD"
+    assert "4.0.0" in refused.value.message
 
 
 def test_a_folder_below_a_file_cannot_be_made(tmp_path):

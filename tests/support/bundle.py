@@ -13,7 +13,7 @@ BUNDLE = ROOT / "databricks.yml"
 VARIABLE = re.compile(r"\$\{([a-z_.]+)\}")
 RUN = "{{job.run_id}}"
 # What a list of resources is merged by.
-_KEYS = {"tasks": "task_key", "environments": "environment_key", "job_clusters": "job_cluster_key"}
+_KEYS = {"tasks": "task_key", "job_clusters": "job_cluster_key"}
 
 
 def included() -> list[Path]:
@@ -63,7 +63,7 @@ def _absolute(value: Any, folder: Path, name: str = "") -> Any:
         return {key: _absolute(each, folder, key) for key, each in value.items()}
     if isinstance(value, list):
         return [_absolute(each, folder, name) for each in value]
-    if name in ("whl", "dependencies", "path", "notebook_path", "python_file") and isinstance(value, str):
+    if name in ("whl", "path", "notebook_path", "python_file") and isinstance(value, str):
         return str((folder / value).resolve())
     return value
 

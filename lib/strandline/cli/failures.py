@@ -14,6 +14,12 @@ from strandline.tables.damage import RESTORE, is_from_delta_rs
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
     (
+        re.compile(r"\[(?:NOT_SUPPORTED_WITH_SERVERLESS|CONFIG_NOT_AVAILABLE)\b"),
+        "COMPUTE_UNSUPPORTED",
+        "Strandline needs persisted frames and settings that serverless compute does not have",
+        "run the command on a job cluster, or attach the notebook to a cluster",
+    ),
+    (
         re.compile(r"Class org\.apache\.hadoop\.fs\.\S+ not found|No FileSystem for scheme"),
         "STORE_JAR_MISSING",
         "Spark has no jar for the store of the lake",

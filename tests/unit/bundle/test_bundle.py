@@ -101,7 +101,7 @@ def test_the_runtime_of_job_clusters_has_the_spark_that_the_program_needs():
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
     assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}
-    assert files == {*jobs("dev"), "lake", "serverless", "cluster"}
+    assert files == {*jobs("dev"), "lake", "cluster"}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -110,19 +110,15 @@ def test_what_a_task_waits_for_and_runs_on_exists(target):
         keys = {each["task_key"] for each in job["tasks"]}
         waits = [each["task_key"] for each in task.get("depends_on", ())]
         assert set(waits) < keys, (name, task["task_key"])
-        environments = {each["environment_key"] for each in job.get("environments", ())}
         clusters = {each["job_cluster_key"] for each in job.get("job_clusters", ())}
         if "sql_task" in task:
             assert task["sql_task"]["file"]["path"] == str(ROOT / "conf/bundle/grants.sql")
             assert (ROOT / "conf/bundle/grants.sql").is_file()
-        elif target == "prod_cluster":
+        else:
+            # No task runs on serverless compute: it refuses `DataFrame.persist` and most of `spark.conf`.
             assert task["job_cluster_key"] in clusters
             assert [each["whl"] for each in task["libraries"]] == [str(ROOT / "dist/*.whl")]
             assert "environment_key" not in task
-        else:
-            assert task["environment_key"] in environments
-            [environment] = job["environments"]
-            assert environment["spec"]["dependencies"] == [str(ROOT / "dist/*.whl")]
 
 
 def test_the_wheel_is_built_by_a_target_of_the_makefile_into_the_folder_that_the_jobs_name():

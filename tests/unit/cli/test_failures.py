@@ -71,6 +71,16 @@ CASES = {
         "STORE_JAR_MISSING",
         "Spark has no jar for the store of the lake",
     ),
+    "serverless compute that persists no frame": (
+        "[NOT_SUPPORTED_WITH_SERVERLESS] PERSIST TABLE is not supported on serverless compute. SQLSTATE: 0A000",
+        "COMPUTE_UNSUPPORTED",
+        "Strandline needs persisted frames and settings that serverless compute does not have",
+    ),
+    "serverless compute that tells no setting": (
+        "[CONFIG_NOT_AVAILABLE] Configuration spark.sql.extensions is not available. SQLSTATE: 42K0I",
+        "COMPUTE_UNSUPPORTED",
+        "Strandline needs persisted frames and settings that serverless compute does not have",
+    ),
     "a JVM that is gone": (
         "Answer from Java side is empty",
         "SPARK_ENDED",

@@ -12,7 +12,7 @@ from support.packaged import ROOT
 BUNDLE = ROOT / "databricks.yml"
 VARIABLE = re.compile(r"\$\{([a-z_.]+)\}")
 RUN = "{{job.run_id}}"
-# What a list of resources is merged by.
+# What a list of resources is merged by; other lists are joined.
 _KEYS = {"tasks": "task_key", "job_clusters": "job_cluster_key"}
 
 
@@ -72,7 +72,9 @@ def _merged(first: Any, second: Any, name: str = "") -> Any:
     if isinstance(first, dict) and isinstance(second, dict):
         shared = {key: _merged(first[key], second[key], key) for key in first.keys() & second.keys()}
         return {**first, **second, **shared}
-    if isinstance(first, list) and isinstance(second, list) and name in _KEYS:
+    if isinstance(first, list) and isinstance(second, list):
+        if name not in _KEYS:
+            return [*first, *second]
         by_key = {each[_KEYS[name]]: each for each in first}
         for each in second:
             by_key[each[_KEYS[name]]] = _merged(by_key.get(each[_KEYS[name]], {}), each)

@@ -65,18 +65,37 @@ def test_a_field_or_a_value_that_the_service_does_not_have_is_found(job_settings
 @pytest.mark.large
 @pytest.mark.parametrize("target", TARGETS)
 def test_everything_else_has_only_fields_that_a_bundle_has(target):
-    from databricks.sdk.service.catalog import Privilege, VolumeType
+    from databricks.sdk.service.catalog import VolumeType
 
     found = bundle.resolved(target)
     assert set(found) <= TOP | TARGET
     assert found["artifacts"]["strandline"]["type"] == "whl"
     for schema in found["resources"]["schemas"].values():
         assert set(schema) == SCHEMA
-        for grant in schema["grants"]:
-            assert {Privilege(each) for each in grant["privileges"]} == {Privilege.USE_SCHEMA}
     for volume in found["resources"]["volumes"].values():
-        assert set(volume) == VOLUME
+        assert set(volume) - {"grants"} == VOLUME
         assert VolumeType(volume["volume_type"]) is VolumeType.MANAGED
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("target", TARGETS)
+def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_has_what_they_need(target):
+    from databricks.sdk.service.catalog import Privilege
+
+    resources = bundle.resolved(target, {"service_principal": "an-id", "analysts": "all"})["resources"]
+    places = {"lake": resources["schemas"]["lake"], **resources["volumes"]}
+    granted = {
+        (grant["principal"], name): {Privilege(each).value for each in grant["privileges"]}
+        for name, place in places.items()
+        for grant in place.get("grants", ())
+    }
+    needed = {
+        ("an-id", "lake"): {"USE_SCHEMA", "CREATE_TABLE"},
+        ("an-id", "landing"): {"READ_VOLUME"},
+        ("an-id", "progress"): {"READ_VOLUME", "WRITE_VOLUME"},
+    }
+    # In dev who deploys runs the jobs, and owns it all.
+    assert granted == {("all", "lake"): {"USE_SCHEMA"}} | ({} if target == "dev" else needed)
 
 
 def test_each_variable_is_declared_and_used():
@@ -101,7 +120,7 @@ def test_the_runtime_of_job_clusters_has_the_spark_that_the_program_needs():
 def test_each_included_file_is_there_and_each_job_is_in_the_file_of_its_name():
     files = {path.stem for path in bundle.included()}
     assert set(jobs("dev")) == {"init", "ingest", "stream", "check", "gc", "maintain", "status"}
-    assert files == {*jobs("dev"), "lake", "cluster"}
+    assert files == {*jobs("dev"), "lake", "cluster", "principal"}
 
 
 @pytest.mark.parametrize("target", TARGETS)

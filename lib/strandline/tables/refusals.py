@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -215,5 +216,5 @@ def _property_invalid(location: Location, table: str, name: str, stated: str, wa
 
 
 def option_of(location: Location) -> str:
-    """Return the option that names the location on a command line."""
-    return f"{'--lake' if location.is_path() else '--schema'} {location.describe()}"
+    """Return the option that names the location on a command line, quoted for a shell."""
+    return f"{'--lake' if location.is_path() else '--schema'} {shlex.quote(location.describe())}"

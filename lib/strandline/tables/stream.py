@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -67,8 +68,8 @@ def landing_folder(source: str) -> bytes:
     if not os.path.isdir(folder):
         raise UsageError(
             "SOURCE_NOT_A_FOLDER",
-            f"{source} is not a folder, and stream follows only folders and topics",
-            f"use `strandline ingest {source}`",
+            f"{source} is not a folder, and stream follows folders, prefixes of a store and topics",
+            f"name its folder, or read the file once: `strandline ingest {shlex.quote(source)} --dialect NAME`",
         )
     if PATTERN.search(path_text(folder)):
         raise UsageError(

@@ -266,13 +266,13 @@ def test_the_first_part_of_several_or_of_a_kind_alone_names_none(
 
 
 def test_status_for_people_names_the_next_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lake = fleet(tmp_path / "other")
+    lake = fleet(tmp_path / "an other")
     write(lake, "node_journal_line", [{"namespace": f"node:{NODES[0]}", "profile": "0.9"}])
-    assert main(["status", "--lake", "other"]) == 0
+    assert main(["status", "--lake", "an other"]) == 0
     out = capsys.readouterr().out
     assert "5 namespaces: 1 forked, 1 waiting, 2 rejected, 1 ok" in out
     assert "unreduced: node_journal_line is at version 2, reduce has read version 1" in out
-    assert f"next: strandline reduce --lake {lake}" in out
+    assert f"next: strandline reduce --lake '{lake}'" in out
 
 
 def test_quarantine_counts_by_reason_with_an_example(

@@ -290,10 +290,10 @@ def test_a_file_that_cannot_be_read_is_a_fault_that_names_it(tmp_path, capsys, m
 
 def test_a_person_reads_what_was_copied_and_what_to_type_next(tmp_path, capsys):
     flatfs(tmp_path / "blocks", BLOCKS)
-    assert main(["unpack", str(tmp_path / "blocks"), "--out", str(tmp_path / "x.car")]) == 0
+    assert main(["unpack", str(tmp_path / "blocks"), "--out", str(tmp_path / "my x.car")]) == 0
     printed = capsys.readouterr().out
     assert f"blocks {len(BLOCKS)}" in printed
-    assert f"next: strandline ingest {tmp_path / 'x.car'} --dialect ipfslog" in printed
+    assert f"next: strandline ingest '{tmp_path / 'my x.car'}' --dialect ipfslog" in printed
 
 
 def test_a_block_file_over_the_limit_is_passed_over_by_its_size_and_never_read(tmp_path, capsys):

@@ -36,6 +36,8 @@ def test_what_is_not_there_or_no_folder_is_refused(tmp_path):
         with pytest.raises(UsageError) as refused:
             landing_folder(str(tmp_path / name))
         assert refused.value.code == code
+    assert "prefixes of a store" in refused.value.message
+    assert f"`strandline ingest {tmp_path / 'file'} --dialect NAME`" in refused.value.next
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from strandline.contracts.load import contract
 from strandline.tables.location import Location
-from strandline.tables.refusals import contract_older, older_tables
+from strandline.tables.refusals import contract_older, lake_not_found, older_tables
 
 LINES = "node_journal_line"
 
@@ -23,3 +23,8 @@ def test_a_lake_of_an_older_contract_is_named_with_the_command_that_migrates_it(
     error = contract_older(Location.lake(str(tmp_path)), LINES)
     assert (error.code, LINES in error.message) == ("CONTRACT_OLDER", True)
     assert f"`strandline init --lake {tmp_path}`" in error.next
+
+
+def test_the_command_that_helps_has_a_path_with_a_space_in_quotes(tmp_path):
+    error = lake_not_found(Location.lake(str(tmp_path / "my lake")))
+    assert f"`strandline init --lake '{tmp_path / 'my lake'}'`" in error.next

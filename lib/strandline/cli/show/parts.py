@@ -1,5 +1,6 @@
 """Parts of several reports: header, counts, reasons, next commands."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -111,8 +112,9 @@ def next_commands(console: Console, commands: Sequence[str], report: Report) -> 
     # The option that names the lake is added; the default folder needs none.
     from strandline.tables.location import DEFAULT_LAKE, Location
 
-    where = "" if report.lake == Location.lake(DEFAULT_LAKE).describe() else f" --lake {report.lake}"
-    if where and "/" not in str(report.lake):
-        where = f" --schema {report.lake}"
+    lake = str(report.lake)
+    where = f" {'--lake' if '/' in lake else '--schema'} {shlex.quote(lake)}"
+    if lake == Location.lake(DEFAULT_LAKE).describe():
+        where = ""
     for command in commands:
         console.print(Text(f"next: {printable(command + where)}"))

@@ -1,5 +1,6 @@
 """The reports of single commands."""
 
+import shlex
 from collections.abc import Sequence
 from itertools import islice
 from typing import Final
@@ -152,7 +153,7 @@ def unpack(console: Console, report: Report) -> None:
     console.print(Text(f"written: {printable(found['out'])}, {found['bytes']:,} bytes"))
     for path in found["more"]:
         console.print(Text(f"more roots: {printable(path)}"))
-    files = " ".join(printable(path) for path in (found["out"], *found["more"]))
+    files = " ".join(printable(shlex.quote(path)) for path in (found["out"], *found["more"]))
     console.print(Text(f"next: strandline ingest {files} --dialect {found['dialect']}"))
 
 

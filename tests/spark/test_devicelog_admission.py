@@ -9,7 +9,14 @@ from strandline.dialects.devicelog.codec import write_entry
 from strandline.dialects.devicelog.spark import increments, reduction
 from support.devicelog_cases import TABLET, Log, compact, edited, entry, example, feed, lines, ssb_value
 from support.devicelog_reference import ReferenceDeviceLogs, assert_admitted_equal, entry_row, told
-from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, plus_order, tampered
+from support.devicelog_tampering import (
+    FOLLOWING,
+    SIGNATURES,
+    WAITING,
+    plus_order,
+    spelled_in_labels,
+    tampered,
+)
 from support.lakes import choose, write_files
 from support.log_lakes import union
 from support.random_devices import in_parts, random_history
@@ -35,17 +42,19 @@ BY_SQL = """
 def test_the_published_entries_and_every_attack_on_them_in_one_lake(new_lake, tmp_path):
     """Their ids are computed again in plain SQL; the fork is one row with the published evidence."""
     lake, reference = new_lake(dialect="devicelog"), ReferenceDeviceLogs()
+    genuine, refused = spelled_in_labels()
     files = {
+        "a-labels.jsonl": lines(*refused, *genuine),
         "b-attacks.jsonl": b"\n".join(line for line, _ in tampered()) + b"\n",
         "c-example.jsonl": lines(*list(example().values())[::-1], edited(), *feed()[::-1]),
     }
     expected = reference.ingest(files)
     assert told(lake.ingest(write_files(tmp_path / "in", files))) == expected
     assert_admitted_equal(lake, reference)
-    assert expected.new == 16
+    assert expected.new == 16 + len(genuine)
     rows = lake.asked(BY_SQL)
     assert {record_id for record_id, _ in rows} == {
-        each.record_id.hex() for each in (*example().values(), edited())
+        each.record_id.hex() for each in (*example().values(), edited(), *genuine)
     }
     assert all(record_id == computed for record_id, computed in rows)
     found = {codes for [codes] in lake.rows("quarantine", "reasons")}

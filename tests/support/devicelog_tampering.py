@@ -19,6 +19,7 @@ from support.devicelog_cases import (
     PC,
     PHONE,
     TABLET,
+    Log,
     compact,
     entry,
     example,
@@ -67,6 +68,18 @@ def in_another_log():
 
 def without_grant(key, grant):
     return entry(key, "key", KeyStatement("x"), group=grant.group, deps=[grant])
+
+
+def spelled_in_labels():
+    """A group whose labels spell logs, which start on the entries with these labels: only the last one is named."""
+    founder, member, named = (Log(name) for name in (b"founder", b"member", b"named"))
+    founder.found(named.key.public.hex(), (member.key.public, named.key.public))
+    member.join(founder.entries[0], TABLET.public.hex())
+    named.join(founder.entries[0])
+    other = Log(b"other")
+    other.found(STRANGER.public.hex())
+    refused = [without_grant(TABLET, member.entries[0]), without_grant(STRANGER, other.entries[0])]
+    return [*founder.entries, *member.entries, *named.entries, *other.entries], refused
 
 
 def removal(log, last, **changed):

@@ -61,14 +61,21 @@ def _granted(candidates: DataFrame, accepted: DataFrame) -> DataFrame:
     keys = candidates.where((F.col("entry_kind") == "key") & (F.size("deps") == 1)).select(
         "namespace", F.col("record_id").alias("by"), "log", F.col("deps")[0].alias("record_id")
     )
-    columns = ("namespace", "record_id", "body")
-    grants = candidates.where(F.col("entry_kind").isin("key", "add-log")).select(*columns)
-    grants = grants.unionByName(accepted.where(F.col("kind").isin("key", "add-log")).select(*columns))
+    columns = ("namespace", "record_id", "kind", "body")
+    every = (
+        candidates.withColumn("kind", F.col("entry_kind"))
+        .select(*columns)
+        .unionByName(accepted.select(*columns))
+    )
+    grants = every.where(F.col("kind").isin("key", "add-log"))
     found = keys.join(grants, ["namespace", "record_id"])
-    admits = F.contains("body", _netstring(F.col("log")))
+    named = _netstring(F.col("log"))
+    # The first field of a key entry is its label, which may spell a log.
+    in_key = F.contains("body", F.concat(F.lit(b","), named))
+    admits = F.when(F.col("kind") == "key", in_key).otherwise(F.col("body") == named)
     return found.groupBy("namespace", F.col("by").alias("record_id")).agg(F.max(admits).alias("is_granted"))
 
 
 def _netstring(log: Column) -> Column:
-    """Return a log as a field of a body. A label is too short to hold one, so a body with these bytes names the log."""
+    """Return a log as a field of a body. A label is too short to hold one inside."""
     return F.concat(F.lit(b"64:"), F.lower(F.hex(log)).cast("binary"), F.lit(b","))

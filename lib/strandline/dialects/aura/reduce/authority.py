@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from strandline.core.verdict import Finding
+from strandline.dialects.aura.reduce.base import base_state
 from strandline.dialects.aura.reduce.chain import Chain, chain_of
 from strandline.dialects.aura.reduce.journal import ContextAsAuthority
 from strandline.dialects.aura.reduce.state import state_cbor, state_hash
@@ -117,13 +118,16 @@ def reduce_authority(
     unbuilt = {} if pruned is None else pruned.unbuilt
     copies = {bone.op_id for bone in bones}
     built = (fact for fact in facts if fact.fact_id not in unbuilt and fact.op_id not in copies)
-    known = (EMPTY, start, None if pruned is None else pruned.state)
-    operations, states, invalid = _replayed(built, known)
+    given = (EMPTY, start, None if pruned is None else pruned.state)
+    known = {state.commitment: state for state in given if state is not None}
+    operations, invalid = _replayed(built, known)
     chain = chain_of([*operations, *unbuilt.values()], start, bones)
+    reached = known.keys() | {op.new_commitment for op in operations}
     # Damaged skeletons may claim to follow the tip: then the last state that can be built is the state.
-    built_path = [op.new_commitment for op in chain.path if op.new_commitment in states]
-    tip = built_path[-1] if built_path else (EMPTY if start is None else start).commitment
-    return AuthorityState(namespace, states[tip], chain, invalid)
+    path = [each.new_commitment for each in chain.path if each.new_commitment in reached]
+    tip = path[-1] if path else (EMPTY if start is None else start).commitment
+    state = next(filter(None, (base_state(operations, tip, each) for each in known.values())))
+    return AuthorityState(namespace, state, chain, invalid)
 
 
 def _start(base: State | None, pruned: PrunedOps | None) -> State | None:
@@ -132,19 +136,22 @@ def _start(base: State | None, pruned: PrunedOps | None) -> State | None:
 
 
 def _replayed(
-    facts: Iterable[Fact], known: Iterable[State | None]
-) -> tuple[list[AcceptedOp], dict[bytes, State], dict[bytes, tuple[Finding, ...]]]:
-    """Apply the operations on all states that can be reached: those that fit, the states, and why others do not."""
+    facts: Iterable[Fact], known: Mapping[bytes, State]
+) -> tuple[list[AcceptedOp], dict[bytes, tuple[Finding, ...]]]:
+    """Apply the operations on all states that can be reached: those that fit, and why others do not.
+
+    A state is held until what follows it was applied: a long history takes the memory of few states.
+    """
     children: dict[bytes, list[Fact]] = {}
     for fact in facts:
         if fact.attested is not None:
             children.setdefault(fact.attested.op.parent_commitment, []).append(fact)
-    states = {state.commitment: state for state in known if state is not None}
     operations: list[AcceptedOp] = []
     invalid: dict[bytes, tuple[Finding, ...]] = {}
-    waiting = list(states.values())
+    waiting = list(known.values())
     while waiting:
         parent = waiting.pop()
+        followed = set(known)
         for fact in children.pop(parent.commitment, ()):
             findings = _misfit(fact, parent)
             if findings:
@@ -152,10 +159,10 @@ def _replayed(
                 continue
             state = state_after(parent, fact)
             operations.append(accepted_op(fact, signers_of(fact, parent), state))
-            if state.commitment not in states:
-                states[state.commitment] = state
+            if state.commitment in children and state.commitment not in followed:
+                followed.add(state.commitment)
                 waiting.append(state)
-    return operations, states, invalid
+    return operations, invalid
 
 
 def _misfit(fact: Fact, parent: State) -> tuple[Finding, ...]:

@@ -141,7 +141,7 @@ class _Admission:
     def _follow(
         self, given: Iterable[GivenOp], parent: State, anchors: Mapping[bytes, Anchor | None] | None = None
     ) -> Generator[JudgedOp, None, dict[bytes, State]]:
-        """Judge the operations on one state; return the new states that they make, by commitment."""
+        """Judge the operations on one state; return the new states by commitment: of geneses, or with followers."""
         made: dict[bytes, State] = {}
         for each in given:
             fact, verdict = _read(each), None
@@ -153,10 +153,11 @@ class _Admission:
                     continue
                 verdict = ACCEPTED
             attested, op_id = attested_of(fact), fact.op_id or b""
-            if op_id not in made:
-                made[op_id] = apply_op(parent, attested.op, op_id)
+            state = made.get(op_id) or apply_op(parent, attested.op, op_id)
+            if anchors is not None or state.commitment in self.children:
+                made[op_id] = state
             anchor = None if anchors is None else anchors[fact.fact_id]
-            yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, signers, made[op_id], anchor))
+            yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, signers, state, anchor))
         states = {state.commitment: state for state in made.values() if state.commitment not in self.known}
         self.known.update(states)
         return states

@@ -1,0 +1,80 @@
+"""Histories with many leaves and many operations: what is held does not grow with leaves times operations."""
+
+import tracemalloc
+
+import pytest
+
+from strandline.dialects.aura import author
+from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.types import ANY, AddLeaf, LeafNode, RekeyLeaf
+from strandline.dialects.aura.verify import EMPTY, admit
+from support.aura_cases import K1, after
+
+LEAVES = 128
+STATE_BYTES = 4 * 1024
+"""Less than the leaves of one state take, and more than a fact with its verdict."""
+
+
+def placed(number):
+    token = number.to_bytes(32, "big")
+    return {"order": token, "timestamp": {"OrderClock": token}}
+
+
+class History:
+    """An authority of many leaves whose keys change, one after another or all on one state."""
+
+    def __init__(self):
+        made = author.genesis(
+            K1, min_signers=1, max_signers=1, policy=ANY, salt=bytes(16), signer_count=1, **placed(1)
+        )
+        self.namespace, self.facts, self.state = made.namespace, [made], after(EMPTY, made)
+        for number in range(LEAVES):
+            self.add(AddLeaf(LeafNode(number, bytes(16), "Device", self.key(), b""), 0))
+
+    def key(self):
+        return len(self.facts).to_bytes(32, "big")
+
+    def add(self, operation, *, stays=False):
+        made = author.append(
+            self.namespace, self.state, operation, signer=K1, signer_count=1, **placed(len(self.facts) + 1)
+        )
+        self.facts.append(made)
+        self.state = self.state if stays else after(self.state, made)
+
+    def rekeyed(self, count, *, stays):
+        for _ in range(count):
+            self.add(RekeyLeaf(0, self.key()), stays=stays)
+        return self
+
+
+def peak_of(work):
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("stays", [False, True], ids=["a chain", "siblings"])
+@pytest.mark.parametrize("is_reduced", [False, True], ids=["admitted", "reduced"])
+def test_each_further_operation_takes_less_memory_than_a_state(is_reduced, stays):
+    few, many = History().rekeyed(50, stays=stays), History().rekeyed(350, stays=stays)
+
+    def peak(history):
+        given = [*history.facts]
+        return peak_of(lambda: reduce_authority(history.namespace, given) if is_reduced else admit(given))
+
+    assert peak(many) - peak(few) < 300 * STATE_BYTES
+
+
+def test_a_late_child_of_one_of_many_siblings_leads_on():
+    history = History().rekeyed(20, stays=True)
+    siblings = history.facts[-20:]
+    winner = max(siblings, key=lambda fact: fact.op_id)
+    history.state = after(history.state, winner)
+    history.add(RekeyLeaf(1, b"\x07" * 32))
+    found = reduce_authority(history.namespace, history.facts[::-1])
+    assert found.state == history.state
+    assert found.state.commitment == history.state.commitment
+    assert all(verdict.status == "accepted" for verdict in admit(history.facts).verdicts.values())

@@ -8,14 +8,17 @@ from types import SimpleNamespace
 import pytest
 
 from strandline.dialects.aura import author
-from strandline.dialects.aura.reduce import reduce_authority
+from strandline.dialects.aura.reduce import reduce_authority, state_cbor
 from strandline.dialects.aura.reduce.contexts import snapshot_comparison, snapshots
 from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
 from strandline.dialects.aura.reduce.contexts.snapshot_states import StatePaths
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import PrunedHere
 from strandline.dialects.aura.reduce.contexts.snapshots import judge_snapshots
-from strandline.dialects.aura.types import RemoveLeaf
+from strandline.dialects.aura.reduce.state import state_hash
+from strandline.dialects.aura.types import RemoveLeaf, RotateEpoch
+from strandline.dialects.aura.verify import EMPTY
 from support.aura_cases import (
+    CHAIN,
     K1,
     K2,
     U,
@@ -24,6 +27,7 @@ from support.aura_cases import (
     attested,
     b32,
     facts,
+    genesis,
     other_authority,
     signed,
     states,
@@ -34,6 +38,7 @@ from support.context_cases import NAMESPACE, chains, context_vectors, named_fact
 MOST = 2**64 - 1
 FACTS = facts()
 PREFIXES = {
+    "G": ("G",), "A0": ("G", "A0"),
     "A1": ("G", "A0", "A1"), "P": ("G", "A0", "A1", "P"), "Rp": ("G", "A0", "A1", "P", "Rp"),
     "Kp": ("G", "A0", "A1", "P", "Rp", "Kp"), "X": ("G", "A0", "A1", "X"), "Rx": ("G", "A0", "A1", "X", "Rx"),
 }  # fmt: skip
@@ -274,6 +279,47 @@ def test_a_chain_of_snapshots_takes_linear_time_whatever_its_first_one_is_worth(
         return calls
 
     assert judged(200) < 5 * judged(50)
+
+
+def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations():
+    def judged(length):
+        every, state, over = [genesis()], after(EMPTY, genesis()), []
+        chain, new = [], [genesis()]
+        for number in range(length):
+            right = state_hash(state_cbor(U, state))
+            made = author.snapshot(
+                U, sequence=number, state_hash=right, supersedes=[*new, *over], **at(number)
+            )
+            over = [author.attest(made, U.id, state.commitment, K1)]
+            chain += over
+            new = []
+            for _ in range(4):
+                new.append(author.append(U, state, RotateEpoch((), None), signer=K1, signer_count=2, **at(1)))
+                state = after(state, new[-1])
+            every += new
+        found, calls = calls_of(judge_snapshots, U, [*every, *chain])
+        assert [found.statuses[each.fact_id] for each in chain] == ["older"] * (length - 1) + ["in_force"]
+        assert list(found.covered.values()) == [1 + 4 * number for number in range(length)]
+        return calls
+
+    assert judged(60) < 5 * judged(15)
+
+
+def test_a_base_over_operations_that_nothing_leads_to_counts_them_where_later_ones_lead_there():
+    """The last operation is covered by the first snapshot, and what leads to it by the second one."""
+    first = snapshot(0x31, "P", names=("G", "A0", "A1", "P", "Kp"))
+    second = snapshot(0x32, "Kp", sequence=2, over=[first], names=("Rp",))
+    early = snapshot(0x33, "Rp", sequence=2, over=[first], names=("Rp",))
+    assert statuses(first, second) == ["older", "in_force"]
+    assert statuses(first, early) == ["in_force", "unsound"]
+
+
+def test_copies_of_an_operation_lead_on_once():
+    copies = [signed("G", CHAIN["A0"][3], 0x60 + number, count=3) for number in range(3)]
+    first = snapshot(0x31, "G")
+    second = snapshot(0x32, "A0", sequence=2, over=[first, *copies], names=())
+    every = [*FACTS.values(), *copies, first, second]
+    assert judge_snapshots(U, every).in_force == second
 
 
 def test_snapshots_are_placed_after_relied_states_without_a_walk_for_each():

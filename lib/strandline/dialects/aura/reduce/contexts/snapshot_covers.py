@@ -37,6 +37,11 @@ class Covers:
         """Return whether a snapshot covers a pruned fact."""
         return bool(self._covers[snapshot] & self._pruned)
 
+    def holds(self, snapshot: bytes, fact_id: bytes) -> bool:
+        """Return whether a snapshot covers a fact."""
+        place = self._places.get(fact_id)
+        return place is not None and bool(self._covers[snapshot] >> place & 1)
+
     def facts(self, snapshot: bytes) -> list[Fact]:
         """Return the facts that a snapshot covers and that are there."""
         digits = reversed(f"{self._covers[snapshot] & ~self._pruned:b}")

@@ -12,6 +12,7 @@ from strandline.dialects.aura.reduce.base import base_commitment, base_state
 from strandline.dialects.aura.reduce.contexts.bodies import AuthorityChain
 from strandline.dialects.aura.reduce.contexts.snapshot_comparison import Comparison
 from strandline.dialects.aura.reduce.contexts.snapshot_covers import Covers
+from strandline.dialects.aura.reduce.contexts.snapshot_operations import OperationsAfter
 from strandline.dialects.aura.reduce.contexts.snapshot_states import StatePaths
 from strandline.dialects.aura.reduce.contexts.snapshot_verdicts import (
     NOTHING_PRUNED,
@@ -81,6 +82,7 @@ class _Judge:
         self.after_relied = self.states.after(relied)
         self.after_carried = self.states.after(gone.carried)
         self.covers = Covers(facts, gone.fact_ids)
+        self.operations = OperationsAfter(facts.values(), self.held, self.covers)
         self.comparison = Comparison(namespace, facts.values(), chains)
 
     def run(self) -> SnapshotVerdicts:
@@ -185,8 +187,12 @@ class _Judge:
         )
         if not is_built_on_sound:
             return Judged("unsound")
-        is_sound, state = self.comparison.of(snapshot, self.covers.facts(snapshot.fact_id), state)
+        is_sound, state = self.comparison.of(snapshot, self._covered(snapshot.fact_id, state), state)
         return Judged("sound" if is_sound else "unsound", state)
+
+    def _covered(self, id_: bytes, base: State | None) -> list[Fact]:
+        """Return the facts that a snapshot covers; with a base the operations after it, which alone decide then."""
+        return self.covers.facts(id_) if base is None else self.operations.covered(id_, base.commitment)
 
     def _state_of(self, snapshot: Fact) -> State | None:
         """Return the state that a snapshot of an authority attests, if it can be built after a collection."""

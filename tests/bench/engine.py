@@ -173,7 +173,7 @@ class Engine:
         began = time.perf_counter()
         with store.sized(store.stored_bytes(table)), SparkJobs(stages) as jobs:
             version = store.version(table)
-            changes = None if since is None else store.changes_since(table, since, version)
+            changes = None if since is None else store.changes(table, since + 1, version)
             scope = ReduceScope(since, version, store.run_id, lake_options=options_of(store, of.info))
             found = of.reduce(changes, store, jobs, scope)
             for rows in (*found.tables.values(), *found.deletes.values(), found.states):

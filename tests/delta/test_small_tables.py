@@ -81,6 +81,29 @@ def test_every_version_and_its_changes_are_read_as_spark_reads_them(new_lake, tm
         assert_equal(inserted, by_spark_only.changes(LINES, first, until))
 
 
+def test_changes_that_delta_did_not_record_are_no_news_and_everything_is_reduced(new_lake, tmp_path):
+    lake = new_lake()
+    table = f"delta.`{lake.path}/{LINES}`"
+    switch = f"ALTER TABLE {table} SET TBLPROPERTIES (delta.enableChangeDataFeed = {{}})"
+    lake.ingest(write_files(tmp_path / "first", {"0.journal": journal(0, 4)}))
+    lake.spark.sql(switch.format("false"))
+    lake.reduce()
+    off = lake.store().version(LINES)
+    lake.ingest(write_files(tmp_path / "second", {"0.journal": journal(0, 9)}))
+    lake.spark.sql(switch.format("true"))
+    store, small = store_and_small(lake)
+    on = store.version(LINES)
+    lake.ingest(write_files(tmp_path / "third", {"1.journal": journal(1, 3)}))
+    # A table that only appends would look the same with its added files; one that rewrites them would not.
+    assert [small.changes(LINES, first, on) for first in (off + 1, on - 1)] == [None, None]
+    assert small.changes(LINES, on, on + 1)[0].num_rows == 3
+    assert store.changes_since(LINES, off, on + 1) is None
+    told = lake.reduce()
+    assert (told.outcome, told.counts["reduced"]) == ("ok", 2)
+    assert sorted(lake.rows("node_journal", "tip_n")) == [(3,), (9,)]
+    assert lake.reduce(full=True).members["differences"] == {}
+
+
 def test_nothing_of_the_lake_of_another_is_read_into_the_driver(new_lake, tmp_path):
     lake = new_lake()
     lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 4)}))

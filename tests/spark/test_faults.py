@@ -254,7 +254,7 @@ def test_a_log_that_forgot_what_came_is_no_end_everything_is_reduced(new_lake, t
     lake.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     told = strandline("reduce", "--lake", lake.path)
     assert told.exit == 0
-    assert f"{LINES} no longer has the changes since version 1" in told.err
+    assert f"{LINES} does not have the changes since version 1" in told.err
     assert lake.rows("node_journal", "tip_n", "line_count") == [(30, 30)]
     assert lake.reduce(full=True).members["differences"] == {}
 

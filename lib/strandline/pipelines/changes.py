@@ -40,23 +40,20 @@ def changes_since(
 ) -> tuple[DataFrame | None, int]:  # fmt: skip
     """Return the records that were added since `previous` and their number.
 
-    None instead of the records means to reduce everything: Delta no longer has the changes, or they outnumber the
+    None instead of the records means to reduce everything: Delta does not have the changes, or they outnumber the
     `records` before them.
     """
     table = dialect.info.record_table
     if version == previous:
         return store.read_version(table, version).limit(0), 0
-    changes = store.changes_since(table, previous, version)
-    if changes is None:
+    context.progress.stage(f"reading new records of {table}")
+    found = store.changes_since(table, previous, version)
+    if found is None:
         context.progress.note(
-            f"{table} no longer has the changes since version {previous}: everything is reduced"
+            f"{table} does not have the changes since version {previous}: everything is reduced"
         )
         return None, 0
-    context.progress.stage(f"reading new records of {dialect.info.record_table}")
-    few = store.few_changes(table, previous + 1, version)
-    count: int = (
-        jobs.row(changes.agg(F.count(F.lit(1)).alias("rows")))["rows"] if few is None else few.num_rows
-    )
+    changes, count = found
     if count < LARGE_CHANGES:
         return changes, count
     jobs.persist_on_disk()

@@ -50,6 +50,8 @@ COMMIT_REMOVED: Final = frozenset(
     }
 )  # fmt: skip
 """Conditions of Delta's errors about a version that is no longer in the log, or older than the table keeps files."""
+CHANGES_MISSING: Final = COMMIT_REMOVED | {"DELTA_MISSING_CHANGE_DATA"}
+"""Also that of versions of a table whose change data feed was switched off."""
 
 
 class TableReads:
@@ -121,16 +123,18 @@ class TableReads:
         small = self._small.changes(table, first, last)
         return None if small is None else small[0]
 
-    def changes_since(self, table: str, before: int, last: int) -> DataFrame | None:
-        """Return the rows inserted after the version `before`, or None if the log no longer has it.
+    def changes_since(self, table: str, before: int, last: int) -> tuple[DataFrame, int] | None:
+        """Return the rows inserted after the version `before` and their number, or None if Delta does not have them.
 
-        Delta removes old commits from the log: by default after 30 days, at the next checkpoint.
+        Delta removes old commits from the log: by default after 30 days, at the next checkpoint. It records no changes
+        while somebody has switched the change data feed of the table off; only a job that reads them finds that out.
         """
         try:
             self.read_version(table, before)
-            return self.changes(table, before + 1, last)
+            changes, few = self.changes(table, before + 1, last), self.few_changes(table, before + 1, last)
+            return changes, changes.count() if few is None else few.num_rows
         except spark_errors() as error:
-            if condition_of(error) not in COMMIT_REMOVED:
+            if condition_of(error) not in CHANGES_MISSING:
                 raise
             return None
 

@@ -7,7 +7,7 @@ read in milliseconds. Of rows that the driver has, Spark knows the number, and o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +28,7 @@ MOST_COMMITS: Final = 32
 """A log without a checksum, or a change data feed, is read only up to this number of commits."""
 MOST_MEMORY: Final = 16 * 1024 * 1024
 """Bytes of the rows in Arrow's form."""
+CHANGE_FEED: Final = "delta.enableChangeDataFeed"
 _ROWS: Final = 256
 """Rows that are decoded at once: some hostile bytes in few stored ones are noticed before they fill the memory."""
 
@@ -80,7 +81,12 @@ class SmallTables:
         current = newest_version(log, "json")
         kept, rows = self._kept_changes.get(table, (None, None))
         if kept != (asked := (first, last, current)):
-            rows = _read(lambda: self._open(table, current), lambda opened: _inserted(opened, first, last))
+
+            def inserted(opened: DeltaTable) -> Small | None:
+                before = self._open(table, first).metadata().configuration
+                return _inserted(opened, first, last) if _are_recorded(before, log, first, last) else None
+
+            rows = _read(lambda: self._open(table, current), inserted)
             self._kept_changes[table] = (asked, rows)
         return rows
 
@@ -117,6 +123,21 @@ def _are_small_commits(log: Path, first: int, last: int) -> bool:
             return False
         sizes.extend(_file_sizes(commit))
     return len(sizes) <= MOST_FILES and sum(sizes) <= MOST_BYTES
+
+
+def _are_recorded(stated: Mapping[str, str], log: Path, first: int, last: int) -> bool:
+    """Return whether the change data feed is on at each of these versions; `stated` are the properties at the first.
+
+    Without it, a file that was rewritten would count as inserted rows.
+    """
+    commits = (log / f"{version:020}.json" for version in range(first + 1, last + 1))
+    changed = (
+        action["metaData"]["configuration"]
+        for each in commits
+        for action in actions_of(each)
+        if "metaData" in action
+    )
+    return all(each.get(CHANGE_FEED) == "true" for each in (stated, *changed))
 
 
 def _file_sizes(commit: Path) -> Iterator[int]:

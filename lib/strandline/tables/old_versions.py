@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Final
 
 from pyspark.sql import functions as F
@@ -17,13 +18,16 @@ _ALL: Final = 2**31 - 1
 
 
 def committed_at(tables: TableReads, table: str, version: int, newest: int) -> datetime | None:
-    """Return the UTC time of the commit `version`, or None if the log no longer has it; `newest` is the newest one."""
+    """Return the UTC time of the commit `version`, or None if the log no longer has it; `newest` is the newest one.
+
+    If the clock of a later commit was behind, its time: it may have removed what the version before has.
+    """
     opened = tables.delta_rs_table(table)
     if opened is not None:
-        commits = opened.history(newest - version + 1)
-        times = (each["timestamp"] for each in commits if each["version"] == version)
-        found = next(times, None)
-        return None if found is None else datetime.fromtimestamp(found / 1000, UTC)
+        # Another writer may have made it newer.
+        commits = opened.history(opened.version() - version + 1)
+        times = {each["version"]: each["timestamp"] for each in commits}
+        return datetime.fromtimestamp(min(times.values()) / 1000, UTC) if version in times else None
     sql = history_sql(tables.target(table), newest - version + 1)
     history = tables.spark.sql(sql)
     rows = history.where(F.col("version") == version).select(F.unix_micros("timestamp").alias("at")).collect()
@@ -42,12 +46,16 @@ def vacuum_now(store: TableStore, table: str, hours: int) -> int:
 
 
 def version_at(tables: TableReads, table: str, at: datetime) -> int | None:
-    """Return the newest version that was committed at or before a time; None if the log has none."""
+    """Return the newest version that, like all before it, was committed at or before a time; None if the log has none.
+
+    Clocks of writers may go back, and what a later time removed is still there.
+    """
     limit = int(at.timestamp() * 1_000_000)
     opened = tables.delta_rs_table(table)
     if opened is not None:
-        found = [each["version"] for each in opened.history() if each["timestamp"] * 1000 <= limit]
-        return max(found, default=None)
+        commits = sorted((each["version"], each["timestamp"]) for each in opened.history())
+        before = takewhile(lambda commit: commit[1] * 1000 <= limit, commits)
+        return max((version for version, _ in before), default=None)
     history = tables.spark.sql(history_sql(tables.target(table), _ALL))
     rows = history.where(F.unix_micros("timestamp") <= limit).agg(F.max("version").alias("version")).collect()
     return None if rows[0]["version"] is None else int(rows[0]["version"])

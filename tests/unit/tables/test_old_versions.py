@@ -1,0 +1,50 @@
+"""When versions were committed, by clocks that go back."""
+
+import json
+from datetime import UTC, datetime
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+from strandline.tables.location import Location
+from strandline.tables.old_versions import committed_at, version_at
+from strandline.tables.reads import TableReads
+
+TABLE = "run"
+
+
+def reads(lake, *hours):
+    """A table with a commit at each of these hours of a day, by the clock of its writer."""
+    for hour in hours:
+        write_deltalake(lake / TABLE, pa.table({"n": [hour]}), mode="append")
+    for version, hour in enumerate(hours):
+        commit = lake / TABLE / "_delta_log" / f"{version:020}.json"
+        actions = [json.loads(line) for line in commit.read_text(encoding="utf-8").splitlines()]
+        for each in actions:
+            if "commitInfo" in each:
+                each["commitInfo"]["timestamp"] = int(at(hour).timestamp() * 1000)
+        commit.write_text("".join(json.dumps(each) + "\n" for each in actions), encoding="utf-8")
+    return TableReads(None, Location.lake(str(lake)))
+
+
+def at(hour):
+    return datetime(2026, 11, 25, hour, tzinfo=UTC)
+
+
+def test_a_version_is_old_if_all_before_it_are(tmp_path):
+    tables = reads(tmp_path, 8, 12, 9, 13)
+    # What the commit of twelve removed is there at ten, although a later commit says nine.
+    assert [version_at(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12, 13)] == [None, 0, 0, 2, 3]
+
+
+def test_files_may_go_from_the_earliest_time_of_the_commits_that_follow(tmp_path):
+    tables = reads(tmp_path, 8, 12, 9, 13)
+    assert [committed_at(tables, TABLE, version, 3) for version in (0, 1, 2, 3)] == [
+        at(8),
+        at(9),
+        at(9),
+        at(13),
+    ]
+    assert committed_at(tables, TABLE, 4, 4) is None
+    # A writer that commits meanwhile moves nothing.
+    assert committed_at(tables, TABLE, 1, 2) == at(9)

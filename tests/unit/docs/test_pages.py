@@ -76,6 +76,18 @@ def test_settings_that_pages_name_exist() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_row_of_a_table_is_below_its_head(page: Path) -> None:
+    above, lost = "", []
+    in_table = False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        is_row = line.startswith("|")
+        in_table = is_row and (in_table or not above.strip())
+        lost += [line] if is_row and not in_table else []
+        above = line
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -3,7 +3,8 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -39,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Not standalone: errors reach this function, and typer neither prints them nor exits.
         result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
-            ending.exit = _print(result, ending.as_json)
+            ending.exit = result.report.exit
+            _print(result, ending.as_json)
             tell_others(result.report)
         elif result == KEYBOARD_INTERRUPT:
             raise Interrupted(signal.SIGINT)
@@ -48,15 +50,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     return ending.exit
 
 
-def _print(result: Result, as_json: bool) -> int:
-    """Print a result on standard output and return its exit code."""
-    if as_json:
-        sys.stdout.writelines(result.report.json_parts())
-        sys.stdout.write("\n")
-    else:
-        result.show(Console(soft_wrap=True, highlight=False, markup=False))
-    sys.stdout.flush()
-    return result.report.exit
+class _Output(Console):
+    """Standard output for people."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the caller know; rich would end the process with exit code 1, which is a finding."""
+        raise BrokenPipeError
+
+
+@contextmanager
+def _reader_may_end() -> Iterator[None]:
+    """Let the reader of our output end before the block (`| head`): the exit code stays that of the command."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Python must not flush to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print(result: Result, as_json: bool) -> None:
+    """Print a result on standard output."""
+    with _reader_may_end():
+        if as_json:
+            sys.stdout.writelines(result.report.json_parts())
+            sys.stdout.write("\n")
+        else:
+            result.show(_Output(soft_wrap=True, highlight=False, markup=False))
+        sys.stdout.flush()
 
 
 def tell_others(report: Report) -> None:
@@ -99,10 +119,6 @@ class _Ending:
             return False
         if isinstance(error, SystemExit | GeneratorExit):
             return False
-        if isinstance(error, BrokenPipeError):
-            # The reader of our output has ended (`| head`), and Python must not flush to it at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return True
         # After a signal ended Spark, the running step fails with an error of its own: the signal is the cause.
         ended_by = interrupts.ended_by or (error if isinstance(error, Interrupted) else None)
         if ended_by is not None:
@@ -156,8 +172,9 @@ class _Ending:
             error=error,
         )
         if self.as_json:
-            sys.stdout.write(report.to_json() + "\n")
-            sys.stdout.flush()
+            with _reader_may_end():
+                sys.stdout.write(report.to_json() + "\n")
+                sys.stdout.flush()
         tell_others(report)
 
     def _command(self) -> str:

@@ -1,7 +1,9 @@
 """How a command ends: the exit code of its report, and 3 for a bug of ours, with the line to report."""
 
 import json
+import os
 import runpy
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,3 +118,24 @@ def test_a_job_that_is_imported_runs_nothing(monkeypatch: pytest.MonkeyPatch) ->
     ]  # fmt: skip
     for job in JOBS:
         runpy.run_path(str(job), run_name="imported")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["explain", "LINE_NUMBER_MISMATCH"], 0),
+        (["explain", "LINE_NUMBER_MISMATCH", "--json"], 0),
+        (["status", "--lake", "nowhere", "--json"], 2),
+    ],
+    ids=["shown", "json", "error"],
+)
+def test_a_reader_that_ends_before_the_output_changes_no_exit_code(
+    words: list[str], code: int, tmp_path: Path
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [str(tmp_path / word) if word == "nowhere" else word for word in words]
+    run = [sys.executable, "-c", "from strandline.cli import run; run()", *words]
+    ended = subprocess.run(run, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (code, b"")

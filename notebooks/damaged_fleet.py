@@ -17,8 +17,8 @@ missing = [name for name in ("strandline", "pyspark", "matplotlib") if find_spec
 if missing:
     raise SystemExit(f"not installed: {', '.join(missing)}. {INSTALL}")
 spark_version = import_module("pyspark").__version__
-if int(spark_version.partition(".")[0]) < 4:
-    raise SystemExit(f"Strandline needs Spark 4, this is {spark_version}. {INSTALL}")
+if tuple(map(int, spark_version.split(".")[:2])) < (4, 1):
+    raise SystemExit(f"Strandline needs Spark 4.1, this is {spark_version}. {INSTALL}")
 
 # COMMAND ----------
 

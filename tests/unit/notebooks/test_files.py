@@ -45,9 +45,10 @@ def test_the_first_code_says_what_is_not_installed_before_anything_is_imported(p
         without = codes[0].replace("find_spec(name) is None", f"name == '{package}'")
         with pytest.raises(SystemExit, match=f"not installed: {package}. Run: pip install"):
             exec(compile(without, path.name, "exec"), {})
-    older = codes[0].replace('import_module("pyspark").__version__', "'3.5.1'")
-    with pytest.raises(SystemExit, match=r"needs Spark 4, this is 3\.5\.1\. Run: pip install"):
-        exec(compile(older, path.name, "exec"), {})
+    for version in ("3.5.1", "4.0.0"):
+        older = codes[0].replace('import_module("pyspark").__version__', f"'{version}'")
+        with pytest.raises(SystemExit, match=rf"needs Spark 4\.1, this is {version}\. Run: pip install"):
+            exec(compile(older, path.name, "exec"), {})
     imported = {
         (node.module or "").partition(".")[0]
         if isinstance(node, ast.ImportFrom)

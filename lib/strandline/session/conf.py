@@ -57,6 +57,8 @@ _LOCAL_MODE: Mapping[str, str] = {
     # Only this machine can connect to the driver, and no name server is asked for its name.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # A path without a scheme is one of this machine, also where HADOOP_CONF_DIR names a cluster of HDFS for sources.
+    "spark.hadoop.fs.defaultFS": "file:///",
     # The defaults are for thousands of files: a snapshot of 50 tasks and a listing of 10,000 cost seconds here.
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",

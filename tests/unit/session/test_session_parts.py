@@ -114,6 +114,8 @@ def test_the_session_reads_strictly_and_stays_on_this_machine(tmp_path: Path) ->
     assert conf["spark.sql.files.ignoreCorruptFiles"] == "false"
     assert conf["spark.hadoop.parquet.page.verify-checksum.enabled"] == "true"
     assert conf["spark.driver.bindAddress"] == conf["spark.driver.host"] == "127.0.0.1"
+    # HADOOP_CONF_DIR, which names a cluster for sources, must not move the lake in the folder `lake` there.
+    assert conf["spark.hadoop.fs.defaultFS"] == "file:///"
     assert str(tmp_path) in conf["spark.sql.warehouse.dir"]
 
 

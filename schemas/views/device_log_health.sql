@@ -4,7 +4,7 @@
 -- another rank. false_screws are signed statements that are not true.
 -- Example: SELECT namespace, messages, final_messages, held_back_by FROM device_log_health WHERE final_messages < messages
 WITH claim AS (
-  SELECT m.namespace, m.log, m.act, e.log AS author, e.seq, e.lamport, e.utc, e.record_id, instr(CAST(e.body AS STRING), lower(hex(m.log))) AS place
+  SELECT m.namespace, m.log, m.act, e.log AS author, e.seq, e.lamport, e.utc, e.record_id, instr(CAST(e.body AS STRING), concat(',64:', lower(hex(m.log)), ',')) AS place
   FROM device_log_member AS m
   JOIN device_log_entry AS e ON e.namespace = m.namespace AND e.bucket = m.bucket AND e.record_id = m.record_id
   WHERE m.verdict = 'effective'

@@ -23,7 +23,7 @@ from strandline.dialects.devicelog.spark.tables import VIEW
 from support.device_feeds import HELD
 from support.device_feeds import held as held_of
 from support.device_frames import BUCKETS, ENTRY_DDL, Rows, Uncounted, entry_rows, reduce_entries
-from support.device_groups import group, starting_anew, vectors
+from support.device_groups import group, named_in_a_label, starting_anew, vectors
 from support.device_rules import Reference
 from support.random_devices import in_parts, random_history
 
@@ -32,12 +32,12 @@ POLICIES = ("keep-both", "freeze")
 
 @cache
 def groups():
-    """Entries by namespace: 300 random groups, those of vectors, and one whose logs may start anew."""
+    """Entries by namespace: 300 random groups, those of vectors, and two whose logs may start anew."""
     made = [random_history(seed).entries() for seed in range(300)]
     made += [
         group(name).entries(vectors()[name].get("of")) for name in ("example", "three devices", "synthetic")
     ]
-    made.append(starting_anew())
+    made += [starting_anew(), named_in_a_label()]
     return {entries[0].namespace: entries for entries in made}
 
 

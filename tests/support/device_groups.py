@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from strandline.core.ed25519 import Ed25519Key
@@ -172,27 +172,46 @@ def changed(entry, key, **changes):
     return sign_entry(key, entry.kind, body, **(fields | changes))
 
 
+def written(group, key, kind, body, prev, deps):
+    """An entry of any log at time 0, with the right clock."""
+    clock = 1 + max([each.lamport for each in [prev, *deps] if each is not None])
+    return sign_entry(
+        key, kind, body, group=group, seq=0 if prev is None else prev.seq + 1, lamport=clock, utc=0,
+        prev=None if prev is None else prev.record_id, deps=[each.record_id for each in deps],
+    )  # fmt: skip
+
+
 @cache
 def starting_anew():
     """A group in which a removed log, and one that is void, have an effective grant that ranks before their start."""
     b, c, d = map(key_of, "bcd")
     log = DeviceLog.found(seed_of(1), "a", [b.public])
     founder = log.entries()[0]
-
-    def written(key, kind, body, prev, deps):
-        clock = 1 + max([each.lamport for each in [prev, *deps] if each is not None])
-        return sign_entry(
-            key, kind, body, group=founder.group, seq=0 if prev is None else prev.seq + 1, lamport=clock, utc=0,
-            prev=None if prev is None else prev.record_id, deps=[each.record_id for each in deps],
-        )  # fmt: skip
-
+    write = partial(written, founder.group)
     first = log.add_log(c.public, 1)
-    start_b = written(b, "key", KeyStatement("b"), None, [founder])
-    later = written(b, "add-log", AddStatement(c.public), start_b, [first])
-    start_c = written(c, "key", KeyStatement("c"), None, [later])
+    start_b = write(b, "key", KeyStatement("b"), None, [founder])
+    later = write(b, "add-log", AddStatement(c.public), start_b, [first])
+    start_c = write(c, "key", KeyStatement("c"), None, [later])
     log.merge([start_b, later, start_c], utc=2)
     log.remove_log(c.public, 3)
     log.add_log(d.public, 4)
-    past_cut = written(c, "add-log", AddStatement(d.public), start_c, [])
-    start_d = written(d, "key", KeyStatement("d"), None, [past_cut])
+    past_cut = write(c, "add-log", AddStatement(d.public), start_c, [])
+    start_d = write(d, "key", KeyStatement("d"), None, [past_cut])
     return [*log.entries(), past_cut, start_d]
+
+
+@cache
+def named_in_a_label():
+    """A void log that its remover's rank lets start anew, in a group whose label is the key of the remover."""
+    b, c, d = map(key_of, "bcd")
+    log = DeviceLog.found(seed_of(1), b.public.hex(), [c.public, b.public])
+    write = partial(written, log.group)
+    start_b = write(b, "key", KeyStatement("b"), None, [log.entries()[0]])
+    add = write(b, "add-log", AddStatement(d.public), start_b, [])
+    start_d = write(d, "key", KeyStatement("d"), None, [add])
+    log.merge([start_b, add, start_d], utc=2)
+    log.remove_log(d.public, 3)
+    past_cut = write(d, "add-log", AddStatement(c.public), start_d, [])
+    start_c = write(c, "key", KeyStatement("c"), None, [past_cut])
+    remove = write(b, "remove-log", RemoveStatement(c.public, -1, None), add, [])
+    return [*log.entries(), past_cut, start_c, remove]

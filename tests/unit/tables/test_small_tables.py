@@ -22,6 +22,7 @@ def lake(tmp_path):
         tmp_path, TABLE, [{"namespace": f"node:{number}", "bucket": number} for number in range(3)]
     )
     delta_rs_lake.write(tmp_path, TABLE, [{"namespace": "node:3", "bucket": 3}])
+    delta_rs_lake.set_properties(tmp_path, TABLE, {small_tables.CHANGE_FEED: "true"})
     return tmp_path
 
 
@@ -71,6 +72,12 @@ def test_a_long_log_without_a_checksum_is_not_read(lake, monkeypatch):
     assert changed(lake, 0, 2) is None
     rows, _ = changed(lake, 1, 2)
     assert rows.num_rows == 4
+
+
+def test_changes_that_the_table_does_not_record_are_not_read(lake):
+    assert changed(lake, 1, 2) is not None
+    delta_rs_lake.set_properties(lake, TABLE, {small_tables.CHANGE_FEED: "false"})
+    assert changed(lake, 1, 2) is None
 
 
 def data_file(lake):

@@ -79,6 +79,12 @@ LOGS: dict[str, tuple[Callable[[Path], object], str]] = {
     "the last commit cut at a line": (_cut_at_a_line, "was cut or altered"),
     "noise as the last commit": (lambda table: newest(table).write_bytes(bytes(range(256))), "it is not JSON"),
     "noise as the first commit": (lambda table: commit(table, 0).write_bytes(b"\xff" * 99), "it is not JSON"),
+    "brackets without end as the last commit": (
+        lambda table: newest(table).write_bytes(b'{"add":' + b"[" * 99_999), "it is not JSON",
+    ),
+    "a commit by a number": (
+        lambda table: _checksum(table, 0) or newest(table).write_bytes(b'{"commitInfo":1}\n'), ".crc states 0",
+    ),
     "a list as a commit": (lambda table: newest(table).write_bytes(b"[1, 2]\n"), "a line that is not an action"),
     "a folder as the last commit": (lambda table: _as_folder(newest(table)), "is not a file"),
     "a folder as a commit in between": (lambda table: _as_folder(_before(table)), "is not a file"),

@@ -7,7 +7,6 @@ sizes of the log's files whenever a lake is opened, and their content after a re
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from strandline.core.errors import FaultError
-from strandline.tables.delta_log import NUMBERED, actions_of, content_of, listed, newest_version
+from strandline.tables.delta_log import NUMBERED, actions_of, content_of, json_of, listed, newest_version
 from strandline.tables.location import Location
 from strandline.tables.run_versions import newest_runs
 
@@ -139,7 +138,7 @@ def _wrong_lines(commit: Path) -> str | None:
     """Return what is wrong with the content of a commit."""
     try:
         for line in content_of(commit).splitlines():
-            if not isinstance(json.loads(line), dict):
+            if not isinstance(json_of(line), dict):
                 return f"the commit {commit} has a line that is not an action"
     except (OSError, ValueError):
         return f"the commit {commit} is cut or altered: it is not JSON"
@@ -160,7 +159,8 @@ def _wrong_count(log: Path, version: int) -> str | None:
     """Return how the last commit contradicts its checksum and that of the version before, if both exist."""
     before, after = _files(log, version - 1), _files(log, version)
     actions = list(actions_of(log / f"{version:020d}.json"))
-    operation = next((each["commitInfo"].get("operation") for each in actions if "commitInfo" in each), None)
+    stated = (each["commitInfo"] for each in actions if isinstance(each.get("commitInfo"), dict))
+    operation = next((each.get("operation") for each in stated), None)
     if before is None or after is None or (operation not in _COUNTED and operation is not None):
         return None
     found = before + sum("add" in each for each in actions) - sum("remove" in each for each in actions)
@@ -175,15 +175,15 @@ def _wrong_count(log: Path, version: int) -> str | None:
 def _files(log: Path, version: int) -> int | None:
     """Return the number of data files that the checksum of a version states."""
     try:
-        return int(json.loads(content_of(log / f"{version:020d}.crc"))["numFiles"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return int(json_of(content_of(log / f"{version:020d}.crc"))["numFiles"])
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
 
 
 def _last_checkpoint(hint: Path) -> int | None:
     try:
-        return int(json.loads(content_of(hint))["version"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return int(json_of(content_of(hint))["version"])
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
 
 

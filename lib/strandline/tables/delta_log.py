@@ -23,6 +23,14 @@ def content_of(file: Path) -> bytes:
         return stream.read()
 
 
+def json_of(content: bytes) -> Any:
+    """Return the value of JSON. Raises: ValueError, also for brackets in brackets without end."""
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def listed(log: Path) -> tuple[dict[int, Path], int]:
     """Return the commits of a log by version, and the version of its newest checkpoint, or -1."""
     commits, checkpoint = {}, -1
@@ -48,7 +56,7 @@ def actions_of(commit: Path) -> Iterator[dict[str, Any]]:
     """Yield the actions of a commit; stop at a damaged line, which opening the table reports."""
     try:
         for line in content_of(commit).splitlines():
-            action = json.loads(line)
+            action = json_of(line)
             if isinstance(action, dict):
                 yield action
     except (OSError, ValueError):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.types import StructType
 
-from strandline.tables.delta_log import actions_of, content_of, newest_version
+from strandline.tables.delta_log import actions_of, content_of, json_of, newest_version
 from strandline.tables.location import Location
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class SmallTables:
 def _is_small(log: Path, version: int) -> bool:
     """Return whether the table is small by the checksum of a version, or by the commits of a short log."""
     try:
-        stated = json.loads(content_of(log / f"{version:020}.crc"))
+        stated = json_of(content_of(log / f"{version:020}.crc"))
         return bool(stated["numFiles"] <= MOST_FILES and stated["tableSizeBytes"] <= MOST_BYTES)
     except (OSError, ValueError, KeyError, TypeError):
         return _are_small_commits(log, 0, version)

@@ -124,6 +124,14 @@ def test_a_hint_of_noise_is_no_damage(lake, tmp_path, capsys):
     assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
 
 
+@pytest.mark.parametrize("hint", [b"[" * 99_999, b'{"version":1e999}'], ids=["brackets", "infinite"])
+def test_a_hint_of_strange_json_is_no_damage(lake, tmp_path, capsys, hint):
+    there = copied(lake, tmp_path)
+    for path in ("_last_checkpoint", f"{4:020}.crc"):
+        (there / TABLE / "_delta_log" / path).write_bytes(hint)
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
+
+
 @pytest.mark.large
 def test_a_table_that_init_made_anew_begins_anew(lake, tmp_path, capsys):
     there = copied(lake, tmp_path)

@@ -6,7 +6,9 @@ from strandline.contracts.load import tables
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.tables import small_tables
-from strandline.tables.reads import ONE_TASK, ONE_TASK_BYTES
+from strandline.tables.commits import session_settings
+from strandline.tables.maintain import RETENTION_CHECK
+from strandline.tables.reads import INTERPRETED, ONE_TASK, ONE_TASK_BYTES, SMALL_WORK_BYTES
 from strandline.tables.small_tables import SmallTables
 from support.lakes import Lake, write_files
 
@@ -101,6 +103,14 @@ def test_changes_that_delta_did_not_record_are_no_news_and_everything_is_reduced
     told = lake.reduce()
     assert (told.outcome, told.counts["reduced"]) == ("ok", 2)
     assert sorted(lake.rows("node_journal", "tip_n")) == [(3,), (9,)]
+    # Nor are those whose files a VACUUM of another program removed.
+    lake.ingest(write_files(tmp_path / "fourth", {"1.journal": journal(1, 6)}))
+    with session_settings(lake.spark, {RETENTION_CHECK: "false"}):
+        for statement in ("OPTIMIZE {}", "VACUUM {} RETAIN 0 HOURS"):
+            lake.spark.sql(statement.format(table)).collect()
+    told = lake.reduce()
+    assert (told.outcome, told.counts["reduced"]) == ("ok", 2)
+    assert sorted(lake.rows("node_journal", "tip_n")) == [(6,), (9,)]
     assert lake.reduce(full=True).members["differences"] == {}
 
 

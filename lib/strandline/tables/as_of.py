@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
 
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
-from strandline.tables.reads import COMMIT_REMOVED, TableReads
+from strandline.tables.reads import COMMIT_REMOVED, FILE_REMOVED, TableReads
 from strandline.tables.spark_errors import condition_of, spark_errors
-
-_FILE_REMOVED: Final = re.compile(
-    r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
-)
-"""The errors about a version whose data files were removed: they name a cause, which has no condition."""
 
 
 class TablesAsOf:
@@ -48,7 +41,7 @@ def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
     try:
         yield
     except spark_errors() as error:
-        if condition_of(error) not in COMMIT_REMOVED and _FILE_REMOVED.search(str(error)) is None:
+        if condition_of(error) not in COMMIT_REMOVED and FILE_REMOVED.search(str(error)) is None:
             raise
         removed = ", ".join(f"{table} {version}" for table, version in versions.items())
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -52,6 +53,10 @@ COMMIT_REMOVED: Final = frozenset(
 """Conditions of Delta's errors about a version that is no longer in the log, or older than the table keeps files."""
 CHANGES_MISSING: Final = COMMIT_REMOVED | {"DELTA_MISSING_CHANGE_DATA"}
 """Also that of versions of a table whose change data feed was switched off."""
+FILE_REMOVED: Final = re.compile(
+    r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
+)
+"""The errors about a version whose data files were removed: they name a cause, which has no condition."""
 
 
 class TableReads:
@@ -127,14 +132,15 @@ class TableReads:
         """Return the rows inserted after the version `before` and their number, or None if Delta does not have them.
 
         Delta removes old commits from the log: by default after 30 days, at the next checkpoint. It records no changes
-        while somebody has switched the change data feed of the table off; only a job that reads them finds that out.
+        while somebody has switched the change data feed of the table off, and VACUUM removes files: only a job that
+        reads the changes finds that out.
         """
         try:
             self.read_version(table, before)
             changes, few = self.changes(table, before + 1, last), self.few_changes(table, before + 1, last)
             return changes, changes.count() if few is None else few.num_rows
         except spark_errors() as error:
-            if condition_of(error) not in CHANGES_MISSING:
+            if condition_of(error) not in CHANGES_MISSING and FILE_REMOVED.search(str(error)) is None:
                 raise
             return None
 

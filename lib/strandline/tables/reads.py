@@ -145,12 +145,17 @@ class TableReads:
             return None
 
     def was_restored(self, table: str, previous: int, version: int) -> bool:
-        """Return whether a commit after the version `previous` restored an older version of the table."""
-        opened, commits = self.delta_rs_table(table), version - previous
+        """Return whether a commit after the version `previous`, up to `version`, restored an older one of the table."""
+        opened = self.delta_rs_table(table)
+        # The newest commits are listed, and other writers may have added some to these.
         if opened is None:
-            asked = collected(self.spark, history_sql(self.target(table), commits))
-            return any(row["operation"] == RESTORED for row in asked)
-        return any(each["operation"] == RESTORED for each in opened.history(commits))
+            asked = collected(
+                self.spark, history_sql(self.target(table), version - previous + COMMITS_SEARCHED)
+            )
+            commits = [row.asDict() for row in asked]
+        else:
+            commits = opened.history(opened.version() - previous)
+        return any(each["operation"] == RESTORED for each in commits if previous < each["version"] <= version)
 
     def version(self, table: str) -> int:
         """Return the table's version."""

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pyarrow as pa
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from strandline.tables.location import Location
 from strandline.tables.old_versions import committed_at, version_at
@@ -35,6 +35,15 @@ def test_a_version_is_old_if_all_before_it_are(tmp_path):
     tables = reads(tmp_path, 8, 12, 9, 13)
     # What the commit of twelve removed is there at ten, although a later commit says nine.
     assert [version_at(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12, 13)] == [None, 0, 0, 2, 3]
+
+
+def test_a_restored_version_is_found_although_others_commit_meanwhile(tmp_path):
+    tables = reads(tmp_path, 8, 9, 10)
+    DeltaTable(str(tmp_path / TABLE)).restore(0)
+    write_deltalake(tmp_path / TABLE, pa.table({"n": [11]}), mode="append")
+    # The version 3 restored: asked after the version 2, up to it, from it on, and up to the one before.
+    asked = [(2, 3), (2, 4), (3, 4), (0, 2), (0, 3)]
+    assert [tables.was_restored(TABLE, *each) for each in asked] == [True, True, False, False, True]
 
 
 def test_files_may_go_from_the_earliest_time_of_the_commits_that_follow(tmp_path):

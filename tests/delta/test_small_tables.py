@@ -129,6 +129,22 @@ def test_nothing_of_the_lake_of_another_is_read_into_the_driver(new_lake, tmp_pa
         assert [rows.count() for rows in read] == [4] * 3
 
 
+def test_large_work_is_compiled_also_within_small_work(new_lake):
+    store = new_lake().store()
+    conf = store.spark.conf
+
+    def interpreted():
+        return {name: conf.get(name) for name in INTERPRETED} == INTERPRETED
+
+    before = interpreted()
+    with store.sized(SMALL_WORK_BYTES):
+        seen = [interpreted()]
+        with store.sized(SMALL_WORK_BYTES + 1):
+            seen.append(interpreted())
+        seen.append(interpreted())
+    assert (before, seen, interpreted()) == (False, [True, False, True], False)
+
+
 def test_a_stage_has_one_task_if_the_work_and_every_table_are_small(new_lake, monkeypatch, tmp_path):
     lake = new_lake()
     lake.ingest(write_files(tmp_path / "in", {"0.journal": journal(0, 9)}))

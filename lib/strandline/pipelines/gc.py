@@ -132,12 +132,13 @@ def _collect(
 
 
 def _keep_up(
-    store: TableStore, dialects: Iterable[Dialect], request: GcRequest, context: RunContext, done: Done
+    store: TableStore, dialects: Sequence[Dialect], request: GcRequest, context: RunContext, done: Done
 ) -> list[dict[str, Any]]:
     """Compact tables and remove files, if that is asked for; return the reducers that are behind."""
     if request.what_if:
         return []
-    with store.sized(0), SparkJobs(context.progress) as jobs:
+    work_bytes = sum(store.stored_bytes(each.info.record_table) for each in dialects)
+    with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
         kept = keep_up(store, dialects, request.upkeep, context, jobs)
         done.counts |= kept.counts
         done.written |= kept.written

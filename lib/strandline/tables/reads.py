@@ -219,7 +219,14 @@ class TableReads:
         `tables` are those of the dialect whose records are the work. If the work and each of them are small, each query
         is one job with one task a stage: a third of the jobs.
         """
-        settings = NAMES_PUSHED | (INTERPRETED if work_bytes <= SMALL_WORK_BYTES else {})
+        # Large work in a block of small work is compiled, too.
+        compiled = {
+            name: None for name, value in INTERPRETED.items() if self.spark.conf.get(name, None) == value
+        }
+        settings: dict[str, str | None] = {
+            **NAMES_PUSHED,
+            **(INTERPRETED if work_bytes <= SMALL_WORK_BYTES else compiled),
+        }
         if (
             tables
             and work_bytes <= ONE_TASK_BYTES

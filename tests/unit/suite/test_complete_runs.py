@@ -14,10 +14,11 @@ TESTS = Path(__file__).parents[2]
 SETTINGS = """\
 [pytest]
 testpaths = tests
-addopts = -p no:cacheprovider --strict-markers -m 'not slow and not node'
+addopts = -p no:cacheprovider --strict-markers -m 'not slow and not node and not s3'
 markers =
     slow: of the slow tier
     node: needs node
+    s3: needs a server
 """
 PASSES = "def test_it():\n    pass\n"
 SKIPS = "import pytest\n\ndef test_it():\n    pytest.skip('not today')\n"

@@ -1,5 +1,6 @@
 """One Spark session a process for all tests that need one, one empty lake made once, kept and copied."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -32,6 +33,16 @@ def pytest_collection_modifyitems(items):
     """
     longest = {f"test_{name}": number for number, name in enumerate(LONGEST, 1)}
     items.sort(key=lambda item: longest.get(item.path.stem, len(LONGEST) + 1) if is_spark(item.nodeid) else 0)
+
+
+def pytest_sessionstart():
+    """No collector of garbage looks through modules and thousands of tests, which are there until the end."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+# `make lint` runs the same program.
+pytestmark = pytest.mark.large
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "lib" / "strandline"
 

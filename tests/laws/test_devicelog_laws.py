@@ -23,7 +23,7 @@ from support.device_rules import Reference
 from support.laws import IS_QUICK
 from support.random_devices import gossip, random_history
 
-SEEDS = range(75 if IS_QUICK else 300)
+SEEDS = range(40 if IS_QUICK else 300)
 
 
 @cache

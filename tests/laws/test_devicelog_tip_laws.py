@@ -81,6 +81,7 @@ def test_rows_of_tips_are_those_that_walks_over_parents_find(monkeypatch, most, 
     assert cut > len(SEEDS) // 8
 
 
+@pytest.mark.large
 def test_tips_of_nested_forks_share_what_was_summed(monkeypatch):
     """Twice the forks take twice the sums: not those of all pasts."""
     steps = []

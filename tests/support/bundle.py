@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ _KEYS = {"tasks": "task_key", "job_clusters": "job_cluster_key"}
 
 def included() -> list[Path]:
     """The files that the bundle includes, in order."""
-    patterns = yaml.safe_load(BUNDLE.read_text(encoding="utf-8"))["include"]
+    patterns = _parsed(BUNDLE)["include"]
     return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
@@ -54,7 +55,13 @@ def used_variables() -> set[str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return _absolute(yaml.safe_load(path.read_text(encoding="utf-8")), path.parent)
+    return _absolute(_parsed(path), path.parent)
+
+
+@cache
+def _parsed(path: Path) -> dict[str, Any]:
+    """What a file says, which nobody changes: each target reads all files."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def _absolute(value: Any, folder: Path, name: str = "") -> Any:

@@ -3,6 +3,7 @@
 By hand: `PYTHONPATH=tests .venv/bin/python -m support.s3` starts one and says where it is; Ctrl-C ends it.
 """
 
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -72,7 +73,8 @@ def store() -> Iterator[Store]:
         started.make_bucket()
         yield started
     finally:
-        server.stop()
+        # It looks every half second whether it shall end, and nobody waits for that.
+        threading.Thread(target=server.stop, daemon=True).start()
 
 
 @contextmanager

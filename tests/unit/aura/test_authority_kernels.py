@@ -53,8 +53,7 @@ def facts_of(source):
 def given(kernel, columns, rows, **settings):
     """What a kernel gives for these rows, two a batch."""
     whole = [{name: row.get(name) for name in columns} for row in rows]
-    types = pa.Table.from_pylist(whole).schema
-    batches = [pa.RecordBatch.from_pylist(whole[at : at + 2], schema=types) for at in range(0, len(whole), 2)]
+    batches = pa.Table.from_pylist(whole).to_batches(max_chunksize=2)
     return [row for found in kernel(batches, **settings) for row in found.to_pylist()]
 
 
@@ -113,7 +112,7 @@ def test_the_plan_of_a_kernel_is_the_plain_one():
             assert row["carry"] == plan.carry
 
 
-@pytest.mark.parametrize("rounds", [2, 3])
+@pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.large)])
 def test_a_history_is_that_of_all_facts_and_snapshots_are_judged_after_collections(rounds):
     known = 0
     for seed in SEEDS:

@@ -107,6 +107,7 @@ def test_every_reason_of_admission_has_a_named_case():
     assert ours >= FORKS
 
 
+@pytest.mark.large
 def test_the_largest_snapshot_with_all_attestations_is_a_fact():
     fact = snapshot(U, MAX_SUPERSEDED)
     entry = {"commitment": bytes(32), "sig": bytes(64)}

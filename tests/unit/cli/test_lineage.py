@@ -33,7 +33,8 @@ def received(monkeypatch) -> Iterator[list[dict]]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Receiver)
-    thread = threading.Thread(target=server.serve_forever)
+    # It looks every so many seconds whether it shall end.
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setenv("OPENLINEAGE_URL", f"http://127.0.0.1:{server.server_port}")
     yield events

@@ -49,6 +49,8 @@ def test_on_a_terminal_the_live_line_is_taken_away() -> None:
     out = io.StringIO()
     with ShownProgress(Console(file=out, force_terminal=True, no_color=True), 30) as shown:
         shown.stage("reading")
-        time.sleep(0.3)
+        deadline = time.monotonic() + 5
+        while "reading" not in out.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
     assert "reading" in out.getvalue()
     assert out.getvalue().endswith("\x1b[2K")

@@ -214,6 +214,7 @@ def test_a_report_that_fails_leaves_the_earlier_page_whole(lake, tmp_path, capsy
     assert list(out.parent.iterdir()) == [out]
 
 
+@pytest.mark.large
 def test_a_report_over_a_lake_that_is_being_written_shows_one_state_of_it(lake, tmp_path, monkeypatch):
     from strandline.pipelines import fleet
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from strandline.core.ids import namespaces_named
 from strandline.dialects.ipfslog.types import log_namespace
+from support.laws import law
 
 NODE = "7a5179eecc0fe18760ba615f92603372ae3fe302860098a019e15927551fee3b"
 
@@ -17,6 +18,7 @@ def test_a_node_is_named_by_its_fingerprint_or_with_its_kind(given_name):
     assert f"node:{NODE}" in namespaces_named(given_name)
 
 
+@law(100)
 @given(st.text(min_size=1).filter(lambda text: not any(0xD800 <= ord(sign) < 0xE000 for sign in text)))
 def test_a_log_is_named_by_its_id_as_it_is_or_percent_encoded_with_its_kind(log_id):
     namespace = log_namespace(log_id)

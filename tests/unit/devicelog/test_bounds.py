@@ -9,12 +9,13 @@ from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.membership import Memberships, pasts
 from strandline.dialects.devicelog.reduce.whole import whole_of
 from support.device_headers import header, logs_in_a_chain, nested_forks
+from support.laws import IS_QUICK
 
 
 def test_bounds_are_joined_and_read_like_dicts():
     draw = random.Random("bounds")
     made = [({}, NOTHING_BEFORE)]
-    for _ in range(3_000):
+    for _ in range(750 if IS_QUICK else 3_000):
         (one, tree), (other, other_tree) = draw.choice(made), draw.choice(made)
         branch, seq = draw.choice([draw.randrange(40), draw.randrange(5_000)]), draw.randrange(9)
         joined = {each: max(one.get(each, NONE), other.get(each, NONE)) for each in one.keys() | other.keys()}

@@ -13,7 +13,7 @@ from support.device_rows import batches, in_windows, row_of, stored_batches, sto
 from support.laws import IS_QUICK
 from support.random_devices import gossip, random_history
 
-SEEDS = range(60 if IS_QUICK else 300)
+SEEDS = range(20 if IS_QUICK else 300)
 KEYS = {
     "view": ("record_id",),
     "screw": ("record_id",),

@@ -87,6 +87,7 @@ def altered():
     return "\n".join(found).encode()
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("profile", ["strict", "compat"])
 def test_an_entry_that_is_judged_as_it_is_read_has_the_verdict_of_its_block(profile):
     files = {

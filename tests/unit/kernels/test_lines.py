@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ def test_a_keeper_keeps_all_or_the_head_and_the_digest(parts: list[bytes]) -> No
         assert (kept.raw, kept.sha256) == (data[: KEEP.head_bytes], hashlib.sha256(data).digest())
 
 
+@pytest.mark.large
 def test_a_line_of_64_mib_without_lf_takes_little_memory() -> None:
     block = random.Random(3).randbytes(1 << 20).replace(b"\n", b" ")
 

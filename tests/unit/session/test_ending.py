@@ -4,11 +4,13 @@ import socket
 import threading
 from types import SimpleNamespace
 
+import pytest
 from pyspark.accumulators import _start_update_server
 
 from strandline.session.classic.ending import end_context
 
 
+@pytest.mark.large
 def test_an_update_that_the_end_of_the_jvm_cuts_prints_nothing(capfd):
     server = _start_update_server("secret", is_unix_domain_sock=False)
     client = socket.create_connection(server.server_address)

@@ -1,4 +1,4 @@
-"""The slow tier in parts: six commits in a row run all of it, each about equally long."""
+"""The slow tier in parts: 48 commits in a row run all of it, each about equally long."""
 
 import os
 import random
@@ -54,6 +54,7 @@ def test_stored_seconds_are_those_of_tests_that_exist() -> None:
         assert re.search(rf"^def {name.partition('[')[0]}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE)
 
 
+@pytest.mark.large
 def test_48_commits_in_a_row_run_all_tests_and_every_part_of_the_slow_tier(tmp_path: Path) -> None:
     # What .ci/run would run, with a `make` that only prints and the number of the commit from `git`.
     for name, line in {"make": 'echo "$@"', "git": 'echo "$COMMITS"'}.items():

@@ -129,6 +129,7 @@ def test_a_manifest_of_another_dialect_that_lies_beside_is_left_alone_unless_it_
         assert len(loaded(folder / "a.journal", dialect="devicelog")[1]) == 1
 
 
+@pytest.mark.large
 def test_of_a_manifest_beyond_16_mib_the_head_is_kept_and_its_length_told(folder: Path) -> None:
     content = {"strandline_manifest": 1, "dialect": "sdmp", "files": [], "x": "x" * (16 << 20)}
     (folder / "x.manifest.json").write_text(json.dumps(content))

@@ -38,8 +38,8 @@ _ENVIRONMENT_FAULTS = (
             re.IGNORECASE,
         ),
         "NOT_WRITABLE",
-        "a file or folder cannot be written",
-        "give write access, or name another folder with --lake, and run the command again",
+        "a file or folder cannot be read or written",
+        "give access to it, or name another folder with --lake, and run the command again",
     ),
     (
         re.compile(r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"),

@@ -6,10 +6,11 @@ from types import TracebackType
 from strandline.core.errors import FaultError
 from strandline.tables.damage import log_damage, table_damaged
 from strandline.tables.location import Location
-from strandline.tables.refusals import lake_unreadable
+from strandline.tables.refusals import lake_unreadable, not_readable
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _DATA_FILE = re.compile(r"[^\s:'\"]+\.parquet")
+_DENIED = re.compile(r"(?:(/[^:'\"]+): )?Permission denied")
 
 
 class Reading:
@@ -31,19 +32,23 @@ class Reading:
     ) -> None:
         """Raise FaultError instead of `error`, but not for a table that does not exist.
 
-        Raises: FaultError `TABLE_DAMAGED`, `LAKE_UNREADABLE` (a store that does not answer or refuses).
+        Raises: FaultError `TABLE_DAMAGED`, `NOT_READABLE` (a file without read permission), `LAKE_UNREADABLE` (a store
+        that does not answer or refuses).
         """
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
         if error is None or isinstance(error, TableNotFoundError):
             return
         if kind is Exception or isinstance(error, DeltaError | OSError | ValueError):
-            raise self._damage(str(error)) from error
+            raise self._fault(str(error)) from error
 
-    def _damage(self, text: str) -> FaultError:
-        """Return the fault: the damage of a log, else the first line of `text` with the table that it names."""
+    def _fault(self, text: str) -> FaultError:
+        """Return the fault: no permission, a damaged log, else the first line of `text` with its table."""
         named = [table for table in self._tables if f"/{table}/" in text] or list(self._tables)
         if self._location.is_local():
+            denied = _DENIED.search(text)
+            if denied is not None:
+                return not_readable(self._location, denied[1] or f"the table {' or '.join(named)}")
             for table in named:
                 found = log_damage(self._location, table)
                 if found is not None:

@@ -37,6 +37,15 @@ def lake_unreadable(location: Location, found: str) -> FaultError:
     )
 
 
+def not_readable(location: Location, place: str) -> FaultError:
+    """Return the error of a local lake with a file that this user may not read: it need not be damaged."""
+    return FaultError(
+        "NOT_READABLE",
+        f"the lake {location.describe()} cannot be read: this user may not read {place}",
+        "give the user read access to all files of the lake, and run the command again",
+    )
+
+
 def lake_no_folder(location: Location) -> UsageError:
     """Return the error of a local lake that is a file."""
     return UsageError(

@@ -41,17 +41,17 @@ CASES = {
     "a table that may not be written": (
         f"java.io.FileNotFoundException: {LAKE}/_delta_log/.2.json.tmp (Operation not permitted)",
         "NOT_WRITABLE",
-        f"a file or folder cannot be written: {LAKE}/_delta_log/.2.json.tmp",
+        f"a file or folder cannot be read or written: {LAKE}/_delta_log/.2.json.tmp",
     ),
     "a file where a folder must be": (
         f"Mkdirs failed to create file:{LAKE}/bucket=3 (exists=false, cwd=file:/home)",
         "NOT_WRITABLE",
-        f"a file or folder cannot be written: {LAKE}/bucket=3",
+        f"a file or folder cannot be read or written: {LAKE}/bucket=3",
     ),
     "a file where a partition must be": (
         f"FileAlreadyExistsException: Destination exists and is not a directory: {LAKE}/bucket=3\n\tat x.y",
         "NOT_WRITABLE",
-        f"a file or folder cannot be written: {LAKE}/bucket=3",
+        f"a file or folder cannot be read or written: {LAKE}/bucket=3",
     ),
     "no memory": (
         "java.lang.OutOfMemoryError: Java heap space",
@@ -129,4 +129,4 @@ def test_an_error_number_that_says_nothing_of_our_surroundings_is_a_bug():
 
 def test_an_error_of_the_system_is_told_with_its_file():
     fault = as_fault(OSError(errno.EROFS, "Read-only file system", "/data/lake"), None)
-    assert fault.message == "a file or folder cannot be written: /data/lake"
+    assert fault.message == "a file or folder cannot be read or written: /data/lake"

@@ -151,3 +151,12 @@ def test_an_answer_of_a_store_is_no_damage_but_a_file_that_is_missing_is():
     with pytest.raises(FaultError) as caught, Reading(Location.lake("/data/lake"), "run"):
         raise DeltaError("Kernel error -> Operation not supported.")
     assert caught.value.code == "TABLE_DAMAGED"
+
+
+def test_a_file_that_may_not_be_read_is_no_damage():
+    file = "/data/lake/run/bucket=8/part-0.parquet"
+    told = f"Parquet error: Failed to fetch metadata for file {file[1:]}: Unable to open file {file}"
+    with pytest.raises(FaultError) as caught, Reading(Location.lake("/data/lake"), "run"):
+        raise DeltaError(f"{told}: Permission denied (os error 13)")
+    assert caught.value.code == "NOT_READABLE"
+    assert caught.value.message.endswith(f"may not read {file}")

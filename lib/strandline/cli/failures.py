@@ -58,6 +58,18 @@ _ENVIRONMENT_FAULTS = (
         RESTORE,
     ),
     (
+        re.compile("DELTA_CANNOT_MODIFY_APPEND_ONLY"),
+        "TABLE_APPEND_ONLY",
+        "a table of the lake has got the property delta.appendOnly, so its rows cannot be replaced",
+        "find it with SHOW TBLPROPERTIES, set the property to false, and run the command again",
+    ),
+    (
+        re.compile("DELTA_MISSING_CHANGE_DATA"),
+        "CHANGES_MISSING",
+        "a table of the lake records no changes, since its change data feed is off",
+        "set its property delta.enableChangeDataFeed to true, and run the command again",
+    ),
+    (
         re.compile(r"Java heap space|GC overhead limit exceeded|OutOfMemoryError", re.IGNORECASE),
         "MEMORY_SHORT",
         "Spark ran out of memory",

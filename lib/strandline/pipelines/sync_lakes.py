@@ -150,7 +150,7 @@ class _Sync:
         except RowsLost as lost:
             self._totals.damages.append(lost)
         except spark_errors() as error:
-            damage = self._there.damage(error)
+            damage = self._there.damage(error, self._store.location)
             if damage is None:
                 raise
             self._totals.damages.append(damage)

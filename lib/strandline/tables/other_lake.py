@@ -19,12 +19,15 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.frames.differences import matching
 from strandline.frames.row_rules import BROKEN, is_comparable, keeps_contract, with_broken_rules
 from strandline.session.engine import engine_of
+from strandline.tables.spark_errors import spark_errors
 
 if TYPE_CHECKING:
     from strandline.dialect_api.ports import Jobs
+    from strandline.tables.location import Location
     from strandline.tables.reads import TableReads
 
 _UNREADABLE: Final = re.compile(r"\[FAILED_READ_FILE[.\w]*\][^\n]*? file (\S+?)\.?(?:\s|$)")
+_OF_DELTA: Final = re.compile(r"\[DELTA_\w+")
 
 
 class OtherLake:
@@ -87,11 +90,17 @@ class OtherLake:
         """Check that tables have the columns of their contracts, with their types. Further columns are ignored.
 
         The tables are then read at versions that are not older from one to the next.
-        Raises: UsageError TABLE_DIFFERS. A nullable column can be missing: an older lake does not have it.
+        A nullable column can be missing: an older lake does not have it.
+        Raises: UsageError TABLE_DIFFERS; FaultError TABLE_DAMAGED for a log that Delta does not accept.
         """
         for table in tables:
-            self._check_columns(table, contract(table))
-            self.rows(table)
+            try:
+                self._check_columns(table, contract(table))
+                self.rows(table)
+            except spark_errors() as error:
+                if _OF_DELTA.search(str(error)) is None:
+                    raise
+                raise self._refused(table, str(error)) from error
 
     def _check_columns(self, table: str, described: Contract) -> None:
         there = {field.name: field.dataType.simpleString() for field in self._reads.read(table).schema}
@@ -113,21 +122,32 @@ class OtherLake:
             )
         return int(stated)
 
-    def damage(self, error: BaseException) -> FaultError | None:
+    def damage(self, error: BaseException, ours: Location) -> FaultError | None:
         """Return the fault of a file of this lake, if `error` is about one that Spark could not read, else None.
 
-        Also None for a lake in a schema: only its catalog knows which files are those of the lake.
+        A log can name files anywhere: what is not in our lake, too, is theirs. None for a lake in a schema: only its
+        catalog knows which files are those of the lake.
         """
         named = _UNREADABLE.search(str(error))
         if named is None or not self._reads.location.is_path():
             return None
         file = unquote(named.group(1))
-        if not any(self._reads.location.table_path(table) in file for table in self._rows):
+        is_ours = not ours.is_path() or ours.table_path("") in file
+        if is_ours and not any(self._reads.location.table_path(table) in file for table in self._rows):
             return None
         return FaultError(
             "TABLE_DAMAGED",
             f"a file of the lake {self.name} cannot be read: {file}",
             "repair that lake and run the command again: records of its other dialects were copied",
+        )
+
+    def _refused(self, table: str, said: str) -> FaultError:
+        """Return the fault of a table whose log Delta does not accept, by the line that names its condition."""
+        first = next(line for line in said.splitlines() if _OF_DELTA.search(line))
+        return FaultError(
+            "TABLE_DAMAGED",
+            f"Delta does not read the table {table} of the lake {self.name}: {first[first.index('[DELTA_') :][:300]}",
+            "repair that lake, or ingest a file that it exported",
         )
 
     @staticmethod

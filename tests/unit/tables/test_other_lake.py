@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 
-from strandline.core.errors import UsageError
+from strandline.core.errors import FaultError, UsageError
 from strandline.tables.location import Location
 from strandline.tables.other_lake import OtherLake
 
@@ -32,12 +33,18 @@ def test_a_file_of_the_other_lake_is_named(tmp_path, condition):
     there = tmp_path / "the other"
     lake = OtherLake(Reads(there))  # type: ignore[arg-type]
     lake._rows["node_journal_line"] = None  # type: ignore[assignment]
-    damage = lake.damage(said(there, condition))
+    ours = Location.lake(str(tmp_path / "ours"))
+    damage = lake.damage(said(there, condition), ours)
     assert damage is not None
     assert damage.code == "TABLE_DAMAGED"
     assert f"file:{there}/node_journal_line/bucket=0/x.parquet" in damage.message
-    assert lake.damage(said(tmp_path / "ours", condition)) is None
-    assert lake.damage(RuntimeError("java.lang.NullPointerException")) is None
+    assert lake.damage(said(tmp_path / "ours", condition), ours) is None
+    assert lake.damage(RuntimeError("java.lang.NullPointerException"), ours) is None
+    # A log can name any file.
+    elsewhere = lake.damage(said(tmp_path / "elsewhere", condition), ours)
+    assert elsewhere is not None
+    assert str(there) in elsewhere.message
+    assert lake.damage(said(tmp_path / "elsewhere", condition), Location.parse_schema("main.ours")) is None
 
 
 def test_a_lake_in_a_schema_says_of_no_file_that_it_is_its_own(tmp_path):
@@ -45,7 +52,22 @@ def test_a_lake_in_a_schema_says_of_no_file_that_it_is_its_own(tmp_path):
     reads.location = Location.parse_schema("main.theirs")
     lake = OtherLake(reads)  # type: ignore[arg-type]
     lake._rows["node_journal_line"] = None  # type: ignore[assignment]
-    assert lake.damage(said(tmp_path)) is None
+    assert lake.damage(said(tmp_path), Location.lake(str(tmp_path / "ours"))) is None
+
+
+def test_a_log_that_delta_does_not_accept_is_named(tmp_path):
+    class Refusing(Reads):
+        def read(self, _table):
+            raise AnalysisException(
+                "An error occurred.\n: x.DeltaException: [DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH] No.\n\tat x.y"
+            )
+
+    lake = OtherLake(Refusing(tmp_path))  # type: ignore[arg-type]
+    with pytest.raises(FaultError) as refused:
+        lake.check(["node_journal_line"])
+    assert refused.value.code == "TABLE_DAMAGED"
+    assert "table node_journal_line of the lake" in refused.value.message
+    assert refused.value.message.endswith(f"{tmp_path}: [DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH] No.")
 
 
 @pytest.mark.parametrize("buckets", [None, "", "0", "-1", "65537", "abc", "1e3", " 16", "١٦"])

@@ -11,7 +11,7 @@ from strandline.core.hashing import set_hash
 from strandline.dialect_api.info import GivenOption
 from strandline.dialects.ipfslog.author import Log, to_lines, to_snapshot
 from strandline.dialects.ipfslog.reduce import LogConfiguration
-from support.ipfslog_cases import LOG, dag, lies, who
+from support.ipfslog_cases import LOG, chain, dag, lies, who
 from support.lakes import counted, write_files
 from support.log_lakes import ReferenceLogs, lake_tables, prune
 
@@ -95,3 +95,20 @@ def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(
     [(nodes,)] = lake.asked("SELECT count(*) FROM ipfs_log_node")
     pruned = lake.asked("SELECT record_id FROM ipfs_log_dag WHERE variant IS NULL")
     assert (nodes, {record_id for (record_id,) in pruned}) == (held + 4, {each.hex() for each in gone})
+    # The version before all of it came: what followed is gone, so nothing is said of this log, and others are reduced.
+    before = lake_tables(lake)
+    lake.damage("RESTORE TABLE ipfs_log_entry TO VERSION AS OF 0")
+    other = chain("other", 2)
+    lake.ingest(write_files(tmp_path / "other", {"o.jsonl": to_lines(other)}))
+    lost = lake.reduce()
+    assert (lost.outcome, lost.error.code, lost.members["refused"]) == ("fault", "ENTRIES_LOST", [NAMESPACE])
+    assert lake.reduce(full=True).error.code == "ENTRIES_LOST"
+    now = lake_tables(lake)
+    assert {table: [row for row in now[table] if NAMESPACE in row] for table in now} == before
+    assert ("log:other", 2) in lake.rows("namespace_state", "namespace", "record_count")
+    # The same files bring back what is not pruned.
+    back = lake.ingest(tmp_path / "first", tmp_path / "lie")
+    assert (back.counts["new"], back.counts["known"]) == (held + 4, len(gone))
+    assert lake.reduce().exit == 0
+    reference.enter(other)
+    assert lake_tables(lake) == reference.tables()

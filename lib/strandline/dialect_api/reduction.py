@@ -34,10 +34,15 @@ class ReduceScope:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A namespace that was not reduced because of a limit: its rows and its state stay."""
+    """A namespace that was not reduced because of a limit, or what `code` says: its rows and its state stay.
+
+    `next` is the next step.
+    """
 
     namespace: str
     message: str
+    code: str = "REDUCE_LIMIT"
+    next: str = "Raise the limit on a machine with enough memory, or exclude the writer."
 
 
 @dataclass(frozen=True, slots=True)

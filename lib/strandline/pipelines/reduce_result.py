@@ -15,8 +15,8 @@ from strandline.tables.store import Written
 class ReduceResult:
     """The results of a reduction so far.
 
-    `differences` and `damaged` have the first namespaces by table, `refused` the namespaces over a limit. `members` are
-    those of the row of the run: later runs read them.
+    `differences` and `damaged` have the first namespaces by table, `refused` the namespaces that were not reduced.
+    `members` are those of the row of the run: later runs read them.
     """
 
     written: dict[str, Written] = field(default_factory=dict)
@@ -47,13 +47,13 @@ def with_reduction(result: RunResult, done: ReduceResult) -> RunResult:
 
 
 def _refusal(done: ReduceResult) -> ReportError | None:
-    """Return the error of a run that did not reduce namespaces because of a limit, or None."""
+    """Return the error of a run that did not reduce some namespaces, or None: that of the first of them."""
     refused = tuple(done.refused.values())
     if not refused:
         return None
-    more = f" {len(refused) - 1} more namespaces are over the limit." if len(refused) > 1 else ""
+    more = f" {len(refused) - 1} more namespaces were not reduced." if len(refused) > 1 else ""
     return ReportError(
-        "REDUCE_LIMIT",
+        refused[0].code,
         f"{refused[0].message}{more}",
-        "All other namespaces were reduced. Raise the limit on a machine with enough memory, or exclude the writer.",
+        f"All other namespaces were reduced. {refused[0].next}",
     )

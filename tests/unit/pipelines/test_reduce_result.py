@@ -44,7 +44,7 @@ def test_the_worse_outcome_holds_and_the_error_of_other_work_is_told_first(
 
 def test_namespaces_over_a_limit_are_one_error():
     found = with_reduction(RunResult(), ReduceResult(**REFUSED))
-    assert found.error.message == "log:a has 9 entries 1 more namespaces are over the limit."
+    assert found.error.message == "log:a has 9 entries 1 more namespaces were not reduced."
 
 
 class Store:
@@ -100,7 +100,7 @@ def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
     assert ("damaged: columns of peer_status do not follow from the records of node:x" in text) == (
         "damaged" in done
     )
-    assert ("1 more namespaces are over the limit" in text) == ("refused" in done)
+    assert ("1 more namespaces were not reduced" in text) == ("refused" in done)
 
 
 def test_a_writer_that_stopped_is_found_beside_a_sound_reduction(ended):

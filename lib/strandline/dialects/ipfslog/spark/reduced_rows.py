@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -13,8 +13,9 @@ from strandline.contracts.load import contract
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.ipfslog.spark import forks, states
-from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, EQUIVOCATIONS, HEADS, TAILS, VIEW
+from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, EQUIVOCATIONS, HEADS, TAILS, VIEW
 from strandline.dialects.ipfslog.types import DIALECT
+from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
 
 _FEW_ROWS = 100_000
@@ -76,6 +77,33 @@ def stored_strays(
         stored = tables.read(table).select("bucket", *key).join(F.broadcast(known), "namespace", "left_semi")
         strays[table] = stored.join(found.select(*key), key, "left_anti")
     return strays
+
+
+def without_lost(part: ReducedRows, jobs: Jobs) -> ReducedRows:
+    """Leave out and refuse logs in which a pruned entry is a head: the entries after it were there, and are gone.
+
+    No collection takes a head, so an older version of the entries was restored. What they decided cannot be told.
+    """
+    lost = part.rows[HEADS].where("writer IS NULL").agg(F.collect_set("namespace").alias("logs"))
+    refused = tuple(
+        Refusal(
+            name,
+            f"Entries of the log {name} that follow pruned ones are gone: an older version of {ENTRIES} was restored.",
+            "ENTRIES_LOST",
+            "Ingest the entries of this log again, or restore the newer version.",
+        )
+        for name in sorted(jobs.row(lost)["logs"])
+    )
+    if not refused:
+        return part
+    kept = ~is_listed("namespace", [each.namespace for each in refused])
+    return replace(
+        part,
+        rows={table: rows.where(kept) for table, rows in part.rows.items()},
+        deletes={table: rows.where(kept) for table, rows in part.deletes.items()},
+        states=part.states.where(kept),
+        refused=part.refused + refused,
+    )
 
 
 def equivocations(entries: DataFrame, clocks: DataFrame, jobs: Jobs) -> DataFrame | None:

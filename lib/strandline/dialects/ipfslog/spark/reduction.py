@@ -20,6 +20,7 @@ from strandline.dialects.ipfslog.spark.reduced_rows import (
     as_reduction,
     broadcast_if_small,
     equivocations,
+    without_lost,
 )
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries, retained_entries
 from strandline.dialects.ipfslog.spark.tables import MANIFESTS, REDUCED, STATES, VIEW
@@ -52,6 +53,8 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     )
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
+    if every.pruned is not None:
+        rows = without_lost(rows, jobs)
     return as_reduction([rows], found_forks, scope)
 
 
@@ -82,6 +85,8 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         parts = [from_few(within, touched, tables, jobs)]
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
+    if every.pruned is not None:
+        parts = [without_lost(each, jobs) for each in parts]
     new_clocks = jobs.checkpoint(
         changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
     )
@@ -195,7 +200,10 @@ def _retried(changes: DataFrame, every: RetainedEntries, scope: ReduceScope) -> 
 
     These are logs that an earlier run refused, and logs with changes that are pruned entries.
     """
-    refused = every.entries.where(is_listed("namespace", scope.retry_namespaces)).select("namespace")
+    is_refused = is_listed("namespace", scope.retry_namespaces)
+    refused = every.entries.where(is_refused).select("namespace")
+    if every.pruned is not None:
+        refused = refused.unionByName(every.pruned.ids.where(is_refused).select("namespace"))
     found = refused if scope.retry_namespaces else None
     if every.pruned is not None:
         pruned = changes.join(every.pruned.ids, ["namespace", "record_id"], "left_semi").select("namespace")

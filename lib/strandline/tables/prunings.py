@@ -29,22 +29,31 @@ def append_pruned(store: TableStore, rows: DataFrame, number: int) -> bool:
     """Append the pruned records of collection `number` in one commit; return False if another run has this number.
 
     Delta refuses a concurrent commit of the same application id, and skips a number that it has seen without a word,
-    also one whose rows a RESTORE removed: so the rows are looked for afterwards.
+    also one whose rows a RESTORE removed: so the rows are looked for afterwards. After any other conflict, as with a
+    `maintain` that sets how long the table keeps files, the append is repeated. Raises: FaultError `WRITE_CONFLICT`.
     """
     described = contract(PRUNED)
     settings = {**transaction(APP_ID, number, store.run_id), **layout_settings(described)}
     with session_settings(store.spark, settings):
-        writer = laid_out(rows.select(*described.names), described).write.format("delta").mode("append")
-        try:
-            if store.location.is_path():
-                writer.save(store.location.table_path(PRUNED))
-            else:
-                writer.saveAsTable(store.target(PRUNED))
-        except spark_errors() as conflict:
-            if condition_of(conflict) != _LOST:
-                raise
+        laid = laid_out(rows.select(*described.names), described)
+        if not store.repeated(lambda: _append(store, laid), table=PRUNED, buckets=()):
             return False
     return bool(appended(store, number).head(1))
+
+
+def _append(store: TableStore, rows: DataFrame) -> bool:
+    """Append rows; return False after a concurrent commit of the same application id."""
+    writer = rows.write.format("delta").mode("append")
+    try:
+        if store.location.is_path():
+            writer.save(store.location.table_path(PRUNED))
+        else:
+            writer.saveAsTable(store.target(PRUNED))
+    except spark_errors() as conflict:
+        if condition_of(conflict) != _LOST:
+            raise
+        return False
+    return True
 
 
 def appended(store: TableStore, number: int) -> DataFrame:

@@ -7,8 +7,6 @@ from pathlib import Path
 from strandline.core.ed25519 import Ed25519Key
 from strandline.core.hashing import tagged
 from strandline.dialects.aura import author
-from strandline.dialects.aura.codec import canonical, tree_op_value
-from strandline.dialects.aura.codec import op_id as id_of_op
 from strandline.dialects.aura.types import (
     ALL,
     ANY,
@@ -130,10 +128,6 @@ def other_authority():
     return author.genesis(
         K3, min_signers=1, max_signers=1, policy=ANY, salt=b"\x01" * 16, signer_count=1, **at(0x40)
     )
-
-
-def op_id_of(namespace, op):
-    return id_of_op(namespace, canonical(tree_op_value(op)))
 
 
 def u64(number):

@@ -128,10 +128,6 @@ def _flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def _drop_sidecar(path: Path) -> None:
-    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-
-
 DATA: dict[str, Callable[[Path], object]] = {
     "is gone": lambda path: path.unlink(),
     "is empty": lambda path: path.write_bytes(b""),

@@ -83,7 +83,6 @@ def high_r():
 
 UNPADDED = high_r()
 ALICE, BOB = who("alice"), who("bob")
-MALLORY_KEY = BOB.public_key
 LOOSE, MALFORMED = flagged("SIGNATURE_FORM"), rejected("SIGNATURE_MALFORMED")
 INVALID = rejected("SIGNATURE_INVALID")
 

@@ -172,9 +172,6 @@ def test_a_policy_beyond_the_key_does_not_lock_it_out():
     assert (key.min_signers, key.max_signers) == (2, 3)
     assert [required_signers(key, ALL, leaves) for leaves in range(6)] == [2, 2, 2, 3, 3, 3]
     assert [required_signers(key, ANY, leaves) for leaves in range(6)] == [2] * 6
-    assert not START.is_key_below_policy
-    assert replace(many(3), policy=ALL).is_key_below_policy
-    assert not EMPTY.is_key_below_policy
     assert EMPTY.required == 0
 
 

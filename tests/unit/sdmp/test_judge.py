@@ -7,7 +7,8 @@ from strandline.core.verdict import MAX_EVIDENCE_BYTES, encode_evidence
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import line_hash, parse_frame, record_id
 from strandline.dialects.sdmp.types import Frame
-from strandline.dialects.sdmp.verify import check_element, judge, refused_announcement
+from strandline.dialects.sdmp.verify import judge, non_canonical, refused_announcement
+from strandline.dialects.sdmp.verify.elements import well_placed
 from support.reference import ReferenceLake
 
 J = list(synthetic(0, 6))
@@ -199,25 +200,24 @@ def test_a_journal_is_not_shorter_than_lines_that_come_in_the_same_run():
 
 
 @pytest.mark.parametrize(
-    ("raw", "first", "strict", "expected"),
+    ("raw", "position", "expected"),
     [
-        (b"", True, False, ("MALFORMED_LINE",)),
-        (K[0], False, False, ("FIRST_LINE_MISPLACED",)),
-        (K[0][:-1] + b"B", True, False, ("FIRST_LINE_MISPLACED",)),
-        (K[1][:-1] + b"B", False, True, ("NON_CANONICAL_ID",)),
+        (b"", 1, "MALFORMED_LINE"),
+        (K[0], 2, "FIRST_LINE_MISPLACED"),
+        (K[0][:-1] + b"B", 1, "FIRST_LINE_MISPLACED"),
     ],
 )
-def test_one_element_is_checked_alone(raw, first, strict, expected):
-    found = check_element(raw, node=K[0].decode(), profile="0.12", first=first, strict=strict)
-    assert found == expected
+def test_one_element_is_checked_alone(raw, position, expected):
+    assert well_placed(raw, node=K[0].decode(), profile="0.12", position=position).reason == expected
 
 
-def test_one_good_element_is_a_line():
-    for raw, first in ((K[0], True), (K[1], False)):
-        line = check_element(raw, node=K[0].decode(), profile="0.12", first=first, strict=True)
-        assert line.raw == raw
-    odd = K[1][:-1] + b"B"
-    assert check_element(odd, node=K[0].decode(), profile="0.12", first=False, strict=False).raw == odd
+def test_one_good_element_is_a_line_and_its_ids_may_not_be_canonical():
+    for raw, position in ((K[0], 1), (K[1], 2)):
+        line = well_placed(raw, node=K[0].decode(), profile="0.12", position=position)
+        assert (line.raw, non_canonical(line, position)) == (raw, None)
+    odd = well_placed(K[1][:-1] + b"B", node=K[0].decode(), profile="0.12", position=2)
+    assert odd.raw == K[1][:-1] + b"B"
+    assert non_canonical(odd, 2).reason == "NON_CANONICAL_ID"
 
 
 def test_a_refused_announcement_is_one_row_per_element_of_its_node():

@@ -59,11 +59,6 @@ class State:
         """How many signers the next operation needs; 0 without a key."""
         return 0 if self.key is None else required_signers(self.key, self.policy, len(self.leaves))
 
-    @property
-    def is_key_below_policy(self) -> bool:
-        """Whether the policy asks for more signers than the key proves."""
-        return self.key is not None and self.key.min_signers < self.threshold
-
 
 EMPTY: Final = State()
 

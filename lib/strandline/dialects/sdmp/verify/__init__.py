@@ -4,7 +4,6 @@ from strandline.dialects.sdmp.verify.announcements import judge_announcement, re
 from strandline.dialects.sdmp.verify.archived import tip_of_text
 from strandline.dialects.sdmp.verify.chain import Link
 from strandline.dialects.sdmp.verify.elements import (
-    check_element,
     malformed,
     misplaced,
     non_canonical,
@@ -20,7 +19,6 @@ __all__ = [
     "Leaf",
     "Link",
     "Tree",
-    "check_element",
     "judge",
     "judge_announcement",
     "malformed",

@@ -11,27 +11,12 @@ _EITHER_DAMAGED = (
 )
 
 
-def check_element(
-    raw: bytes, *, node: str, profile: Profile, first: bool, strict: bool
-) -> Line | tuple[str, ...]:
-    """Return the line of an element, or the reasons why its journal does not accept it here.
-
-    An element passes these checks (node journal rules, checks 5 to 7):
-    - it has one of the two line forms: `MALFORMED_LINE`;
-    - a fingerprint is the first element of its file or frame and equals the node: `FIRST_LINE_MISPLACED`;
-    - `strict`: all ids are canonical: `NON_CANONICAL_ID`.
-
-    After `MALFORMED_LINE` or `FIRST_LINE_MISPLACED` the next element makes no claim; after `NON_CANONICAL_ID` it
-    does.
-    """
-    line = well_placed(raw, node=node, profile=profile, position=1 if first else 2)
-    if isinstance(line, Finding):
-        return (line.reason,)
-    return ("NON_CANONICAL_ID",) if strict and non_canonical_fields(line) else line
-
-
 def well_placed(raw: bytes, *, node: str, profile: Profile, position: int) -> Line | Finding:
-    """Return the line if it passed checks 5 and 6, else the finding of the failed check."""
+    """Return the line of an element, or the finding of the first failed check (node journal rules, checks 5 and 6).
+
+    - 5, it has one of the two line forms: `MALFORMED_LINE`;
+    - 6, a fingerprint is the first element of its file or frame and equals the node: `FIRST_LINE_MISPLACED`.
+    """
     line = parse_line(raw, profile)
     if isinstance(line, str):
         return malformed(raw, position)

@@ -55,7 +55,6 @@ from strandline.dialects.ipfslog.codec.entries import (
 )
 from strandline.dialects.ipfslog.codec.identities import (
     embedded_block,
-    has_identity_members,
     identity_map,
     identity_of,
     identity_value,
@@ -92,7 +91,6 @@ __all__ = [
     "dag_pb_data",
     "embedded_block",
     "go_escaped",
-    "has_identity_members",
     "has_unsafe_integer",
     "identity_map",
     "identity_of",

@@ -10,8 +10,8 @@ from strandline.dialects.ipfslog.reduce.configuration import (
 from strandline.dialects.ipfslog.reduce.dag import Dag, Mode, Newest, Node, node_of, order_key, walk
 from strandline.dialects.ipfslog.reduce.forks import KIND as FORK_KIND
 from strandline.dialects.ipfslog.reduce.forks import forks
-from strandline.dialects.ipfslog.reduce.pruning import KIND, carry_of, plan_log, prove_log, whole_log_hold
-from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, entry_id, iterate, last, traverse
+from strandline.dialects.ipfslog.reduce.pruning import KIND, carry_of, plan_log, prove_log
+from strandline.dialects.ipfslog.reduce.reading import UnknownEntry, iterate, last, traverse
 from strandline.dialects.ipfslog.reduce.skeletons import (
     Carry,
     decode_carry,
@@ -31,7 +31,6 @@ from strandline.dialects.ipfslog.reduce.state import (
     state_hash,
 )
 from strandline.dialects.ipfslog.reduce.stores import (
-    STORES,
     STORES_WITH_ROWS,
     DocumentRow,
     Op,
@@ -48,7 +47,6 @@ __all__ = [
     "FORK_KIND",
     "KIND",
     "ORDER_BLOCK",
-    "STORES",
     "STORES_WITH_ROWS",
     "Carry",
     "Dag",
@@ -75,7 +73,6 @@ __all__ = [
     "document_rows",
     "encode_carry",
     "encode_skeleton",
-    "entry_id",
     "feed",
     "forks",
     "iterate",
@@ -93,5 +90,4 @@ __all__ = [
     "traverse",
     "value_json",
     "walk",
-    "whole_log_hold",
 ]

@@ -6,7 +6,6 @@ from strandline.dialects.ipfslog.verify.checks import (
     Checked,
     check_block,
     check_built,
-    check_json,
     signed_digest_of,
     signed_digest_of_block,
 )
@@ -20,7 +19,6 @@ from strandline.dialects.ipfslog.verify.documents import (
 )
 from strandline.dialects.ipfslog.verify.entries import (
     Verdict,
-    conclude,
     entry_of,
     identity_findings,
     identity_invalid,
@@ -59,9 +57,7 @@ __all__ = [
     "as_block",
     "check_block",
     "check_built",
-    "check_json",
     "claimed_digest",
-    "conclude",
     "entry_of",
     "fits_variant",
     "identity_findings",

@@ -77,15 +77,13 @@ def verify_json(
     value: Mapping[str, Any],
     profile: Profile = "strict",
     identities: Mapping[bytes, KnownIdentity] = NO_IDENTITIES,
-    *,
-    snapshot_id: str | None = None,
 ) -> Verdict:
     """Return the verdict on a JSON entry: its block is built, then judged as by `verify_block`.
 
     Checks 5 to 9 come first; if one fails, no block is built. A claimed `hash` must be that of the block with 64-bit
     floats or, in v1 and v2, with shortest floats.
     """
-    return conclude(check_json(value, profile, snapshot_id=snapshot_id), identities)
+    return conclude(check_json(value, profile), identities)
 
 
 def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity] = NO_IDENTITIES) -> Verdict:

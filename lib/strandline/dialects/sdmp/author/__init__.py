@@ -10,7 +10,7 @@ from strandline.dialects.sdmp.author.resources import (
     pending,
     restored_resource,
 )
-from strandline.dialects.sdmp.author.sync import new_pairs, sync, sync_pairs
+from strandline.dialects.sdmp.author.sync import sync, sync_pairs
 from strandline.dialects.sdmp.author.synthetic import synthetic, synthetic_id
 from strandline.dialects.sdmp.author.writer import (
     MAX_LINES_PER_COMMIT,
@@ -34,7 +34,6 @@ __all__ = [
     "append",
     "chained",
     "decide",
-    "new_pairs",
     "new_resources",
     "next_commit",
     "pending",

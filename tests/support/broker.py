@@ -4,15 +4,14 @@ By hand: `PYTHONPATH=tests .venv/bin/python -m support.broker` starts one and sa
 """
 
 import os
-import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from support.fetched_jars import fetched_jars
+from support.processes import free_ports, wait_for_port
 from support.until_ctrl_c import until_ctrl_c
 
 LOCK = Path(__file__).with_name("broker.lock")
@@ -50,7 +49,7 @@ def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[str]
     `creates`: a topic is made when a message is sent to it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    port, controller = _free_ports()
+    port, controller = free_ports(2)
     config = folder / "server.properties"
     config.write_text(
         _CONFIG.format(port=port, controller=controller, folder=folder, creates=str(creates).lower())
@@ -67,7 +66,7 @@ def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[str]
         )
         process = subprocess.Popen([*java, "kafka.Kafka", str(config)], **told)
         try:
-            _wait(process, port, folder)
+            wait_for_port(process, port, folder / "broker.log", SECONDS)
             yield f"127.0.0.1:{port}"
         finally:
             process.terminate()
@@ -76,25 +75,6 @@ def broker(cache: Path, folder: Path, *, creates: bool = False) -> Iterator[str]
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError((folder / "broker.log").read_text(errors="replace")[-3000:])
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
 
 
 def main() -> None:

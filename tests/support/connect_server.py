@@ -6,11 +6,9 @@ By hand: `PYTHONPATH=tests .venv/bin/python -m support.connect_server` starts on
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from pyspark.sql import SparkSession
 from strandline.session.conf import DELTA_CATALOG, DELTA_EXTENSION
 from strandline.session.jars import cached_jars
 from support.packaged import ROOT
+from support.processes import free_ports, wait_for_port
 
 SECONDS = 120
 _MAIN = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -53,7 +52,7 @@ class Server:
 
 def serve(spark: SparkSession) -> str:
     """Let the JVM of a session answer clients until it ends, and return where they find it."""
-    jvm, port = spark.sparkContext._jvm, str(_free_port())
+    jvm, [port] = spark.sparkContext._jvm, map(str, free_ports(1))
     conf = jvm.org.apache.spark.SparkEnv.get().conf()
     conf.set("spark.connect.grpc.binding.address", "127.0.0.1")
     conf.set("spark.connect.grpc.binding.port", port)
@@ -70,7 +69,7 @@ def connect_server(
 ) -> Iterator[Server]:
     """Run a server while the block runs. It writes to `folder`, a new one. A host has set nothing but Delta."""
     folder.mkdir(parents=True)
-    home, port = Path(pyspark.__file__).parent, _free_port()
+    home, [port] = Path(pyspark.__file__).parent, free_ports(1)
     conf = {
         **_QUIET, **conf, "spark.connect.grpc.binding.port": str(port), "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -92,7 +91,7 @@ def connect_server(
             [*command, "spark-internal"], stdin=subprocess.DEVNULL, stdout=told, stderr=told, cwd=folder, env=environ
         )  # fmt: skip
         try:
-            _wait(process, port, log)
+            wait_for_port(process, port, log, SECONDS)
             yield Server(f"sc://127.0.0.1:{port}", process, log)
         finally:
             process.kill()
@@ -114,24 +113,6 @@ def as_client(remote: str, folder: Path, *words: str, **more: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
-
-
-def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError(log.read_text(errors="replace")[-3000:])
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def main() -> None:

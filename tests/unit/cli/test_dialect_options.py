@@ -77,7 +77,7 @@ def test_none_is_the_name_of_a_file_for_an_option_that_is_not_sticky(
 
 
 @pytest.mark.parametrize("name", names())
-def test_an_option_that_no_dialect_of_the_run_reads_is_wrong_usage(name, tmp_path: Path):
+def test_an_option_that_no_dialect_of_the_run_reads_is_wrong_usage(name):
     others = {
         option.name: info.name
         for info in infos().values()

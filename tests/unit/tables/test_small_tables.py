@@ -45,7 +45,7 @@ def test_rows_of_a_version_have_the_columns_and_types_of_the_table(lake):
     assert empty.num_rows == 0
 
 
-def test_rows_are_read_once_a_version(lake, monkeypatch):
+def test_rows_are_read_once_a_version(lake):
     small = SmallTables(Location.lake(str(lake)), is_trusted=True)
     first = small.rows(TABLE)
     assert small.rows(TABLE) is first

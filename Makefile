@@ -34,7 +34,7 @@ wheel: $(VENV)/.build ## Build the wheel into dist/, without any other in it
 notebooks: $(VENV)/.test ## Write notebooks/*.ipynb for Jupyter from notebooks/*.py
 	PYTHONPATH=tests $(BIN)/python -m support.notebooks
 
-quick: $(VENV)/.test ## Run the tests that need no JVM, except those marked large, laws on a quarter of their examples (20 seconds)
+quick: $(VENV)/.test ## Run the tests that need no JVM, except those marked large, laws on at most a quarter of their examples (20 seconds)
 	LAWS=few $(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
 test: java lint contracts ## Run every check and every test

@@ -26,6 +26,7 @@ def defined(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     return not is_hidden and fnmatchcase(parts[0], pattern[0]) and defined(parts[1:], pattern[1:])
 
 
+@pytest.mark.large
 @law(2000)
 @given(PARTS, PATTERNS)
 def test_the_table_matches_what_the_definition_matches(parts, pattern):

@@ -112,7 +112,8 @@ def test_the_plan_of_a_kernel_is_the_plain_one():
             assert row["carry"] == plan.carry
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.large)])
+@pytest.mark.large
+@pytest.mark.parametrize("rounds", [2, 3])
 def test_a_history_is_that_of_all_facts_and_snapshots_are_judged_after_collections(rounds):
     known = 0
     for seed in SEEDS:

@@ -6,7 +6,9 @@ import pytest
 
 from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.codec import write_entry
+from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark import increments, reduction
+from strandline.pipelines.admission import Admitter
 from support.devicelog_cases import TABLET, Log, compact, edited, entry, example, feed, lines, ssb_value
 from support.devicelog_reference import ReferenceDeviceLogs, assert_admitted_equal, entry_row, told
 from support.devicelog_tampering import (
@@ -213,3 +215,37 @@ def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_
     keyed.reduce()
     assert keyed.rows("equivocation") == tuples("equivocation", reference.forks())
     assert "network_key" in keyed.rows("equivocation", "evidence")[0][0]
+
+
+def test_what_waits_for_a_record_that_another_run_wrote_at_the_same_time_is_admitted_by_the_next(
+    new_lake, tmp_path, monkeypatch
+):
+    lake, merge = new_lake(dialect="devicelog"), Admitter.merge
+
+    def ingest(name, entries):
+        return lake.ingest(write_files(tmp_path / name, {"log.jsonl": lines(*entries)}))
+
+    for number, is_first_inside in enumerate((True, False)):
+        log, another = Log(b"raced %d" % number), Log(b"another %d" % number)
+        log.found("log")
+        log.say("a")
+        log.say("b")
+        another.found("another")
+        parts = [log.entries[1:], log.entries[:1]]
+        outside, inside = parts if is_first_inside else parts[::-1]
+        reports = []
+
+        def overtaken(admitter, admission, inside=inside, reports=reports, number=number):
+            if not reports:
+                reports.append(None)
+                reports[0] = ingest(f"inside {number}", inside)
+            return merge(admitter, admission)
+
+        monkeypatch.setattr(Admitter, "merge", overtaken)
+        assert ingest(f"outside {number}", outside).outcome == "ok"
+        assert reports[0].outcome == "ok"
+        assert [status for [status] in lake.rows("quarantine", "status")] == ["deferred"] * 2
+        later = ingest(f"later {number}", another.entries)
+        assert (later.counts["new"], later.counts["readmitted"]) == (1, 2)
+        assert lake.rows("quarantine") == []
+        assert not lake.store().has_partial_run(INFO.ingest_tables)

@@ -45,6 +45,7 @@ class Admitter:
         self._context = context
         self._jobs = jobs
         self._written: dict[str, Written] = {}
+        self._seen: dict[str, int] = {}
         self._read = engine_of(store.spark).new_counter()
 
     def options(self) -> ReadOptions:
@@ -66,7 +67,8 @@ class Admitter:
         only_records: bool = False,
     ) -> Admission:
         """Return the verdicts on all records of `scan` and on the rejected rows in `replay`."""
-        read = self._read
+        read, tables = self._read, (self._dialect.info.record_table, QUARANTINE)
+        self._seen = {table: self._store.version(table) for table in tables}
         self._context.progress.stage(
             "reading and verifying", None if read is None else lambda: int(read.value)
         )
@@ -107,6 +109,20 @@ class Admitter:
         found = added.join(keys, list(contract(insert.table).key), "left_semi")
         rows: int = self._jobs.row(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         return rows
+
+    def mark_race(self) -> None:
+        """Let the next run judge all that waits, if this one wrote to `quarantine` while another one wrote records.
+
+        Or the reverse: neither saw the rows of the other, so a record may wait for one that is stored. Of two such
+        runs at least the one that ends last finds the commit of the other.
+        """
+        records, store = self._dialect.info.record_table, self._store
+        written = {table for table, each in self.written().items() if each.inserted}
+        if any(
+            mine in written and store.is_merged_by_others(other, store.run_id, self._seen[other])
+            for mine, other in ((records, QUARANTINE), (QUARANTINE, records))
+        ):
+            store.leave_behind(records)
 
     def written(self) -> dict[str, Written]:
         """Return the commits so far, by table."""

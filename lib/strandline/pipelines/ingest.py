@@ -147,6 +147,8 @@ class _Ingest:
         manifests = check_manifests(selection, self._manifests, admission, self._store.spark, options.stream)
         rows, reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
+        if admission is not None:
+            self._admitter.mark_race()
         if writer is not None:
             self._authored = write_local_journals(
                 self._store, self._dialect.info, writer, self._request.options, self._context

@@ -167,13 +167,22 @@ class TableReads:
 
     def merged_by(self, table: str) -> str | None:
         """Return the id of the run of the table's last MERGE, or None without one among its newest commits."""
+        return next(self._merges(table, -1), None)
+
+    def is_merged_by_others(self, table: str, run_id: str, version: int) -> bool:
+        """Return whether a run other than `run_id` merged into the table after a version."""
+        return any(each != run_id for each in self._merges(table, version))
+
+    def _merges(self, table: str, version: int) -> Iterator[str | None]:
+        """Yield the run ids of the MERGEs after a version, newest first, as far as the newest commits have them."""
         opened = self.delta_rs_table(table)
         if opened is None:
             asked = collected(self.spark, history_sql(self.target(table), commits=COMMITS_SEARCHED))
             commits = [row.asDict() for row in asked]
         else:
             commits = opened.history(COMMITS_SEARCHED)
-        return next((each.get(METADATA_OF_COMMIT) for each in commits if each["operation"] == "MERGE"), None)
+        merges = (each for each in commits if each["operation"] == "MERGE" and each["version"] > version)
+        return (each.get(METADATA_OF_COMMIT) for each in merges)
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""

@@ -105,11 +105,12 @@ class TableStore(TableReads):
         bounds: Bounds,
         *,
         presorted: bool = False,
+        once: bool = False,
     ) -> Written:
         """Insert the rows whose key is absent, with run and write time; nothing else changes.
 
         If no stored row can have one of the keys, rows are written in their layout: sorted, and a large bucket by
-        several tasks. `presorted` rows are written by the tasks that have them.
+        several tasks. `presorted` rows are written by the tasks that have them. `once` commits without rows, too.
         """
         described = contract(table)
         sql = insert_only_merge_sql(
@@ -121,7 +122,7 @@ class TableStore(TableReads):
         if presorted:
             # Without it the writer sorts by bucket, although each task has only a few buckets.
             settings[OPEN_FILES] = str(BUCKETS_PER_TASK)
-        return self._merge(described, sql, rows, buckets, settings, lay_out=not presorted)
+        return self._merge(described, sql, rows, buckets, settings, lay_out=not presorted, once=once)
 
     def append_at_tip(
         self, table: str, rows: DataFrame, buckets: tuple[int, ...], bounds: tuple[int, int]
@@ -228,6 +229,11 @@ class TableStore(TableReads):
             return False
         self._left_behind.update(tables)
         return True
+
+    def leave_behind(self, table: str) -> None:
+        """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
+        nothing = self.read(table).limit(0)
+        self.of_run(f"{self.run_id}-raced").merge_new(table, nothing, (0,), {}, once=True)
 
     def append_run(self, row: Mapping[str, object]) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""

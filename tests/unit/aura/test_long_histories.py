@@ -1,7 +1,5 @@
 """Histories with many leaves and many operations: what is held does not grow with leaves times operations."""
 
-import tracemalloc
-
 import pytest
 
 from strandline.dialects.aura import author
@@ -9,6 +7,7 @@ from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.types import ANY, AddLeaf, LeafNode, RekeyLeaf
 from strandline.dialects.aura.verify import EMPTY, admit
 from support.aura_cases import K1, after
+from support.effort import peak_bytes
 
 LEAVES = 128
 STATE_BYTES = 4 * 1024
@@ -47,15 +46,6 @@ class History:
         return self
 
 
-def peak_of(work):
-    tracemalloc.start()
-    try:
-        work()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize("stays", [False, True], ids=["a chain", "siblings"])
 @pytest.mark.parametrize("is_reduced", [False, True], ids=["admitted", "reduced"])
 def test_each_further_operation_takes_less_memory_than_a_state(is_reduced, stays):
@@ -63,7 +53,7 @@ def test_each_further_operation_takes_less_memory_than_a_state(is_reduced, stays
 
     def peak(history):
         given = [*history.facts]
-        return peak_of(lambda: reduce_authority(history.namespace, given) if is_reduced else admit(given))
+        return peak_bytes(lambda: reduce_authority(history.namespace, given) if is_reduced else admit(given))
 
     assert peak(many) - peak(few) < 300 * STATE_BYTES
 

@@ -167,8 +167,9 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "A driver and its workers are processes of one machine (`local-cluster`), with 1 GiB and a core for each "
             "worker; the driver takes any core. Each side is a new session that has ingested a quarter of the input "
             "into other lakes before, four times; the last of these is shown beside. What workers take of their cores "
-            "must not grow with their number; the time of the driver is shown beside, and what two cores of this "
-            "machine do at once. With two cores the driver takes its time from the workers.",
+            "must not grow with their number. Beside are the time of the driver, the cores that a worker takes while "
+            "a second application does the same on the other core (the two share nothing but the machine), and what "
+            "two cores of this machine hash at once. With two cores the driver takes its time from the workers.",
         ),
         35: Described(
             "growth-tenfold",

@@ -1,9 +1,10 @@
-"""`python -m bench.on_workers N LINES FOLDER..`: one ingest by N workers of one core each, in a process of its own.
+"""`python -m bench.on_workers N CORE LINES FOLDER..`: one ingest by N workers of one core each, in its own process.
 
 Each folder holds LINES lines. The first is ingested alone a few times before: then the compilers of all JVMs have done
 most of their work. What is measured is the last of these ingests, and one of all folders.
 
-Spark gives a worker one task at a time, but its JVM and its Python take any core. So each worker is bound to a core.
+Spark gives a worker one task at a time, but its JVM and its Python take any core. So each worker is bound to a core,
+the first one to core CORE.
 
 Prints an object by line: seconds, stages, and the time of cores that the driver and all workers took.
 """
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from subprocess import run
@@ -48,9 +49,11 @@ class OnWorkers:
     workers: float
 
 
-def ingest_on(workers: int, folders: tuple[str, ...], lines: int) -> tuple[OnWorkers, OnWorkers]:
+def ingest_on(
+    workers: int, folders: tuple[str, ...], lines: int, *, core: int = 0
+) -> tuple[OnWorkers, OnWorkers]:
     """Ingest the first folder by so many workers, and all of them. Raises: RuntimeError if the process fails."""
-    command = (sys.executable, "-m", __name__, str(workers), str(lines), *folders)
+    command = (sys.executable, "-m", __name__, str(workers), str(core), str(lines), *folders)
     done = run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(
@@ -60,7 +63,17 @@ def ingest_on(workers: int, folders: tuple[str, ...], lines: int) -> tuple[OnWor
     return one, every
 
 
-def main(workers: str, lines: str, *folders: str) -> None:
+def ingest_beside(folders: tuple[str, ...], lines: int) -> tuple[OnWorkers, OnWorkers]:
+    """Do the same by two applications at once, with one worker each, and return what the first of them took.
+
+    They share nothing but the machine: what its cores take more than those of one application alone is not Spark's.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        one, _ = pool.map(lambda core: ingest_on(1, folders, lines, core=core), (0, 1))
+    return one
+
+
+def main(workers: str, core: str, lines: str, *folders: str) -> None:
     """Ingest into empty lakes of one session, one after the other, and print what the last two took."""
     master = f"local-cluster[{workers},1,{MIB_OF_WORKER}]"
     settings = Invocation("bench", Options(settings=(f"spark.master={master}",))).settings
@@ -71,7 +84,7 @@ def main(workers: str, lines: str, *folders: str) -> None:
         # Executors are there when they have done a task each.
         spark.range(int(workers), numPartitions=int(workers)).count()
         found = worker_processes(int(workers))
-        bind_to_cores(found)
+        bind_to_cores(found, int(core))
         inputs = (*[folders[:1]] * INGESTS, folders)
         done = [_ingested(engine, found, each, len(each) * int(lines)) for each in inputs]
         for each in done[-2:]:
@@ -101,10 +114,10 @@ def worker_processes(workers: int) -> list[int]:
     return found
 
 
-def bind_to_cores(workers: Iterable[int]) -> None:
-    """Bind each worker to a core of its own, with what it starts later."""
+def bind_to_cores(workers: Iterable[int], first: int = 0) -> None:
+    """Bind each worker to a core of its own, from core `first` on, with what it starts later."""
     cores = sorted(os.sched_getaffinity(0))
-    for number, worker in enumerate(workers):
+    for number, worker in enumerate(workers, first):
         for thread in (PROC / str(worker) / "task").iterdir():
             os.sched_setaffinity(int(thread.name), {cores[number % len(cores)]})
 

@@ -134,8 +134,8 @@ def catalog_refused(location: Location, what: str, cause: str) -> FaultError:
     return FaultError(
         "CATALOG_REFUSED",
         f"the catalog of {location.describe()} does not create {what}: {cause}",
-        "ask its owner for the rights CREATE SCHEMA, CREATE TABLE and CREATE VIEW, or name with --schema a schema of a "
-        "catalog that keeps tables of Delta and views",
+        "ask its owner for the right to create schemas, tables and views, or name with --schema a schema of a catalog "
+        "that keeps tables of Delta and views",
     )
 
 

@@ -7,12 +7,13 @@ from typing import Final
 
 from bench.bench import Bench
 from bench.measure import Run, alternate, seconds_case
-from bench.on_workers import OnWorkers, hashes_a_second, ingest_on
+from bench.on_workers import OnWorkers, hashes_a_second, ingest_beside, ingest_on
 from bench.results import Side
 from bench.workers import is_readable
 
 TWO, ONE = "two workers", "one worker"
 WORKERS: Final = {TWO: 2, ONE: 1}
+BESIDE: Final = "one worker beside another application"
 MEASURED: Final = 4
 """Chunks of the measured ingest: of one chunk the plans and commits of the driver are a fifth."""
 
@@ -25,16 +26,20 @@ def measure(bench: Bench) -> None:
     sizes, folders = bench.data.sizes, bench.data.many(MEASURED)
     small: dict[str, list[OnWorkers]] = {name: [] for name in WORKERS}
     large: dict[str, list[OnWorkers]] = {name: [] for name in WORKERS}
+    floor: list[OnWorkers] = []
 
     def ingested(name: str) -> Run:
         one, every = ingest_on(WORKERS[name], folders, sizes.lines)
         small[name].append(one)
         large[name].append(every)
+        if name == ONE:
+            floor.append(ingest_beside(folders, sizes.lines)[1])
         return Run(every.seconds, every.stages)
 
     runs = alternate({TWO: lambda: ingested(TWO), ONE: lambda: ingested(ONE)}, bench.repetitions)
     beside = (
         *_cores(large, ""),
+        _side(f"CPU of workers, {BESIDE}", floor, "workers"),
         *(_side(f"{sizes.many()}, {name}", small[name], "seconds") for name in WORKERS),
         *_cores(small, f"{sizes.many()}, "),
         *(

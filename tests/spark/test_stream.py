@@ -15,7 +15,7 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
-from strandline.pipelines import micro_batches
+from strandline.pipelines import micro_batches, stream
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
 from support.ipfslog_cases import entry
@@ -110,8 +110,10 @@ def test_a_stream_that_runs_on_ends_with_a_fault_when_its_folder_goes(new_lake, 
 
 
 def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start_goes_on_there(
-    new_lake, tmp_path
+    new_lake, tmp_path, monkeypatch
 ):
+    # The next batch is due long before the stream looks again whether it shall stop.
+    monkeypatch.setattr(stream, "WATCH_SECONDS", 8)
     lake, landing = new_lake(), write_files(tmp_path / "landing", {"a.journal": render(synthetic(1, 5))})
     asked = []
 
@@ -127,7 +129,16 @@ def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start
     report = lake.stream(landing, every=0.2, signals=signals, faults=Faults("stream.landed", fire=ask))
     assert (report.exit, report.counts["batches"]) == (0, 1)
     assert lake.rows("node_journal", "tip_n") == [(5,)]
-    assert lake.stream(landing).counts["new"] == 4
+
+    def ask_and_fail() -> None:
+        asked.append(True)
+        raise FaultError("WRITE_CONFLICT", "another writer was faster", "run it again")
+
+    asked.clear()
+    with pytest.raises(FaultError, match="another writer"):
+        lake.stream(landing, every=0.2, signals=signals, faults=Faults("stream.landed", fire=ask_and_fail))
+    assert lake.stream(landing).counts["known"] == 9
+    assert lake.rows("node_journal", "tip_n") == [(9,)]
 
 
 def test_the_small_files_of_many_batches_are_compacted_and_no_row_changes(new_lake, tmp_path, monkeypatch):

@@ -65,6 +65,7 @@ class MicroBatchRun:
         self._is_closed = False
         self.failed: BaseException | None = None
         self.has_begun = False
+        self.has_refused = False
 
     def apply_options(self) -> None:
         """Reduce with the given option files, before any batch; later reductions use them, too."""
@@ -75,6 +76,7 @@ class MicroBatchRun:
         self.has_begun = True
         with self._at_work:
             if self._is_closed:
+                self.has_refused = True
                 raise _Closed
             try:
                 self._process(batch)

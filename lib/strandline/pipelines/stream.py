@@ -25,7 +25,7 @@ from strandline.tables.location import Location
 from strandline.tables.paths import path_text
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
-from strandline.tables.stream import landing_folder
+from strandline.tables.stream import MicroBatch, landing_folder
 from strandline.tables.stream_objects import landing_prefix
 from strandline.tables.topics import Topic, topic_of
 
@@ -139,24 +139,42 @@ def _follow(
         batches.apply_options()
     # Ctrl-C is the normal end of a stream with --every: it ends after the current batch.
     signals = no_signals if request.every is None else context.deferred_signals
+    with signals() as is_asked_to_stop:
+        _process_all(source, checkpoint, batches, context, is_asked_to_stop)
+    return batches.report(checkpoint)
+
+
+def _process_all(
+    source: StreamSource, checkpoint: str, batches: MicroBatchRun, context: RunContext,
+    is_asked_to_stop: Callable[[], bool],
+) -> None:  # fmt: skip
+    """Process the batches of a source until it ends or the user asks to stop. Raises: as `run`."""
+
+    def process(batch: MicroBatch) -> None:
+        # The loop below looks only every few seconds; no batch may begin in between.
+        if is_asked_to_stop():
+            batches.close()
+        batches.process_batch(batch)
+
     try:
-        query = source.start(checkpoint, batches.process_batch)
+        query = source.start(checkpoint, process)
     except spark_errors() as stopped:
         raise _stream_error(stopped, batches, source, checkpoint) from None
     try:
-        with signals() as is_asked_to_stop:
-            while not query.awaitTermination(WATCH_SECONDS):
-                if not source.exists():
-                    raise source.gone_error()
-                if is_asked_to_stop():
-                    context.progress.note("stopping after this batch; the next start continues after it")
-                    batches.close()
-                    break
+        while not query.awaitTermination(WATCH_SECONDS):
+            if not source.exists():
+                raise source.gone_error()
+            if is_asked_to_stop():
+                context.progress.note("stopping after this batch; the next start continues after it")
+                batches.close()
+                break
     except StreamingQueryException as stopped:
-        raise _stream_error(stopped, batches, source, checkpoint) from None
+        if not batches.has_refused:
+            raise _stream_error(stopped, batches, source, checkpoint) from None
     finally:
         query.stop()
-    return batches.report(checkpoint)
+    if batches.failed is not None:
+        raise _stream_error(batches.failed, batches, source, checkpoint)
 
 
 def _source(store: TableStore, request: StreamRequest, settings: Settings) -> StreamSource:

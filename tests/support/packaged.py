@@ -19,8 +19,12 @@ ROOT = Path(__file__).parents[2]
 _NO_NETWORK = " ".join(
     f"-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort=9" for scheme in ("http", "https")
 )
-# Many small plans, each run once: the JVM's second compiler and parallel collector cost more than they give.
-JAVA_OPTIONS = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_NO_NETWORK}"
+# Many small plans, each run once: the JVM's second compiler and parallel collector cost more than they give. Without the
+# second compiler Java keeps 48 MB for compiled code: a process of half a minute fills them and compiles all again.
+JAVA_OPTIONS = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=256m"
+    f" {_NO_NETWORK}"
+)
 SECONDS = 300
 # On the path of an environment's interpreters: notes who imports Strandline from where.
 _RECORDER = """\

@@ -112,8 +112,6 @@ def test_a_stream_that_runs_on_ends_with_a_fault_when_its_folder_goes(new_lake, 
 def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start_goes_on_there(
     new_lake, tmp_path, monkeypatch
 ):
-    # The next batch is due long before the stream looks again whether it shall stop.
-    monkeypatch.setattr(stream, "WATCH_SECONDS", 8)
     lake, landing = new_lake(), write_files(tmp_path / "landing", {"a.journal": render(synthetic(1, 5))})
     asked = []
 
@@ -125,8 +123,10 @@ def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start
         asked.append(True)
         write_files(landing, {"b.journal": render(synthetic(1, 9))})
 
-    # In the midst of the batch: it is still reduced.
-    report = lake.stream(landing, every=0.2, signals=signals, faults=Faults("stream.landed", fire=ask))
+    # In the midst of the batch: it is still reduced. The stream does not look before the next one is due.
+    with monkeypatch.context() as seldom:
+        seldom.setattr(stream, "WATCH_SECONDS", 600)
+        report = lake.stream(landing, every=0.2, signals=signals, faults=Faults("stream.landed", fire=ask))
     assert (report.exit, report.counts["batches"]) == (0, 1)
     assert lake.rows("node_journal", "tip_n") == [(5,)]
 
@@ -137,8 +137,13 @@ def test_a_stream_that_is_asked_to_stop_ends_behind_its_batch_and_the_next_start
     asked.clear()
     with pytest.raises(FaultError, match="another writer"):
         lake.stream(landing, every=0.2, signals=signals, faults=Faults("stream.landed", fire=ask_and_fail))
-    assert lake.stream(landing).counts["known"] == 9
+    # It looks while the batch is at work, and ends when Spark has stored that the batch is done.
+    monkeypatch.setattr(stream, "WATCH_SECONDS", 0.01)
+    asked.clear()
+    faults = Faults("stream.landed", fire=lambda: asked.append(True))
+    assert lake.stream(landing, every=0.2, signals=signals, faults=faults).counts["known"] == 9
     assert lake.rows("node_journal", "tip_n") == [(9,)]
+    assert lake.stream(landing).counts["batches"] == 0
 
 
 def test_the_small_files_of_many_batches_are_compacted_and_no_row_changes(new_lake, tmp_path, monkeypatch):

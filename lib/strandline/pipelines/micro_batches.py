@@ -61,6 +61,7 @@ class MicroBatchRun:
         self._outcome: Outcome = "ok"
         self._lag: float | None = None
         self._read = 0
+        self._last = -1
         self._at_work = Lock()
         self._is_closed = False
         self.failed: BaseException | None = None
@@ -80,14 +81,16 @@ class MicroBatchRun:
                 raise _Closed
             try:
                 self._process(batch)
+                self._last = batch.number
             except BaseException as error:
                 self.failed = error
                 raise
 
-    def close(self) -> None:
-        """Wait for the current batch, if any, and begin no other."""
+    def close(self) -> int:
+        """Wait for the current batch, if any, and begin no other. Return the number of the last one, -1 without one."""
         with self._at_work:
             self._is_closed = True
+            return self._last
 
     def _process(self, batch: MicroBatch) -> None:
         began = self._context.elapsed()

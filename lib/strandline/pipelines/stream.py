@@ -25,7 +25,7 @@ from strandline.tables.location import Location
 from strandline.tables.paths import path_text
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
-from strandline.tables.stream import MicroBatch, landing_folder
+from strandline.tables.stream import MicroBatch, await_commit, landing_folder
 from strandline.tables.stream_objects import landing_prefix
 from strandline.tables.topics import Topic, topic_of
 
@@ -166,7 +166,7 @@ def _process_all(
                 raise source.gone_error()
             if is_asked_to_stop():
                 context.progress.note("stopping after this batch; the next start continues after it")
-                batches.close()
+                await_commit(query, batches.close())
                 break
     except StreamingQueryException as stopped:
         if not batches.has_refused:

@@ -181,3 +181,14 @@ def start(
     if every is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{round(every * 1000)} milliseconds").start()
+
+
+def await_commit(query: StreamingQuery, number: int) -> None:
+    """Wait until Spark has stored that batch `number` was processed: a query that is stopped before repeats the batch.
+
+    Raises: StreamingQueryException if the query ends meanwhile.
+    """
+    while query.status["isTriggerActive"]:
+        progress = query.lastProgress
+        if (progress is not None and progress.batchId >= number) or query.awaitTermination(1):
+            return

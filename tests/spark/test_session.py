@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -56,3 +57,15 @@ def test_a_session_that_is_there_and_passes_over_files_is_not_used(spark, settin
         open_session(settings, environ=os.environ, run_id="refused")
     assert (refused.value.code, refused.value.exit_code) == ("CORRUPT_FILES_IGNORED", 3)
     assert key in refused.value.message
+
+
+def test_a_thread_gets_a_session_of_its_own_in_the_jvm_that_runs(spark, settings):
+    def opened():
+        return open_session(settings, environ=os.environ, run_id="thread")
+
+    with ThreadPoolExecutor(1) as pool:
+        own = pool.submit(opened).result()
+    assert own.sparkContext is spark.sparkContext
+    with session_settings(own, {"spark.sql.shuffle.partitions": "77"}):
+        assert spark.conf.get("spark.sql.shuffle.partitions") != "77"
+    assert opened() is spark

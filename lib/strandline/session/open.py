@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import strandline
@@ -35,6 +36,8 @@ _QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # Set if this process runs inside a Spark that is already configured.
 _HOSTS = ("PYSPARK_GATEWAY_PORT", "DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE")
 
+_ONE_STARTS = Lock()
+
 # Takes precedence over Spark's setting with the same meaning.
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
@@ -55,7 +58,8 @@ def open_session(
 ) -> "SparkSession":  # fmt: skip
     """Return a session with Delta and the table functions of dialects, in UTC, with strict reads.
 
-    An existing session, or that of the host, is used. Otherwise a local one is started, with jars from the cache
+    The active session, or that of the host, is used; another thread gets a session of its own in the running JVM, since
+    a command changes settings and views of its session. Otherwise a local one is started, with jars from the cache
     (downloaded at first use; those of Kafka only if topics are read); `environ` then gets the interpreter of Python
     workers. `scheme` is that of the lake's URI, `source_scheme` that of a stream's prefix, if they have one. pyspark
     no longer prints errors itself.
@@ -70,12 +74,21 @@ def open_session(
     from strandline.session.functions import register
 
     _silence_pyspark()
-    if SparkSession.getActiveSession() is not None or is_hosted(environ):
-        session = _existing(SparkSession.builder.getOrCreate())
-    else:
-        _drop_foreign_spark(environ)
-        check_store_jar(scheme, _home(environ), environ, source_scheme=source_scheme)
-        session = _start(settings, environ, log_path(settings, run_id), java, with_kafka=with_kafka)
+    # Of threads that need the first session at once, one starts it.
+    with _ONE_STARTS:
+        active = SparkSession.getActiveSession()
+        if active is None and is_hosted(environ):
+            active = SparkSession.builder.getOrCreate()
+        if active is None:
+            from strandline.session.classic.starting import another_session
+
+            active = another_session()
+        if active is not None:
+            session = _existing(active)
+        else:
+            _drop_foreign_spark(environ)
+            check_store_jar(scheme, _home(environ), environ, source_scheme=source_scheme)
+            session = _start(settings, environ, log_path(settings, run_id), java, with_kafka=with_kafka)
     register(session)
     return session
 

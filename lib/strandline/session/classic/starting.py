@@ -25,3 +25,9 @@ def start(conf: Mapping[str, str], out: BinaryIO, *, owners: Sequence[int]) -> S
         return SparkSession(SparkContext(conf=given, gateway=gateway))
     except PySparkRuntimeError:
         return None
+
+
+def another_session() -> SparkSession | None:
+    """Return a new session, with settings and views of its own, in the JVM that runs; None if none runs."""
+    running = SparkContext._active_spark_context  # noqa: SLF001 - Spark has no public question that starts nothing
+    return None if running is None else SparkSession.builder.getOrCreate().newSession()

@@ -41,6 +41,8 @@ TEXTS = {
     "mark": MARK + TEXT,
     "CRLF": TEXT.replace(b"\n", b"\r\n"),
     "one CR": TEXT.replace(b"\n", b"\r\n", 1),
+    "CR in the place of the last character": codec.render([*J[:4], J[4][:-1] + b"\r", *J[5:]]),
+    "CR as last byte of a file": codec.render([*J[:8], J[8][:-1] + b"\r"]),
     "empty lines": TEXT + b"\n\n\n",
     "empty line inside": codec.render([*J[:4], b"", *J[4:]]),
     "short line": codec.render([*J[:4], J[4][:-1], *J[5:]]),

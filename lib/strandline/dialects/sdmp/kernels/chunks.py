@@ -45,10 +45,14 @@ class Judged:
 
 
 def has_line_ends(chunk: bytes, first: int) -> bool:
-    """Return whether each line has the length of its form: line 1 of `first` bytes or none, then lines n > 1."""
+    """Return whether each line has the length of its form: line 1 of `first` bytes or none, then lines n > 1.
+
+    No byte is a CR: a lake that is not strict reads a line without the CR at its end, so its length is another one.
+    """
     lines = (len(chunk) - first) // CHUNK_LINE_BYTES
     ends = chunk[first + CHUNK_LINE_BYTES - 1 :: CHUNK_LINE_BYTES]
-    return len(ends) == lines == chunk.count(b"\n", first) and ends == b"\n" * lines
+    has_all = len(ends) == lines == chunk.count(b"\n", first) and ends == b"\n" * lines
+    return has_all and b"\r" not in chunk
 
 
 def judge_chunk(chunk: bytes) -> Judged | None:

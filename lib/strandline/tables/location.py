@@ -1,6 +1,7 @@
 """Where the tables of a lake are: a folder (or URI) or a schema of a catalog."""
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -116,3 +117,11 @@ class Location:
         if self.path is None or not self.is_local():
             raise ValueError(f"{self.describe()} is not a folder of this machine")
         return Path(self.path)
+
+
+def option_of(name: str) -> str:
+    """Return the option that names a lake on a command line, quoted for a shell; `name` is its `Location.describe`.
+
+    A path is absolute or a URI, so it has a slash; the name of a schema has none.
+    """
+    return f"{'--lake' if '/' in name else '--schema'} {shlex.quote(name)}"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ from strandline.contracts.ddl import BUCKETS_PROPERTY, CONTRACT_PROPERTY
 from strandline.contracts.load import contract, tables
 from strandline.contracts.quoting import MAX_BUCKETS
 from strandline.core.errors import FaultError, UsageError
-from strandline.tables.location import Location
+from strandline.tables.location import Location, option_of
 
 _VERSION: Final = re.compile(r"(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}")
 _BUCKETS: Final = re.compile(r"[1-9][0-9]{0,8}")
@@ -23,7 +22,7 @@ def lake_not_found(location: Location) -> UsageError:
     return UsageError(
         "LAKE_NOT_FOUND",
         f"there is no lake at {name}",
-        f"create one: `strandline init {option_of(location)}`",
+        f"create one: `strandline init {option_of(name)}`",
     )
 
 
@@ -144,7 +143,7 @@ def table_missing(location: Location, table: str) -> UsageError:
     return UsageError(
         "TABLE_MISSING",
         f"the table {table} is missing in {location.describe()}",
-        f"create it: `strandline init {option_of(location)}` keeps the existing tables",
+        f"create it: `strandline init {option_of(location.describe())}` keeps the existing tables",
     )
 
 
@@ -186,7 +185,7 @@ def contract_older(location: Location, table: str) -> UsageError:
         "CONTRACT_OLDER",
         f"the table {table} of {location.describe()} has an older contract than {contract(table).version}, "
         "the version that this Strandline writes",
-        f"`strandline init {option_of(location)}` adds the missing columns and keeps all rows",
+        f"`strandline init {option_of(location.describe())}` adds the missing columns and keeps all rows",
     )
 
 
@@ -222,8 +221,3 @@ def _property_invalid(location: Location, table: str, name: str, stated: str, wa
         f"the property {name} of the table {table} of {location.describe()} is {stated!r}, not {wanted}",
         "restore this table from a copy of the lake, or name another lake",
     )
-
-
-def option_of(location: Location) -> str:
-    """Return the option that names the location on a command line, quoted for a shell."""
-    return f"{'--lake' if location.is_path() else '--schema'} {shlex.quote(location.describe())}"

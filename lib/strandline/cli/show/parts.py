@@ -1,6 +1,5 @@
 """Parts of several reports: header, counts, reasons, next commands."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -108,13 +107,10 @@ def example(record: Mapping[str, Any]) -> str:
 
 
 def next_commands(console: Console, commands: Sequence[str], report: Report) -> None:
-    """Print the next commands to run."""
-    # The option that names the lake is added; the default folder needs none.
-    from strandline.tables.location import DEFAULT_LAKE, Location
+    """Print the next commands to run, with the option that names the lake; the default folder needs none."""
+    from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 
     lake = str(report.lake)
-    where = f" {'--lake' if '/' in lake else '--schema'} {shlex.quote(lake)}"
-    if lake == Location.lake(DEFAULT_LAKE).describe():
-        where = ""
+    where = "" if lake == Location.lake(DEFAULT_LAKE).describe() else f" {option_of(lake)}"
     for command in commands:
         console.print(Text(f"next: {printable(command + where)}"))

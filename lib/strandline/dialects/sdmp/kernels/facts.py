@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,13 @@ A chunk without IRREGULAR has the `hash` and the `idx` of its last line, and `ex
 
 Columns = tuple[pd.Series, ...]
 
+_Row: TypeAlias = tuple[bytes, str | None, str | None, bool, bool, bool, bool]
+"""Of an element: its bytes, its node, the claim of its frame; whether it is a chunk, starts a frame, is damage, has its
+`border`.
+"""
+_Checked: TypeAlias = tuple[np.ndarray, list[str | None], list[int], list[str | None], list[bytes | None]]
+"""code, hash, head, expected and before of each element."""
+
 
 def line_facts(batches: Iterable[Columns], *, strict: bool) -> Iterator[pd.DataFrame]:
     """Yield the facts of LINE_FACTS for (file_no, part, frame, node, raw, damage, claim, size), in order.
@@ -63,6 +70,7 @@ class _Walk:
     def __init__(self, strict: bool) -> None:
         self._strict = strict
         self._here: tuple[int, int, int] | None = None
+        self._rules = codec.NO_RULES
         self._claim: str | None = None
         self._before: bytes | None = None
         self._index = 0
@@ -89,47 +97,54 @@ class _Walk:
         damage: pd.Series, claim: pd.Series, size: pd.Series,
     ) -> pd.DataFrame:  # fmt: skip
         """Return the facts of one batch and keep its end as state for the next."""
-        count = len(raw)
+        kinds, sizes = frame.to_numpy(), size.to_numpy()
+        indexes = _sums_before(np.ones(len(kinds), dtype=np.int64), starts, self._index)
+        bytes_before = _sums_before(sizes, starts, self._bytes_before)
+        borders = starts & np.isin(kinds, (TEXT_FRAME, CHUNK_FRAME)) & (part.to_numpy() > 0)
+        rows = zip(
+            raw.to_numpy(), node.to_numpy(), claim.to_numpy(), (kinds == CHUNK_FRAME).tolist(), starts.tolist(),
+            damage.notna().tolist(), borders.tolist(), strict=True,
+        )  # fmt: skip
+        codes, hashes, heads, expected, before = self._checked(rows, indexes)
+        if len(kinds):
+            self._index, self._bytes_before = int(indexes[-1]) + 1, int(bytes_before[-1] + sizes[-1])
+        return pd.DataFrame(
+            {
+                "code": codes, "hash": hashes, "idx": indexes, "head": np.array(heads, dtype=np.int64),
+                "expected": expected, "before": before, "border": borders, "bytes_before": bytes_before,
+            }
+        )  # fmt: skip
+
+    def _checked(self, rows: Iterable[_Row], indexes: np.ndarray) -> _Checked:
+        """Return what the checks of each row give; `indexes` is changed for chunks, to that of their last line."""
+        count = len(indexes)
         codes = np.zeros(count, dtype=np.int8)
         heads: list[int] = []
         hashes: list[str | None] = [None] * count
         expected: list[str | None] = [None] * count
         before: list[bytes | None] = [None] * count
-        indexes = _sums_before(np.ones(count, dtype=np.int64), starts, self._index)
-        kinds = frame.to_numpy()
-        borders = starts & np.isin(kinds, (TEXT_FRAME, CHUNK_FRAME)) & (part.to_numpy() > 0)
-        lines, nodes, claims = raw.to_numpy(), node.to_numpy(), claim.to_numpy()
-        rules = codec.rules_of(nodes[0]) if count else codec.NO_RULES
-        chars = rules.id_chars
-        head, carried, in_segment, previous = self._head, self._claim, self._in_segment, self._before
-        rows = zip(lines, starts.tolist(), damage.notna().tolist(), borders.tolist(), strict=True)
-        for row, (line, is_start, is_damage, is_border) in enumerate(rows):
+        rules, head, carried = self._rules, self._head, self._claim
+        in_segment, previous = self._in_segment, self._before
+        for row, (line, node, claim, is_chunk, is_start, is_damage, is_border) in enumerate(rows):
             if is_start:
-                rules = codec.rules_of(nodes[row])
-                chars = rules.id_chars
-                carried, in_segment, previous = claims[row], False, None
+                rules, carried, in_segment, previous = codec.rules_of(node), claim, False, None
             if is_damage:
                 carried, in_segment = None, False
                 heads.append(head)
                 continue
-            if kinds[row] == CHUNK_FRAME:
-                judged = judge_chunk(line)
-                if judged is None:
-                    codes[row] = IRREGULAR
-                else:
-                    hashes[row], expected[row] = judged.last_hash, judged.number
-                    indexes[row] = judged.lines - 1
+            if is_chunk:
+                codes[row], hashes[row], expected[row], indexes[row] = _chunk_facts(line)
                 heads.append(0)
                 continue
             code = 0
             if rules.link(line):
                 if self._strict and not rules.canonical(line):
                     code = NON_CANONICAL
-                if carried is not None and line[:chars] != carried.encode("ascii"):
+                if carried is not None and line[: rules.id_chars] != carried.encode("ascii"):
                     code |= MISMATCH
                     expected[row], before[row] = carried, previous
             elif rules.first(line):
-                if not is_start or is_border or str(line, "ascii") != nodes[row]:
+                if not is_start or is_border or str(line, "ascii") != node:
                     code = MISPLACED
                 elif self._strict and not rules.canonical(line):
                     code = NON_CANONICAL
@@ -146,17 +161,17 @@ class _Walk:
             if code:
                 codes[row] = code
             heads.append(head)
-        self._head, self._claim, self._in_segment, self._before = head, carried, in_segment, previous
-        sizes = size.to_numpy()
-        bytes_before = _sums_before(sizes, starts, self._bytes_before)
-        if count:
-            self._index, self._bytes_before = int(indexes[-1]) + 1, int(bytes_before[-1] + sizes[-1])
-        return pd.DataFrame(
-            {
-                "code": codes, "hash": hashes, "idx": indexes, "head": np.array(heads, dtype=np.int64),
-                "expected": expected, "before": before, "border": borders, "bytes_before": bytes_before,
-            }
-        )  # fmt: skip
+        self._rules, self._head, self._claim = rules, head, carried
+        self._in_segment, self._before = in_segment, previous
+        return codes, hashes, heads, expected, before
+
+
+def _chunk_facts(chunk: bytes) -> tuple[int, str | None, str | None, int]:
+    """Return code, hash, expected and idx of a chunk, which is a part of its own."""
+    judged = judge_chunk(chunk)
+    if judged is None:
+        return IRREGULAR, None, None, 0
+    return 0, judged.last_hash, judged.number, judged.lines - 1
 
 
 def _sums_before(sizes: np.ndarray, starts: np.ndarray, carried: int) -> np.ndarray:

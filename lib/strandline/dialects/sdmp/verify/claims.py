@@ -26,6 +26,22 @@ class Checked:
         return None if self.findings else self.link
 
 
+def check_frames(
+    frames: Sequence[Frame | Sequence[bytes]],
+    root: Link,
+    stored: Mapping[bytes, int],
+    *,
+    strict: bool,
+    only_stored: bool,
+) -> list[Checked]:
+    """Return the elements of all frames, in order: see `check_frame`. Raises: as `check_frame`."""
+    return [
+        element
+        for index, frame in enumerate(frames)
+        for element in check_frame(index, frame, root, stored, strict=strict, only_stored=only_stored)
+    ]
+
+
 def check_frame(
     index: int,
     frame: Frame | Sequence[bytes],

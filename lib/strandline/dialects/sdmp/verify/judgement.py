@@ -8,7 +8,7 @@ from strandline.core.verdict import Evidence, evidence_of, reasons_of
 from strandline.dialects.sdmp.codec import parse_line
 from strandline.dialects.sdmp.types import Frame, Profile
 from strandline.dialects.sdmp.verify.chain import Link, link_of, positions, root_of
-from strandline.dialects.sdmp.verify.claims import Checked, check_frame
+from strandline.dialects.sdmp.verify.claims import Checked, check_frames
 from strandline.dialects.sdmp.verify.elements import predecessor_unknown
 
 
@@ -79,27 +79,19 @@ def judge(
     it before. Waiting lines of an `own` node stay deferred: they would fail check 9.
 
     Raises:
-        ValueError: `node` is not a fingerprint, a frame is of another node, or `held` or `waiting` has something else
-            than lines.
+        ValueError: `node` is no fingerprint, a frame is of another node, or not all of `held` and `waiting` are lines.
     """
     root = root_of(node)
-    profile = root.line.profile
-    held_links = _links(held, profile)
-    waiting_links = [] if own and not restore else _links(waiting, profile)
+    only_stored = own and not restore
+    held_links = _links(held, root.line.profile)
+    waiting_links = [] if only_stored else _links(waiting, root.line.profile)
     before = positions(root, held_links)
-    checked = [
-        delivery
-        for index, frame in enumerate(frames)
-        for delivery in check_frame(
-            index, frame, root, before, strict=strict, only_stored=own and not restore
-        )
-    ]
-    candidates = [delivery.candidate for delivery in checked]
-    links = {link.raw: link for link in (root, *held_links, *waiting_links, *filter(None, candidates))}
+    checked = check_frames(frames, root, before, strict=strict, only_stored=only_stored)
+    candidates = filter(None, (delivery.candidate for delivery in checked))
+    links = {link.raw: link for link in (root, *held_links, *waiting_links, *candidates)}
     after = positions(root, links.values())
     readmitted = {link.raw for link in waiting_links if link.raw in after and link.raw not in before}
-    has_stored = len(before) > 1 or any(link.raw == root.raw for link in held_links)
-    stored = set(before) if has_stored else set()
+    stored = set(before) if any(link.raw in before for link in held_links) else set()
     verdicts = tuple(_delivery(delivery, after) for delivery in checked)
     statuses = [delivery.status for delivery in verdicts]
     delivered = {delivery.raw for delivery in verdicts if delivery.status == "accepted"}

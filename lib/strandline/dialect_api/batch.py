@@ -31,20 +31,7 @@ def read_batch(
 
     A query costs a plan and jobs, however few its rows are: stages that have nothing to do are left out.
     """
-    judging = None
-    if request.replay is None and not tables.stored_bytes(stages.info.record_table):
-        # Without a stored record nearly all blocks are new: they are judged as they are read.
-        judging = _judging(stages)
-    sources = provenance.batch_sources(scan.sources(), request.replay)
-    documents = blocks.with_bucket(_documents(stages, scan, request, judging), tables.buckets)
-    if judging is not None:
-        documents = provenance.with_record_source(documents, sources)
-    documents = jobs.persist(documents, "documents")
-    asked = known.is_asked(stages.claims, stages.claims_in_evidence())
-    was_judged = F.lit(False) if judging is None else blocks.is_judged()
-    read = jobs.row(blocks.counted(documents, asked, was_judged))
-    if _are_few(read):
-        documents = documents.coalesce(1)
+    documents, sources, read = _read(stages, scan, tables, jobs, request)
     earlier, has_new_blocks = _known(stages, documents, read, tables, jobs, request)
     judged = blocks.none_judged(documents, stages.judged)
     if has_new_blocks:
@@ -81,8 +68,7 @@ def read_batch(
         refuted = findings.recalled_findings(every, others, recalled)
         if earlier is not None:
             # A waiting record that is judged now has a new verdict.
-            judged_again = recalled.select(F.col("judge_id").alias("judge_id"))
-            earlier = earlier.join(judged_again, "judge_id", "left_anti")
+            earlier = earlier.join(_ids(recalled), "judge_id", "left_anti")
     all_verdicts = all_verdicts.select(*verdicts.VERDICT)
     if earlier is not None:
         all_verdicts = all_verdicts.unionByName(earlier)
@@ -91,6 +77,27 @@ def read_batch(
         documents, every, concluded, all_verdicts, delivered, gathered, sources, read, found, others, recalled,
         refuted,
     )  # fmt: skip
+
+
+def _read(
+    stages: RecordStages, scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest
+) -> tuple[DataFrame, DataFrame, Row]:
+    """Return the documents, `frames.provenance.batch_sources` and `frames.blocks.counted`."""
+    judging = None
+    if request.replay is None and not tables.stored_bytes(stages.info.record_table):
+        # Without a stored record nearly all blocks are new: they are judged as they are read.
+        judging = _judging(stages)
+    sources = provenance.batch_sources(scan.sources(), request.replay)
+    documents = blocks.with_bucket(_documents(stages, scan, request, judging), tables.buckets)
+    if judging is not None:
+        documents = provenance.with_record_source(documents, sources)
+    documents = jobs.persist(documents, "documents")
+    asked = known.is_asked(stages.claims, stages.claims_in_evidence())
+    was_judged = F.lit(False) if judging is None else blocks.is_judged()
+    read = jobs.row(blocks.counted(documents, asked, was_judged))
+    if _are_few(read):
+        documents = documents.coalesce(1)
+    return documents, sources, read
 
 
 def _documents(

@@ -47,16 +47,7 @@ def sign_entry(
         ValueError: the payload is not such a value, `next` or `refs` has something else than content addresses, or id
             or time is out of range.
     """
-    if variant != "v0" and not fits_variant(identity.record, variant):
-        raise UsageError(
-            "IDENTITY_TYPE_UNSUPPORTED",
-            f"An identity of type {identity.record.type} cannot sign {variant}.",
-            "Create it with type publickey for core2, or orbitdb for v1 and v2.",
-        )
-    if not 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES:
-        raise ValueError(f"a log id has 1 to {MAX_ID_BYTES} bytes")
-    if not 0 <= time <= SATURATED_TIME:
-        raise ValueError("a time is an integer of 0 to 2^53-1")
+    _check(identity, log_id, time, variant)
     links = {"next": [_cid(cid) for cid in next], "refs": [_cid(cid) for cid in refs]}
     value = js_value(payload)
     if variant != "core2" and json_fitness(value) == "beyond":
@@ -93,6 +84,20 @@ def sign_entry(
         payload=value,
         flags=(),
     )
+
+
+def _check(identity: Identity, log_id: str, time: int, variant: Variant) -> None:
+    """Check that the identity can sign this variant, and that id and time are in range. Raises: as `sign_entry`."""
+    if variant != "v0" and not fits_variant(identity.record, variant):
+        raise UsageError(
+            "IDENTITY_TYPE_UNSUPPORTED",
+            f"An identity of type {identity.record.type} cannot sign {variant}.",
+            "Create it with type publickey for core2, or orbitdb for v1 and v2.",
+        )
+    if not 1 <= len(log_id.encode("utf-8")) <= MAX_ID_BYTES:
+        raise ValueError(f"a log id has 1 to {MAX_ID_BYTES} bytes")
+    if not 0 <= time <= SATURATED_TIME:
+        raise ValueError("a time is an integer of 0 to 2^53-1")
 
 
 def _cid(text: str) -> Cid:

@@ -71,6 +71,13 @@ def test_frames_start_no_action() -> None:
 
 
 @pytest.mark.large
+def test_a_dialect_starts_actions_and_reads_tables_through_its_ports_alone() -> None:
+    of_dialects = [path for path in MODULES if "dialects" in path.parts and "spark" in path.parts]
+    of_dialects += (LIB / "dialect_api").rglob("*.py")
+    assert found(lambda path: lints.actions_past_ports(path.read_text()), of_dialects) == {}
+
+
+@pytest.mark.large
 def test_only_what_classic_sessions_alone_use_reaches_a_jvm() -> None:
     classic = LIB / "session" / "classic"
     assert found(lambda path: lints.reaches_jvm(path.read_text()), sorted(classic.rglob("*.py")))
@@ -169,3 +176,10 @@ def test_the_other_lints_notice() -> None:
     assert lints.actions("df.collect()") == ["1: .collect"]
     assert lints.actions("df.count()") == ["1: .count()"]
     assert lints.actions("df.agg(F.count('*'), F.first('a'))") == []
+    assert lints.actions_past_ports(
+        "df.collect(); df.count(); df.write.save(); spark.read.load(); x.y.head(1)"
+    )
+    by_ports = (
+        "jobs.persist(a, 'b'); tables.read(c); self._tables.read(d); F.first(e); batch.read['f']; head.head"
+    )
+    assert lints.actions_past_ports(by_ports) == []

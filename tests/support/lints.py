@@ -22,6 +22,8 @@ ACTIONS = frozenset(
      "foreachPartition", "take", "first", "head", "read", "readStream"}
 )  # fmt: skip
 
+READERS = frozenset({"read", "readStream", "write", "writeStream"})
+
 
 @cache
 def nodes(source: str) -> tuple[ast.AST, ...]:
@@ -126,6 +128,25 @@ def actions(source: str) -> list[str]:
         counted = name == "count" and not call.args and isinstance(call.func, ast.Attribute)
         if counted and not _is_of_functions(call.func):
             found.append(f"{call.lineno}: .count()")
+    return found
+
+
+PORTS = frozenset({"jobs", "tables", "lake", "there"})
+"""What a dialect calls the ports that a pipeline gives it."""
+
+
+def actions_past_ports(source: str) -> list[str]:
+    """Return where a frame is read, written or computed, but by a port: `line: what`."""
+    found = []
+    for call, name in _calls(source):
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if owner is None or _is_of_functions(call.func):
+            continue
+        is_counted = name == "count" and not call.args
+        is_of_reader = isinstance(owner, ast.Attribute) and owner.attr in READERS
+        port = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
+        if is_of_reader or ((name in ACTIONS or is_counted) and port.lstrip("_") not in PORTS):
+            found.append(f"{call.lineno}: .{name}")
     return found
 
 

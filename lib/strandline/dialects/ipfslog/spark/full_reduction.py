@@ -62,13 +62,16 @@ def from_all(
 
 
 def _refused(nodes: DataFrame, walked: DataFrame, jobs: Jobs, scope: ReduceScope) -> tuple[Refusal, ...]:
-    sizes = nodes.join(F.broadcast(walked), "namespace", "left_semi").groupBy("namespace").count()
-    too_long = sizes.where(F.col("count") > scope.walk_entries)
-    found = jobs.row(too_long.agg(F.sort_array(F.collect_list(F.struct("namespace", "count"))).alias("logs")))
+    of_walked = nodes.join(F.broadcast(walked), "namespace", "left_semi")
+    sizes = of_walked.groupBy("namespace").agg(F.count(F.lit(1)).alias("entries"))
+    too_long = sizes.where(F.col("entries") > scope.walk_entries)
+    found = jobs.row(
+        too_long.agg(F.sort_array(F.collect_list(F.struct("namespace", "entries"))).alias("logs"))
+    )
     return tuple(
         Refusal(
             each["namespace"],
-            f"The log {each['namespace']} has {each['count']:,} entries, and clocks of some contradict their links: "
+            f"The log {each['namespace']} has {each['entries']:,} entries, and clocks of some contradict their links: "
             f"its order needs a walk, and limits.walk_entries allows {scope.walk_entries:,} entries.",
         )
         for each in found["logs"]

@@ -29,8 +29,10 @@ from strandline.dialects.sdmp.spark.known_segments import with_known
 from strandline.dialects.sdmp.spark.local_nodes import as_rows, local_nodes, node_buckets, node_rows
 from strandline.dialects.sdmp.spark.positions import LINES, resolved
 from strandline.dialects.sdmp.spark.replay import replayed_elements, waiting_elements, with_waiting_source
+from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.buckets import in_buckets
+from strandline.frames.listed import is_listed
 from strandline.frames.provenance import batch_sources, record_source, with_record_source
 from strandline.frames.quarantine import deferred
 
@@ -71,7 +73,7 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
         in_one = kept.coalesce(1)
         few = few_segments.place(in_one, tables, jobs)
         if few is not None:
-            return _few_batch(in_one, few, scan, tables)
+            return _few_batch(in_one, few, scan, tables, jobs)
     judged = _judged(kept, scan, tables, jobs, request)
     facts, in_chunks = judged.facts, judged.chunks
     sources = batch_sources(scan.sources(), request.replay)
@@ -98,10 +100,13 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
     return Batch(facts, in_chunks, judged.tallied, judged.totals, marked, judged.measured, waiting, sources)
 
 
-def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables) -> Batch:
+def _few_batch(facts: DataFrame, few: FewSegments, scan: InputScan, tables: Tables, jobs: Jobs) -> Batch:
     sources = batch_sources(scan.sources(), None)
-    named = sources.select("file_no", record_source(F.col("source")).alias("source")).collect()
-    source_of = {row["file_no"]: row["source"] for row in named}
+    files = sorted({head.segment.file_no for head in few.heads})
+    named = sources.where(is_listed("file_no", files)).select(
+        "file_no", record_source(F.col("source")).alias("source")
+    )
+    source_of = {row["file_no"]: row["source"] for row in jobs.few(named, FEW_SEGMENTS) or ()}
     rows = [head.row(source_of[head.segment.file_no], tables.buckets) for head in few.heads]
     spans = [{name: row[name] for name in _SPAN_SCHEMA.names} for row in few.spans]
     return Batch(

@@ -34,7 +34,11 @@ FORBIDDEN = (
     ("config/settings.py", "import pandas", "run without Spark, Arrow and pandas"),
     ("kernels/lines.py", "import pyspark", "kernels run without a JVM"),
     ("dialects/ipfslog/kernels/entries.py", "import pyspark", "kernels run without a JVM"),
-    ("pipelines/explain.py", "import delta.tables", "only tables and session import delta"),
+    ("pipelines/explain.py", "import delta.tables", "only classic sessions import py4j"),
+    ("lake.py", "import py4j", "only classic sessions import py4j"),
+    ("effects/known.py", "import deltalake", "only tables import deltalake"),
+    ("core/safe_files.py", "import nacl", "only core.signatures and core.ed25519 import crypto"),
+    ("dialect_api/export.py", "import cryptography", "only core.signatures and core.ed25519 import crypto"),
     (
         "pipelines/reduce.py",
         "import strandline.dialects.sdmp.author",

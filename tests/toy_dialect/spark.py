@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.demo import Demo, DemoFile, DemoRejection
 from strandline.dialect_api.export import ExportFile
 from strandline.dialect_api.parents import ParentedDialect
-from strandline.dialect_api.ports import Jobs, LakeSnapshot, Tables
+from strandline.dialect_api.ports import Jobs, LakeSnapshot, OtherLakeSnapshot, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.frames.buckets import bucket_of
 from strandline.frames.namespaces import only_namespaces
@@ -75,7 +75,7 @@ class Toy(ParentedDialect):
         rows = notes.select(_lines().alias("content"), F.lit(1).cast("bigint").alias("records"))
         return ExportFile("notes", b"", rows, notes.select(*KEY), _tips(notes).select(*KEY))
 
-    def to_files(self, rows: Mapping[str, DataFrame], tables: Tables, jobs: Jobs) -> DataFrame:
+    def to_files(self, rows: Mapping[str, DataFrame], there: OtherLakeSnapshot, jobs: Jobs) -> DataFrame:
         """Write each note as a file of one line."""
         return rows[NOTES].select(F.lit("lines").alias("format"), _lines().alias("content"))
 

@@ -12,16 +12,15 @@ from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog.codec import dag_cbor, identity_of, identity_value, parse_cid, parse_dag_cbor
 from strandline.dialects.ipfslog.info import PROFILE
 from strandline.dialects.ipfslog.kernels import (
-    ENTRY_FACTS,
     IDENTITY,
     JUDGED,
     STORED_IDENTITY,
-    entry_facts,
     identities,
     judgement,
     verified,
 )
-from strandline.dialects.ipfslog.verify import verify_block, verify_identity
+from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, facts_of
+from strandline.dialects.ipfslog.verify import check_block, verify_block, verify_identity
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.judging import Judging, judged
 from strandline.kernels.lines import RawLimits
@@ -80,10 +79,10 @@ def verdicts(given, **columns):
 @pytest.mark.parametrize("profile", ["strict", "compat"])
 def test_the_facts_of_a_block_and_the_verdict_on_its_identity_make_the_verdict_of_the_reference(profile):
     given = blocks()
-    columns = [pd.Series(list(column), dtype=object) for column in zip(*given, strict=True)]
-    halves = [tuple(column[:9] for column in columns), tuple(column[9:] for column in columns)]
-    facts = pd.concat(list(entry_facts(halves, profile=profile)), ignore_index=True)
-    assert list(facts.columns) == list(ENTRY_FACTS)
+    checked = [
+        check_block(block, claimed, profile, snapshot_id=snapshot) for block, claimed, snapshot in given
+    ]
+    facts = pd.DataFrame([facts_of(each) for each in checked], columns=list(ENTRY_FACTS))
     embedded = facts["identity_block"].dropna().unique()
     valid = {row["record_id"]: row["valid"] for row in verdicts(embedded)}
     for (block, claimed, snapshot), row in zip(given, facts.itertuples(), strict=True):

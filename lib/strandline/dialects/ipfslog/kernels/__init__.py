@@ -8,7 +8,6 @@ from strandline.dialects.ipfslog.kernels.configurations import (
     database_digests,
 )
 from strandline.dialects.ipfslog.kernels.documents import DOCUMENT_FIELDS, read_content
-from strandline.dialects.ipfslog.kernels.entries import ENTRY_FACTS, BlockColumns, entry_facts
 from strandline.dialects.ipfslog.kernels.forks import PROOF_COLUMNS, PROOF_SCHEMA, proofs, signed_digests
 from strandline.dialects.ipfslog.kernels.identity_verdicts import (
     IDENTITY,
@@ -43,7 +42,6 @@ __all__ = [
     "DOCUMENT_FIELDS",
     "ENCODED_SCHEMA",
     "ENTRY_COLUMNS",
-    "ENTRY_FACTS",
     "IDENTITY",
     "JUDGED",
     "LOG_COLUMNS",
@@ -62,7 +60,6 @@ __all__ = [
     "STORED_IDENTITY",
     "WALK_COLUMNS",
     "WALK_SCHEMA",
-    "BlockColumns",
     "Iterate",
     "Traverse",
     "access_digests",
@@ -70,7 +67,6 @@ __all__ = [
     "configurations",
     "database_digests",
     "encoded_skeletons",
-    "entry_facts",
     "identities",
     "judge",
     "packed",

@@ -1,18 +1,12 @@
-"""Blocks to facts: every check of an entry except the validity of its identity, row by row."""
+"""The facts of a block: every check of an entry except the validity of its identity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
-
-import pandas as pd
+from typing import Any, Final
 
 from strandline.core.verdict import encode_evidence, evidence_of, reasons_of
 from strandline.dialects.ipfslog.reduce import ops_of, payload_json, value_json
-from strandline.dialects.ipfslog.types import Profile
-from strandline.dialects.ipfslog.verify import Checked, check_block, entry_of, without_identity_signatures
-
-BlockColumns: TypeAlias = tuple[pd.Series, pd.Series, pd.Series]
+from strandline.dialects.ipfslog.verify import Checked, entry_of, without_identity_signatures
 
 ENTRY_FACTS: Final = (
     "record_id", "namespace", "reasons", "evidence", "flags", "identity_digest", "identity_block", "cid", "variant",
@@ -29,20 +23,11 @@ ENTRY_FACTS: Final = (
 """
 
 
-def entry_facts(batches: Iterable[BlockColumns], *, profile: Profile) -> Iterator[pd.DataFrame]:
-    """Yield the facts of ENTRY_FACTS for (block, claimed, snapshot_id), in order; never raises.
-
-    `claimed` is the content address as bytes or text, or None. This runs checks 1 to 17 and 19 of v1 and v2, and 1 to
-    16 of core2 and v0; check 18 is left for v1 and v2 entries whose identity has a fitting type.
-    """
-    for block, claimed, snapshot_id in batches:
-        rows = zip(block.to_numpy(), claimed.to_numpy(), snapshot_id.to_numpy(), strict=True)
-        facts = [facts_of(check_block(raw, cid, profile, snapshot_id=log_id)) for raw, cid, log_id in rows]
-        yield pd.DataFrame(facts, columns=list(ENTRY_FACTS))
-
-
 def facts_of(block: Checked) -> tuple[Any, ...]:
-    """Return the ENTRY_FACTS of an entry after checks 1 to 16."""
+    """Return the ENTRY_FACTS of an entry after checks 1 to 16.
+
+    Checks 17 and 19 of v1 and v2 run here; 18 is left for entries whose identity has a fitting type.
+    """
     checked = without_identity_signatures(block)
     reasons = reasons_of(checked.findings)
     flags = sorted(checked.flags)

@@ -85,7 +85,7 @@ def pages(branched: DataFrame) -> DataFrame:
 
     Reads:  namespace, n, line_number, line, branch.
     Gives:  namespace, branch, page, entries (the lines, in order), number (of the first line), records.
-    Rows:   one per LINES_A_PAGE positions of a branch.
+    Rows:   one per LINES_PER_PAGE positions of a branch.
     """
     page = F.floor((F.col("n") - 1) / LINES_PER_PAGE).alias("page")
     in_order = F.array_sort(F.collect_list(F.struct("n", "line")))

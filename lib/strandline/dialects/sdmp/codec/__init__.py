@@ -11,8 +11,7 @@ from strandline.dialects.sdmp.codec.frames import (
     truncated,
 )
 from strandline.dialects.sdmp.codec.lines import (
-    CANONICAL_LINES,
-    ELEMENTS,
+    CANONICAL_ENDS,
     FORMS,
     ID_CHARS,
     LINE_BYTES,
@@ -42,8 +41,7 @@ from strandline.dialects.sdmp.types import line_hash, record_id
 
 __all__ = [
     "ASCII_SPACE",
-    "CANONICAL_LINES",
-    "ELEMENTS",
+    "CANONICAL_ENDS",
     "FORMS",
     "ID_CHARS",
     "LINES",

@@ -28,11 +28,7 @@ FORMS: Final[Mapping[Profile, re.Pattern[bytes]]] = {
 """Form F of one id."""
 
 # 86 base64url characters carry 516 bits, but an id has 512: only these last characters can occur in an encoded id.
-_CANONICAL_ID: Final[Mapping[Profile, bytes]] = {
-    "0.9": FORMS["0.9"].pattern,
-    "0.12": rb"[A-Za-z0-9_-]{85}[AQgw]",
-}
-_CANONICAL_ENDS: Final = frozenset("AQgw")
+CANONICAL_ENDS: Final = "AQgw"
 
 
 def _line_of(form: bytes) -> bytes:
@@ -43,18 +39,6 @@ LINES: Final[Mapping[Profile, re.Pattern[bytes]]] = {
     p: re.compile(_line_of(FORMS[p].pattern)) for p in PROFILES
 }
 """Form of line n > 1: F@F/F."""
-
-ELEMENTS: Final[Mapping[Profile, re.Pattern[bytes]]] = {
-    p: re.compile(FORMS[p].pattern + b"(?:@" + FORMS[p].pattern + b"/" + FORMS[p].pattern + b")?")
-    for p in PROFILES
-}
-"""Either form of a line: F or F@F/F."""
-
-CANONICAL_LINES: Final[Mapping[Profile, re.Pattern[bytes]]] = {
-    p: re.compile(_CANONICAL_ID[p] + b"(?:@" + _CANONICAL_ID[p] + b"/" + _CANONICAL_ID[p] + b")?")
-    for p in PROFILES
-}
-"""Either form of a line whose ids are canonical: the lines that a `strict` lake accepts."""
 
 
 def profile_of(fingerprint: str) -> Profile | None:
@@ -82,7 +66,7 @@ def is_id(text: str, profile: Profile) -> bool:
 
 def is_canonical_id(text: str, profile: Profile) -> bool:
     """Return whether the whole text is an id of the profile in canonical form."""
-    return is_id(text, profile) and (profile == "0.9" or text[-1] in _CANONICAL_ENDS)
+    return is_id(text, profile) and (profile == "0.9" or text[-1] in CANONICAL_ENDS)
 
 
 def parse_line(raw: bytes, profile: Profile) -> Line | Literal["MALFORMED_LINE"]:
@@ -115,7 +99,7 @@ def non_canonical_fields(line: Line) -> tuple[str, ...]:
         ("author", line.author),
         ("resource", line.resource),
     )
-    return tuple(field for field, id_ in ids if id_ is not None and id_[-1] not in _CANONICAL_ENDS)
+    return tuple(field for field, id_ in ids if id_ is not None and id_[-1] not in CANONICAL_ENDS)
 
 
 def split(data: bytes, strict: bool = False) -> list[bytes]:

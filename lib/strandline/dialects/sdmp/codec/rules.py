@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from strandline.dialects.sdmp.codec.lines import ID_CHARS, LINE_BYTES, profile_of
+from strandline.dialects.sdmp.codec.lines import CANONICAL_ENDS, ID_CHARS, LINE_BYTES, profile_of
 from strandline.dialects.sdmp.types import LINE_HASHES, PROFILES, Profile
 
 Passes = Callable[[bytes], bool]
@@ -18,7 +18,7 @@ _ALPHABETS: Final[Mapping[Profile, bytes]] = {
     "0.12": b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 }
 _AT, _SLASH = b"@/"
-_CANONICAL_ENDS: Final = frozenset(b"AQgw")
+_CANONICAL_ENDS: Final = frozenset(CANONICAL_ENDS.encode("ascii"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from strandline.core.verdict import Finding
-from strandline.dialects.sdmp.codec import malformed_cause, non_canonical_fields, parse_line
+from strandline.dialects.sdmp.codec import CANONICAL_ENDS, malformed_cause, non_canonical_fields, parse_line
 from strandline.dialects.sdmp.types import Line, Profile
 
 _EITHER_DAMAGED = (
@@ -57,7 +57,7 @@ def non_canonical_ids(position: int, fields: Sequence[str], ids: Sequence[str | 
         {
             "position": position,
             "field": ",".join(fields),
-            "expected": "last character one of AQgw",
+            "expected": f"last character one of {CANONICAL_ENDS}",
             "actual": ids,
         },
     )

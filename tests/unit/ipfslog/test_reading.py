@@ -157,6 +157,20 @@ def test_a_car_with_any_byte_changed_is_read_as_the_reference_reads_it():
         assert told(pieces(other, "car")) == expected(other, "car"), at
 
 
+SHUT = {
+    "CONTAINER_UNSUPPORTED": b"PK\x03\x04" + bytes(100),
+    "TRUNCATED": gzip.compress(b"x" * 99, mtime=0)[:10],
+    "CONTAINER_NESTED": gzip.compress(gzip.compress(b"x", mtime=0), mtime=0),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS.values())
+@pytest.mark.parametrize("damage", SHUT)
+def test_a_container_that_gives_no_byte_is_one_row_with_the_bytes_of_the_file(damage, form):
+    [row] = pieces(SHUT[damage], form)
+    assert (row["damage"], row["raw"]) == (damage, SHUT[damage])
+
+
 def section(cid, size):
     return varint(len(cid) + size) + cid + b"\x00" * size
 

@@ -62,7 +62,11 @@ def read_content(source: Source, content: Content, pieces: Pieces, options: Read
 def _read_car(content: Content, adder: DocumentPieces) -> Iterator[None]:
     # Bytes that a text reader skips as a byte order mark are part of a CAR.
     mark = [BYTE_ORDER_MARK] if content.offset else []
-    for document, kept in car_documents(chain(mark, content), adder.options.keep):
+    blocks = chain(mark, content)
+    first = next(blocks, b"")
+    if content.damage is not None and not first:
+        return  # a container that gives no byte has its damage alone
+    for document, kept in car_documents(chain([first], blocks), adder.options.keep):
         adder.add(document, kept, 0)
         yield
 

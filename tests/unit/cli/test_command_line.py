@@ -1,6 +1,7 @@
 """The command line without a JVM: exit codes, one JSON object, errors in two sentences, nearest names, help."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -128,7 +129,11 @@ def test_status_names_the_first_damaged_files_and_says_how_many_there_are(
     assert [row["source"] for row in report["damaged_files"]] == [f"{at:02}" for at in range(20)]
     assert report["damaged_files_total"] == 25
     assert main(["status"]) == 0
-    assert "more: strandline sql 'SELECT * FROM damaged_source'" in capsys.readouterr().out
+    assert "more: strandline sql 'SELECT * FROM damaged_source'\n" in capsys.readouterr().out
+    os.rename(tmp_path / "lake", tmp_path / "other")
+    assert main(["status", "--lake", "other"]) == 0
+    more = f"more: strandline sql 'SELECT * FROM damaged_source' --lake {tmp_path / 'other'}"
+    assert more in capsys.readouterr().out.replace("\n", "")
 
 
 def test_status_names_record_tables_that_reduce_has_not_caught_up_with(

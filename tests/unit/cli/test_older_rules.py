@@ -18,9 +18,12 @@ def test_records_that_older_rules_judged_are_counted_with_what_judges_them_again
     members = {"judged_by_older_rules": rows} if rows else {}
     ingest(
         Console(file=out, soft_wrap=True),
-        Report("ingest", "run", lake="lake", counts=COUNTS, members=members),
+        Report("ingest", "run", lake="/data/lake", counts=COUNTS, members=members),
     )
-    said = "older rules judged 1,200 records in quarantine: `strandline ingest --from-quarantine`"
+    said = (
+        "older rules judged 1,200 records in quarantine: "
+        "`strandline ingest --from-quarantine --dialect NAME --lake /data/lake` judges them again"
+    )
     assert (said in out.getvalue()) == bool(rows)
 
 

@@ -146,7 +146,7 @@ def test_gc_that_only_asks_says_that_nothing_was_deleted():
         ["Wait", "until"]
     ]  # fmt: skip
     assert text.count("WHAT_IF") == 20
-    assert "SELECT * FROM gc_report" in text
+    assert "more: strandline sql 'SELECT * FROM gc_report' --lake" in text
 
 
 @pytest.mark.parametrize("damaged", [0, 1])

@@ -84,7 +84,8 @@ def damaged_files(console: Console, report: Report) -> None:
         place = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"
         console.print(Text(f"  {printable(file['source'])}, {place}, {file['rejected']:,} rejected"))
     if total > FILES_SHOWN:
-        console.print(Text("  more: strandline sql 'SELECT * FROM damaged_source'"))
+        more = command_here("strandline sql 'SELECT * FROM damaged_source'", report)
+        console.print(Text(f"  more: {more}"))
 
 
 def reason(console: Console, entry: Mapping[str, Any]) -> None:
@@ -107,10 +108,15 @@ def example(record: Mapping[str, Any]) -> str:
 
 
 def next_commands(console: Console, commands: Sequence[str], report: Report) -> None:
-    """Print the next commands to run, with the option that names the lake; the default folder needs none."""
+    """Print the next commands to run."""
+    for command in commands:
+        console.print(Text(f"next: {command_here(command, report)}"))
+
+
+def command_here(command: str, report: Report) -> str:
+    """Return a command with the option that names the lake of the report; the default folder needs none."""
     from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 
     lake = str(report.lake)
-    where = "" if lake == Location.lake(DEFAULT_LAKE).describe() else f" {option_of(lake)}"
-    for command in commands:
-        console.print(Text(f"next: {printable(command + where)}"))
+    is_default = lake == Location.lake(DEFAULT_LAKE).describe()
+    return printable(command if is_default else f"{command} {option_of(lake)}")

@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.show.parts import counts, head, next_commands
+from strandline.cli.show.parts import command_here, counts, head, next_commands
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
@@ -45,7 +45,8 @@ def gc(console: Console, report: Report) -> None:
     if rows:
         table(console, _COLUMNS, rows)
     if len(found) > SHOWN:
-        console.print(Text("more: strandline sql 'SELECT * FROM gc_report'"))
+        more = command_here("strandline sql 'SELECT * FROM gc_report'", report)
+        console.print(Text(f"more: {more}"))
     for dialect, holds in sorted(report.members["holds"].items()):
         for code, count in sorted(holds.items(), key=lambda item: (-item[1], item[0])):
             console.print(Text(f"{dialect}: {count:,} records stay, {code}: {known[code].meaning}"))

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from strandline.cli.show.fit import fitted
 from strandline.cli.show.parts import (
+    command_here,
     counts,
     damaged_files,
     frequent_reasons,
@@ -62,10 +63,10 @@ def ingest(console: Console, report: Report) -> None:
     stopped_writers(console, report.members.get("stopped", {}))
     older = report.members.get("judged_by_older_rules", 0)
     if older:
+        again = command_here("strandline ingest --from-quarantine --dialect NAME", report)
         console.print(
             Text(
-                f"older rules judged {older:,} records in quarantine: "
-                f"`strandline ingest --from-quarantine` judges them again",
+                f"older rules judged {older:,} records in quarantine: `{again}` judges them again",
                 style="yellow",
             )
         )
@@ -221,7 +222,8 @@ def explain(console: Console, report: Report) -> None:
     if found["replay"]:
         console.print(
             Text(
-                "A later version may judge it differently: run `strandline ingest --from-quarantine` after an upgrade"
+                "A later version may judge it differently: run `strandline ingest --from-quarantine --dialect NAME` "
+                "after an upgrade"
             )
         )
 

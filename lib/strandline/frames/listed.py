@@ -6,11 +6,18 @@ Spark folds the values to literals, so that files and row groups are skipped as 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from strandline.contracts.quoting import in_list
+
+MOST_PUSHED: Final = 200
+"""Values of a list that Spark pushes to Parquet; of a longer one only minimum and maximum, which skip nothing.
+
+`tables.reads` sets it.
+"""
 
 
 def is_listed(column: str, values: Iterable[str | bytes | int]) -> Column:

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
+from strandline.frames.listed import MOST_PUSHED
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.location import Location
 from strandline.tables.refusals import buckets_of
@@ -31,8 +32,7 @@ SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 ONE_TASK_BYTES: Final = 1024 * 1024
 SHARED_TABLES: Final = ("namespace_state", "quarantine", "snapshot", "pruned_record")
 """The tables of all dialects that the work of one of them reads."""
-NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": "200"}
-"""For a longer list of values, Spark pushes only their minimum and maximum to Parquet, which skips nothing."""
+NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": str(MOST_PUSHED)}
 INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 ONE_TASK: Final = {
     "spark.sql.shuffle.partitions": "1",

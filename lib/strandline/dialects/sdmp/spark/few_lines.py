@@ -15,9 +15,10 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
 from strandline.dialects.sdmp.spark.local_nodes import as_rows
-from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
+from strandline.dialects.sdmp.spark.named import of_journals
 from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
 from strandline.dialects.sdmp.types import DIALECT
+from strandline.frames.listed import MOST_PUSHED
 from strandline.frames.states import as_namespace_state
 
 FEW_LINES: Final = 20_000
@@ -55,10 +56,10 @@ def _lines(names: Sequence[str] | None, tables: Tables, jobs: Jobs, scope: Reduc
             else few.filter(pc.is_in(few.column("namespace"), pa.array(names, pa.string())))
         )
         return lines if lines.num_rows <= FEW_LINES else None
-    if names is None or len(names) > MOST_NAMED:
+    if names is None or len(names) > MOST_PUSHED:
         return None
     counts = of_journals(tables.read(JOURNALS), names, tables).select("line_count")
-    stored = jobs.few(counts, MOST_NAMED)
+    stored = jobs.few(counts, MOST_PUSHED)
     if stored is None or sum(row["line_count"] for row in stored) > FEW_LINES:
         return None
     rows = jobs.few(

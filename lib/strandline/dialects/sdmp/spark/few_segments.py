@@ -15,11 +15,11 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
 from strandline.dialects.sdmp.spark import elements, heads
-from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
+from strandline.dialects.sdmp.spark.named import of_journals
 from strandline.dialects.sdmp.spark.positions import JOURNALS
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
 from strandline.dialects.sdmp.types import DIALECT
-from strandline.frames.listed import is_listed
+from strandline.frames.listed import MOST_PUSHED, is_listed
 
 _MOST_LEAVES: Final = 1_000
 _Rows = Sequence[Mapping[str, Any]]
@@ -113,7 +113,7 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
     if few is not None:
         ours = pc.and_(pc.equal(few["dialect"], DIALECT), pc.equal(few["status"], "deferred"))
         return bool(pc.any(pc.and_(ours, pc.is_in(few["namespace"], pa.array(names, pa.string())))).as_py())
-    if len(names) > MOST_NAMED:
+    if len(names) > MOST_PUSHED:
         return True
     rows = of_journals(tables.read("quarantine"), names, tables)
     return jobs.has_rows(rows.where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred")))
@@ -128,11 +128,11 @@ def _journals(names: Sequence[str], tables: Tables, jobs: Jobs) -> dict[str, Map
             few.filter(pc.is_in(few["namespace"], pa.array(names, pa.string()))).select(columns).to_pylist()
         )
         return {row["namespace"]: row for row in rows}
-    if len(names) > MOST_NAMED:
+    if len(names) > MOST_PUSHED:
         return None
     leaves = F.when(F.size("leaves") <= _MOST_LEAVES, F.col("leaves")).alias("leaves")
     found = jobs.few(
-        of_journals(tables.read(JOURNALS), names, tables).select(*columns[:-1], leaves), MOST_NAMED
+        of_journals(tables.read(JOURNALS), names, tables).select(*columns[:-1], leaves), MOST_PUSHED
     )
     if found is None or any(row["leaves"] is None for row in found):
         return None

@@ -14,10 +14,7 @@ from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.full_reduction import ReducedRows, with_forks
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.frames.buckets import in_buckets
-from strandline.frames.listed import is_listed
-
-_MAX_NAMED_JOURNALS = 200
-"""Up to this many journals are selected by name: Parquet then reads only the pages that contain them."""
+from strandline.frames.listed import MOST_PUSHED, is_listed
 
 
 def from_state(
@@ -115,7 +112,7 @@ class _Named:
 
 def _named(grown: DataFrame, jobs: Jobs) -> _Named:
     """Ask for all in one query if there are few journals."""
-    rows = jobs.few(grown.select("namespace", "is_forked", "old_lines"), _MAX_NAMED_JOURNALS)
+    rows = jobs.few(grown.select("namespace", "is_forked", "old_lines"), MOST_PUSHED)
     if rows is None:
         is_stored = grown.where(F.col("old_lines").isNotNull())
         return _Named(jobs.has_rows(grown.where("is_forked")), jobs.has_rows(is_stored), None)

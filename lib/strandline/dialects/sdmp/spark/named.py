@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from pyspark.sql import DataFrame
 
@@ -11,9 +10,6 @@ from strandline.core.ids import bucket_of
 from strandline.dialect_api.ports import Tables
 from strandline.frames.buckets import in_buckets
 from strandline.frames.listed import is_listed
-
-MOST_NAMED: Final = 200
-"""Values in the filter of a query; see `tables.reads.NAMES_PUSHED`."""
 
 
 def of_journals(rows: DataFrame, names: Sequence[str], tables: Tables) -> DataFrame:

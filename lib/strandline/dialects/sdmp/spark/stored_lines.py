@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.spark.named import MOST_NAMED, of_journals
+from strandline.dialects.sdmp.spark.named import of_journals
 from strandline.dialects.sdmp.spark.positions import LINES
-from strandline.frames.listed import is_listed
+from strandline.frames.listed import MOST_PUSHED, is_listed
 
 FEW_SEGMENTS: Final = 2_000
 """Segments of a run, and rows of a table that are about them: up to so many are placed in the driver."""
@@ -72,7 +72,7 @@ class StoredLines:
         columns = ("namespace", "n", "line_hash", "line_number")
         if self._few is not None:
             return list(zip(*(self._few[name].to_pylist() for name in columns), strict=True))
-        if asked > MOST_NAMED or len(self._names) > MOST_NAMED:
+        if asked > MOST_PUSHED or len(self._names) > MOST_PUSHED:
             return None
         named = of_journals(self._tables.read(LINES), self._names, self._tables)
         rows = self._jobs.few(named.where(which).select(*columns), FEW_SEGMENTS)

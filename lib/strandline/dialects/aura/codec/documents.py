@@ -5,6 +5,7 @@ from typing import Final, Literal, TypeAlias
 
 from strandline.core.encoding.cbor_items import item_end
 from strandline.core.encoding.json_slices import Slice, stripped
+from strandline.core.encoding.lines import lines_of
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused, strict_json
 from strandline.core.verdict import Evidence, Finding
 from strandline.dialects.aura.codec.facts import (
@@ -55,15 +56,12 @@ def read_documents(
 
 
 def _lines(data: bytes, start: int, *, transitions: bool) -> Iterator[Document]:
-    while start < len(data):
-        end = data.find(b"\n", start)
-        stop = len(data) if end < 0 else end
-        if stop - start > MAX_LINE_BYTES:
-            found = _too_large("LINE_TOO_LARGE", MAX_LINE_BYTES, data[start:stop], start)
-            yield found if end >= 0 else truncated(found)
+    for at, stop, ended in lines_of(data, start):
+        if stop - at > MAX_LINE_BYTES:
+            found = _too_large("LINE_TOO_LARGE", MAX_LINE_BYTES, data[at:stop], at)
+            yield found if ended else truncated(found)
         else:
-            yield from line_documents(data, start, stop, ended=end >= 0, transitions=transitions)
-        start = stop + 1
+            yield from line_documents(data, at, stop, ended=ended, transitions=transitions)
 
 
 def _too_large(reason: str, most: int, raw: bytes, offset: int) -> Unreadable:

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from strandline.core.encoding.json_skip import after_brackets
 from strandline.core.encoding.json_slices import stripped
+from strandline.core.encoding.lines import lines_of
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK, JsonRefused
 from strandline.core.verdict import Finding
 from strandline.dialects.devicelog.codec.entries import read_entry, write_entry
@@ -62,15 +63,12 @@ def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  
 
 
 def _lines(data: bytes, start: int) -> Iterator[Document]:
-    while start < len(data):
-        end = data.find(b"\n", start)
-        stop = len(data) if end < 0 else end
-        if stop - start > MAX_LINE_BYTES:
-            found = _too_large("LINE_TOO_LARGE", MAX_LINE_BYTES, data[start:stop], start)
-            yield found if end >= 0 else _truncated(found)
+    for at, stop, ended in lines_of(data, start):
+        if stop - at > MAX_LINE_BYTES:
+            found = _too_large("LINE_TOO_LARGE", MAX_LINE_BYTES, data[at:stop], at)
+            yield found if ended else _truncated(found)
         else:
-            yield from line_documents(data[start:stop], start, ended=end >= 0)
-        start = stop + 1
+            yield from line_documents(data[at:stop], at, ended=ended)
 
 
 def line_documents(line: bytes, offset: int = 0, *, ended: bool = True) -> Iterator[Document]:

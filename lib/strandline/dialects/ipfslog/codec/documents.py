@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
+from strandline.core.encoding.lines import lines_of
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.core.verdict import Evidence
 from strandline.dialects.ipfslog.codec.car import CarHeader, CarSection, car_sections, parse_car_header
@@ -51,16 +52,13 @@ def read_documents(data: bytes, format: DocumentFormat) -> Iterator[Document]:  
 
 
 def _lines(data: bytes, start: int) -> Iterator[Document]:
-    while start < len(data):
-        end = data.find(b"\n", start)
-        stop = len(data) if end < 0 else end
-        if stop - start > MAX_LINE_BYTES:
-            evidence: Evidence = {"expected": MAX_LINE_BYTES, "actual": stop - start}
-            reasons = ("LINE_TOO_LARGE",) if end >= 0 else ("LINE_TOO_LARGE", "TRUNCATED")
-            yield unreadable(reasons, data[start:stop], start, evidence)
+    for at, stop, ended in lines_of(data, start):
+        if stop - at > MAX_LINE_BYTES:
+            evidence: Evidence = {"expected": MAX_LINE_BYTES, "actual": stop - at}
+            reasons = ("LINE_TOO_LARGE",) if ended else ("LINE_TOO_LARGE", "TRUNCATED")
+            yield unreadable(reasons, data[at:stop], at, evidence)
         else:
-            yield from line_documents(data, start, stop, ended=end >= 0)
-        start = stop + 1
+            yield from line_documents(data, at, stop, ended=ended)
 
 
 def _car(data: bytes) -> Iterator[Document]:

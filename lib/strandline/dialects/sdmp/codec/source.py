@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
+from strandline.core.encoding.lines import lines_of
 from strandline.core.encoding.strict_json import BYTE_ORDER_MARK
 from strandline.core.verdict import Evidence, Finding, evidence_of, shown
 from strandline.dialects.sdmp.codec.frames import MAX_FRAME_BYTES, parse_frame, truncated
@@ -90,10 +91,8 @@ def _frames(data: bytes, start: int) -> SourceContent:
 
 
 def _raw_frames(data: bytes, start: int) -> Iterator[tuple[int, bytes, bool]]:
-    while start < len(data):
-        end = data.find(b"\n", start)
-        raw = data[start:] if end < 0 else data[start:end]
+    for at, stop, ended in lines_of(data, start):
+        raw = data[at:stop]
         # A line over the limit is a record even if it is blank: the streaming reader keeps only its beginning.
         if len(raw) > MAX_FRAME_BYTES or raw.strip(ASCII_SPACE):
-            yield start, raw, end >= 0
-        start += len(raw) + 1
+            yield at, raw, ended

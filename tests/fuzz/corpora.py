@@ -106,7 +106,6 @@ def facts() -> list[bytes]:
 
 
 @cache
-@cache
 def fork_evidence() -> str:
     """The evidence of the fork of the vectors."""
     [fork] = forks(aura_cases.U, reduce_authority(aura_cases.U, aura_cases.facts().values()).chain)

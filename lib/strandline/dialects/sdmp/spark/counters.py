@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import is_candidate
-from strandline.dialects.sdmp.spark.heads import number_of
+from strandline.dialects.sdmp.spark.heads import namespace, number_of
 from strandline.dialects.sdmp.spark.replay import is_delivered
 from strandline.frames.buckets import in_buckets
 
@@ -46,7 +46,7 @@ def since_mismatches(
         return int(counted["wrong"])
     undecided = placed_starts.where("expected IS NULL").drop("expected")
     in_run = lines.where(is_candidate()).select(
-        F.concat(F.lit("node:"), "node").alias("namespace"),
+        namespace().alias("namespace"),
         F.col("hash").alias("number"),
         number_of(F.col("raw"), F.col("node")).alias("found"),
     )

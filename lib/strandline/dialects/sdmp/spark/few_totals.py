@@ -13,7 +13,7 @@ from strandline.dialects.sdmp.spark.few_segments import FewSegments
 
 
 def totals(few: FewSegments) -> dict[str, int]:
-    """Return the counts of elements by verdict, as `batch.totals`."""
+    """Return the counts of elements by verdict, as `Batch.totals`."""
     lines: Counter[int] = Counter()
     for row in few.spans:
         lines[row["verdict"]] += row["lines"]
@@ -26,7 +26,7 @@ def totals(few: FewSegments) -> dict[str, int]:
 
 
 def head_totals(few: FewSegments, buckets: int) -> dict[str, Any]:
-    """Return what the heads determine, as `admission.head_totals`."""
+    """Return what the heads determine, as `admission._head_totals`."""
     accepted = [(head, head.n, head.last_n) for head in few.heads if head.n is not None]
     new_heads = [each for each in accepted if not each[0].is_known]
     in_bucket = {head.segment.namespace: bucket_of(head.segment.namespace, buckets) for head in few.heads}

@@ -22,7 +22,7 @@ from strandline.frames.layout import laid_out
 from strandline.frames.provenance import with_record_source
 
 Totals: TypeAlias = Mapping[str, Any]
-"""The row of `admission.head_totals`, by name."""
+"""The row of `admission._head_totals`, by name."""
 
 _LARGE_PART_LINES = 100_000
 """Lines of one bucket in one part that are worth a file of their own: 12 MB in the table."""
@@ -32,7 +32,6 @@ def inserts(
     batch: Batch, tables: Tables, jobs: Jobs, request: AdmitRequest, found: Totals, has_announced: bool
 ) -> tuple[TableInsert, ...]:
     """Return the inserts of accepted lines and of resources of local nodes; `found` has the totals of the heads."""
-
     lines = _line_insert(batch, tables, jobs, found) if found["new_buckets"] else None
     held = _received(batch.facts, batch.heads, found)
     resources_held = _resource_insert(

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.spark.heads import namespace
 from strandline.frames.buckets import bucket_of
 
 _PLACE_DDL = "author_fp STRING, resource_id STRING, seq STRING, frame_no BIGINT, frame_hash STRING, pos INT"
@@ -37,9 +38,7 @@ def announced(elements: DataFrame) -> DataFrame:
     Rows:   one per row.
     """
     place = F.from_json("evidence", _PLACE_DDL)
-    announcements = elements.select(
-        F.concat(F.lit("node:"), "node").alias("namespace"), place.alias("place"), "source"
-    )
+    announcements = elements.select(namespace().alias("namespace"), place.alias("place"), "source")
     return announcements.select(
         "namespace",
         "place.author_fp",

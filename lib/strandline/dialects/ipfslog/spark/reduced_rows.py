@@ -137,7 +137,7 @@ def as_reduction(
 
 
 def broadcast_if_small(frame: DataFrame, jobs: Jobs) -> DataFrame:
-    """Return a checkpoint, with the broadcast hint if it has at most FEW_ROWS rows: changes have no bound."""
+    """Return `frame`, a checkpoint, with the broadcast hint if it has at most _FEW_ROWS rows: changes have no bound."""
     few = jobs.row(frame.agg(F.count(F.lit(1)).alias("rows")))["rows"] <= _FEW_ROWS
     return F.broadcast(frame) if few else frame
 

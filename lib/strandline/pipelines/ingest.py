@@ -16,6 +16,7 @@ from strandline.dialect_api.journals import journal_writer
 from strandline.dialect_api.ports import InputScan
 from strandline.frames.differences import numbered
 from strandline.frames.quarantine import first_rejected
+from strandline.kernels.guard import INTERNAL_ERROR
 from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import damaged, init
 from strandline.pipelines.admission import Admitter, Merged, counts_of, raw_limits
@@ -202,7 +203,7 @@ class _Ingest:
         first = {row["source"]: row.asDict() for row in of_all.collect()}
         total = len(of_dialect) if len(of_dialect) < damaged.SHOWN else admission.damaged.count()
         # A file that met an internal fault has no rejected record.
-        fault = {"rejected": 0, "source_offset": None, "reasons": "INTERNAL_ERROR"}
+        fault = {"rejected": 0, "source_offset": None, "reasons": INTERNAL_ERROR}
         return damaged.members([row | first.get(row["source"], fault) for row in of_dialect], total)
 
     def _report(

@@ -13,6 +13,7 @@ from strandline.dialect_api.stages import Gathered
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark.tables import IDENTITIES
 from strandline.frames.lift import map_batches
+from strandline.frames.verdicts import is_fault
 
 KNOWN_IDENTITY = (
     "identity_digest",
@@ -131,7 +132,7 @@ def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
     outcome = (
         F.when(F.col("kind").isin("foreign", "stray"), F.col("kind"))
         .when(F.col("kind") != "record", F.lit("accepted"))
-        .when(F.array_contains("reasons", "INTERNAL_ERROR"), F.lit("deferred"))
+        .when(is_fault(), F.lit("deferred"))
         .when(is_invalid, F.lit("refuted"))
         .when(~_has_no_reason(), F.lit("rejected"))
         .when(F.col("identity_digest").isNull(), F.lit("accepted"))

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialects.sdmp import kernels
 from strandline.frames.lift import struct_udf
+from strandline.kernels.guard import INTERNAL_ERROR
 
 ELEMENT_COLUMNS = (
     "file_no", "part", "frame", "offset", "size", "raw", "raw_bytes", "raw_sha256", "damage", "evidence", "node",
@@ -60,7 +61,7 @@ def tally(facts: DataFrame, *more: Column) -> DataFrame:
     """
     verdict = (
         F.when(is_candidate(), F.lit(CANDIDATE))
-        .when(F.col("damage") == "INTERNAL_ERROR", F.lit(FAULT))
+        .when(F.col("damage") == INTERNAL_ERROR, F.lit(FAULT))
         .when(is_announced(), F.lit(ANNOUNCED))
         .otherwise(F.lit(REFUSED))
     )

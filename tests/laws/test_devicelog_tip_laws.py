@@ -5,7 +5,7 @@ import random
 import pytest
 
 from strandline.dialects.devicelog.kernels import reduced_rows
-from strandline.dialects.devicelog.reduce import bounds, reduce
+from strandline.dialects.devicelog.reduce import bounds, graph, reduce
 from strandline.dialects.devicelog.reduce.membership import pasts
 from support.device_headers import nested_forks, random_forest
 from support.laws import IS_QUICK
@@ -69,6 +69,7 @@ def by_rows(entries):
 def test_rows_of_tips_are_those_that_walks_over_parents_find(monkeypatch, most, parts):
     monkeypatch.setattr(reduced_rows, "MAX_BOUNDS", most)
     monkeypatch.setattr(bounds, "_MOST_PARTS", parts)
+    monkeypatch.setattr(graph, "MOST_JOINS", parts)
     monkeypatch.setattr(pasts, "_MOST_VALUES", 40 if parts == 2 else 2**18)
     several = cut = 0
     for seed in SEEDS:

@@ -76,6 +76,29 @@ def logs_in_a_chain(count):
     return made
 
 
+def logs_that_see_all(count, rounds):
+    """`count` logs: in each round the first one acknowledges the tips of all others, and these write what names it."""
+    made = [header(0, kind="key", initial=range(1, count))]
+    made += [header(log, log, kind="key", lamport=1, deps=[0]) for log in range(1, count)]
+    tips = list(range(count))
+    for number in range(rounds):
+        made.append(header(len(made), 0, "ack", number + 1, 2 * number + 2, tips[0], tips[1:]))
+        tips[0] = len(made) - 1
+        for log in range(1, count):
+            made.append(header(len(made), log, "msg", number + 1, 2 * number + 3, tips[log], tips[:1]))
+            tips[log] = len(made) - 1
+    return made
+
+
+def logs_that_remove_one(count):
+    """`count` logs, each with a start; all but the founder's remove the one of number 1, of which they saw nothing."""
+    made = [header(0, kind="key", initial=range(1, count))]
+    made += [header(log, log, kind="key", lamport=1, deps=[0]) for log in range(1, count)]
+    removal = RemoveStatement(_digest("log", 1), -1, None)
+    each = (header(count + log, log, "remove-log", 1, 2, log) for log in range(2, count))
+    return [*made, *(replace(header, statement=removal) for header in each)]
+
+
 def random_forest(draw, count):
     """Entries of a few logs in which any entry may have many kids; some remove logs, or start one a second time."""
     logs = draw.randint(1, 4)

@@ -1,8 +1,6 @@
 """Snapshots as facts: which are sound, which is in force, and what false ones cost."""
 
 import random
-import sys
-from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -34,6 +32,7 @@ from support.aura_cases import (
     vectors,
 )
 from support.context_cases import NAMESPACE, chains, context_vectors, named_facts, reduced
+from support.effort import calls_of
 
 MOST = 2**64 - 1
 FACTS = facts()
@@ -248,17 +247,6 @@ def test_after_facts_were_pruned_verdicts_stay_and_new_snapshots_are_unchecked()
     assert judged(good, false, late, told=told)[0] == ["in_force", "unsound", "unchecked"]
     # What is unjudged before is checked no more afterwards, and a pair that names nothing waits as before.
     assert judged(good, waiting, told={good.fact_id: "unjudged"})[0] == ["unchecked", "waiting"]
-
-
-def calls_of(function, *given, **more):
-    """What a function returns, and how many calls it made, of functions of C, too."""
-    counts = Counter()
-    sys.setprofile(lambda frame, event, argument: counts.update([event]))
-    try:
-        found = function(*given, **more)
-    finally:
-        sys.setprofile(None)
-    return found, counts["call"] + counts["c_call"]
 
 
 @pytest.mark.parametrize("first", ["false", "sound"])

@@ -10,7 +10,7 @@ from strandline.dialects.devicelog.kernels.headers import by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
-from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce, settle
+from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce
 from strandline.dialects.devicelog.reduce.membership import pasts
 from strandline.dialects.devicelog.reduce.screws import judged_screws
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
@@ -104,7 +104,8 @@ def test_a_member_that_admits_and_rewinds_in_turn_is_settled_once(monkeypatch):
         screw = ScrewStatement(0, bytes(32), 1, bytes(32), 0, bytes(32), (admits.record_id,))
         held += [admits, removes, after(removes, "screw", screw)]
     settled = []
-    monkeypatch.setattr(pasts, "settle", lambda *given: settled.append(given) or settle(*given))
+    made = pasts.PastMembership
+    monkeypatch.setattr(pasts, "PastMembership", lambda *given: settled.append(given) or made(*given))
     state = reduce(held)
     assert {screw.verdict for screw in state.screws} == {"SCREW_BEFORE"}
     assert len(settled) == 1

@@ -22,6 +22,14 @@ _Node: TypeAlias = tuple[Any, ...]
 """At height 0 the seqs of up to 32 branches, NONE where there is none; above that up to 32 nodes. Ends are left out."""
 
 
+Joins: TypeAlias = dict[tuple[int, int], tuple[_Node, _Node, _Node]]
+"""What two parts give together, by their identities: many pasts join the same two parts. Both parts are kept, so that
+no other part gets their identities."""
+
+MOST_JOINS: Final = 2**14
+"""Joins that are kept, those of a past more: at most 20 MiB."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """A greatest seq by branch number."""
@@ -41,12 +49,19 @@ class Bounds:
             place = branch >> shift & _WIDTH - 1
         return NONE
 
-    def joined(self, other: Bounds) -> Bounds:
-        """Return the greater seq of each branch."""
+    def joined(self, other: Bounds, known: Joins | None = None) -> Bounds:
+        """Return the greater seq of each branch; `known` has what parts gave that were joined before, and gets more."""
         height = max(self.height, other.height)
         own = _raised(self, height)
-        root = _joined(own, _raised(other, height), height)
+        root = _joined(own, _raised(other, height), height, {} if known is None else known)
         return self if root is own else Bounds(root, height)
+
+    def met(self, other: Bounds) -> Bounds:
+        """Return the least seq of each branch that both have. What is equal is taken from `other`."""
+        height = max(self.height, other.height)
+        node = _raised(other, height)
+        root = _met(_raised(self, height), node, height)
+        return other if root is node else Bounds(root, height)
 
     def having(self, branch: int, seq: int) -> Bounds:
         """Return these bounds, and entries of a branch up to `seq`."""
@@ -68,18 +83,32 @@ def _raised(bounds: Bounds, height: int) -> _Node:
     return root
 
 
-def _joined(one: _Node, other: _Node, height: int) -> _Node:
+def _joined(one: _Node, other: _Node, height: int, known: Joins) -> _Node:
     """Return what holds both, which is one of them if that is enough: then nothing is copied."""
     if one is other or not other:
         return one
     if not one:
         return other
+    before = known.get((id(one), id(other)))
+    if before is not None:
+        return before[2]
     if height:
-        parts = tuple(_joined(*both, height - 1) for both in zip(one, other, strict=False))
+        parts = tuple([_joined(a, b, height - 1, known) for a, b in zip(one, other, strict=False)])
     else:
         parts = tuple([max(b, a) for a, b in zip(one, other, strict=False)])
     found = (*parts, *one[len(parts) :], *other[len(parts) :])
-    return one if found == one else other if found == other else found
+    found = one if found == one else other if found == other else found
+    known[id(one), id(other)] = one, other, found
+    return found
+
+
+def _met(one: _Node, other: _Node, height: int) -> _Node:
+    """Return what both hold: `other` if that is all, so that what many share is shared by the result, too."""
+    if one is other or not one:
+        return one
+    both = zip(one, other, strict=False)
+    parts = tuple([_met(a, b, height - 1) if height else min(a, b) for a, b in both])
+    return other if parts == other else parts
 
 
 def _items(node: _Node, height: int, first: int) -> Iterator[tuple[int, int]]:
@@ -100,6 +129,11 @@ class Past:
     base: Bounds
     branch: int
     seq: int
+
+    @property
+    def bounds(self) -> Bounds:
+        """The past as bounds."""
+        return self.base.having(self.branch, self.seq)
 
     def items(self) -> Iterator[tuple[int, int]]:
         """Yield each branch with its greatest seq."""

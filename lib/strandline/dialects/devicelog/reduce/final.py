@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Sequence
 
-from strandline.dialects.devicelog.reduce.branches import NONE
+from strandline.dialects.devicelog.reduce.bounds import Bounds
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import EFFECTIVE, LAST, Membership
 from strandline.dialects.devicelog.types import RemoveStatement
@@ -54,38 +55,24 @@ def may_start_anew(graph: Graph, membership: Membership) -> bool:
     return False
 
 
-def final_bounds(graph: Graph, membership: Membership) -> Mapping[int, int] | None:
-    """Return the bounds by branch within which leading rows of the view are final, or None if no row is.
+def final_length(graph: Graph, membership: Membership, view: Sequence[bytes]) -> int:
+    """Return the number of leading rows of the view that are final: in the past of every log that is waited for.
 
     No row is final if a void or removed log may start anew, or a log that is waited for has no entry or several tips,
-    or its tip has not seen an effective remove-log.
+    or its tip has not seen an effective remove-log. What the pasts of tips share costs once.
     """
     if may_start_anew(graph, membership):
-        return None
-    waited = waited_logs(graph, membership)
-    settled: dict[int, int] = {}
-    for index, _ in effective_removals(graph, membership):
-        number = graph.branch[index]
-        settled[number] = max(settled.get(number, NONE), graph.entries[index].seq)
-    bounds: dict[int, int] | None = None
-    for log in waited:
-        tips = graph.tips(log)
-        if len(tips) != 1:
-            return None
-        past = dict(graph.past(tips[0]).items())
-        if any(past.get(number, NONE) < seq for number, seq in settled.items()):
-            return None
-        bounds = past if bounds is None else _least(bounds, past)
-    return dict.fromkeys(range(len(graph.branches)), LAST[0]) if bounds is None else bounds
-
-
-def _least(bounds: Mapping[int, int], past: Mapping[int, int]) -> dict[int, int]:
-    return {number: min(seq, past[number]) for number, seq in bounds.items() if number in past}
-
-
-def final_length(graph: Graph, bounds: Mapping[int, int] | None, view: Sequence[bytes]) -> int:
-    """Return the number of leading rows within bounds."""
-    return 0 if bounds is None else _leading(graph.holds(bounds, graph.index[each]) for each in view)
+        return 0
+    waited = [graph.tips(log) for log in waited_logs(graph, membership)]
+    if any(len(tips) != 1 for tips in waited):
+        return 0
+    if not waited:
+        return len(view)
+    seen = functools.reduce(Bounds.met, (graph.past(tip).bounds for [tip] in waited))
+    removals = [index for index, _ in effective_removals(graph, membership)]
+    if not all(graph.holds(seen, index) for index in removals):
+        return 0
+    return _leading(graph.holds(seen, graph.index[each]) for each in view)
 
 
 def _leading(held: Iterable[bool]) -> int:

@@ -6,10 +6,10 @@ So a past, also one with forks in it, is a greatest seq per branch; pasts share 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from strandline.dialects.devicelog.reduce.bounds import NOTHING_BEFORE, Bounds, Past
+from strandline.dialects.devicelog.reduce.bounds import MOST_JOINS, NOTHING_BEFORE, Bounds, Joins, Past
 from strandline.dialects.devicelog.reduce.branches import NONE, Branch, key_of
 from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStatement
 
@@ -35,6 +35,7 @@ class Graph:
         self.forks: dict[int, set[int]] = {}
         self.gaps: dict[bytes, int] = {}
         self._bases: list[Bounds | None] = []
+        self._joins: Joins = {}
         self._heirs = heirs or {}
 
     def add(self, header: Header) -> int:
@@ -47,9 +48,8 @@ class Graph:
             raise ValueError("the entries are of two groups")
         index, prev = len(self.entries), self._previous(header)
         number, base = self._placed(header, prev)
-        for dep in sorted({self._known(each) for each in header.deps}, reverse=True):
-            if self.branch[dep] != number:
-                base = self.join(base, dep)
+        deps = sorted({self._known(each) for each in header.deps}, reverse=True)
+        base = self.joined(base, (dep for dep in deps if self.branch[dep] != number))
         self.entries.append(header)
         self.index[header.record_id] = index
         self.branch.append(number)
@@ -102,10 +102,15 @@ class Graph:
         self.forks.setdefault(prev, set()).add(started)
         return started, self._base(prev).having(self.branch[prev], self.entries[prev].seq)
 
-    def join(self, bounds: Bounds, index: int) -> Bounds:
-        """Return bounds, and the past of an entry."""
-        branch, seq = self.branch[index], self.entries[index].seq
-        return bounds if bounds.get(branch) >= seq else bounds.joined(self._base(index)).having(branch, seq)
+    def joined(self, bounds: Bounds, indices: Iterable[int]) -> Bounds:
+        """Return bounds, and the pasts of entries. The cost is that of what was not joined before."""
+        for index in indices:
+            branch, seq = self.branch[index], self.entries[index].seq
+            if bounds.get(branch) < seq:
+                if len(self._joins) > MOST_JOINS:
+                    self._joins.clear()
+                bounds = bounds.joined(self._base(index), self._joins).having(branch, seq)
+        return bounds
 
     def _base(self, index: int) -> Bounds:
         base = self._bases[index]
@@ -128,9 +133,9 @@ class Graph:
             return seq <= self.entries[index].seq
         return seq <= self._base(index).get(branch)
 
-    def holds(self, bounds: Mapping[int, int], index: int) -> bool:
+    def holds(self, bounds: Bounds, index: int) -> bool:
         """Return whether an entry is within bounds."""
-        return self.entries[index].seq <= bounds.get(self.branch[index], NONE)
+        return self.entries[index].seq <= bounds.get(self.branch[index])
 
     def chain(self, index: int) -> dict[int, int]:
         """Return the bounds of an entry and all before it in its log."""

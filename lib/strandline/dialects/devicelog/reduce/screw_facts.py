@@ -45,9 +45,7 @@ def screw_facts(graph: Graph, index: int) -> ScrewFacts:
     fits = sum(each in newest for each in screw.from_heads) == 1
     if not fits or any(each in (NONE, index) or not graph.reaches(index, each) for each in heads):
         return ScrewFacts(index, None, _packed(after))
-    before = NOTHING_BEFORE
-    for head in sorted(heads, reverse=True):
-        before = graph.join(before, head)
+    before = graph.joined(NOTHING_BEFORE, sorted(heads, reverse=True))
     return ScrewFacts(index, _packed(dict(before.items())), _packed(after))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from strandline.dialects.devicelog.reduce.branches import NONE
-from strandline.dialects.devicelog.reduce.final import final_bounds, final_length, waited_logs
+from strandline.dialects.devicelog.reduce.final import final_length, waited_logs
 from strandline.dialects.devicelog.reduce.forks import disputed_above, forked_logs
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, settle
@@ -134,7 +134,7 @@ def reduce(entries: Iterable[Header], policy: ForkPolicy = "keep-both") -> State
         hashes=tuple(prefix_hashes(group, view)),
         forked=frozenset(forked_logs(graph)),
         disputed_above=above,
-        final_length=final_length(graph, final_bounds(graph, membership), view),
+        final_length=final_length(graph, membership, view),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from strandline.dialects.devicelog.reduce.branches import NONE, key_of
 from strandline.dialects.devicelog.reduce.graph import Graph
@@ -23,9 +23,10 @@ class Claims:
         self.is_whole = deciding is None
         self._graph = graph
         for index in graph.membership if deciding is None else deciding:
-            self._sort_in(index)
+            self.add(index)
 
-    def _sort_in(self, index: int) -> None:
+    def add(self, index: int) -> None:
+        """Sort in what a membership entry states."""
         header = self._graph.entries[index]
         match header.statement:
             case KeyStatement(_, initial):
@@ -43,10 +44,10 @@ class Claims:
         """Return the rank of a log by one of its grants."""
         return *key_of(self._graph.entries[grant]), self._graph.places.get((grant, log), 0)
 
-    def candidates(self) -> Iterable[tuple[Rank, bytes, int]]:
-        """Yield the grants of all key entries, by which a log may be settled; NONE is the founder's right."""
-        for log, starts in self.starts.items():
-            for start in starts:
+    def candidates(self, logs: Iterable[bytes]) -> Iterator[tuple[Rank, bytes, int]]:
+        """Yield the grants of the key entries of logs, by which these may be settled; NONE is the founder's right."""
+        for log in logs:
+            for start in self.starts.get(log, ()):
                 grant = self.grant(start)
                 yield FOUNDER if grant == NONE else self._rank(grant, log), log, grant
 
@@ -54,6 +55,12 @@ class Claims:
         """Return the grant of a key entry, NONE of the founder's."""
         header = self._graph.entries[start]
         return NONE if header.is_founder else self._graph.index[header.deps[0]]
+
+    def deciders(self, log: bytes) -> Iterator[bytes]:
+        """Yield the logs that granted a log, or remove it."""
+        grants = (self.grant(start) for start in self.starts.get(log, ()))
+        for index in (*(grant for grant in grants if grant != NONE), *self.removals.get(log, ())):
+            yield self._graph.entries[index].log
 
     def removal(self, index: int) -> RemoveStatement:
         """Return what a remove-log states.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -76,5 +76,10 @@ class Membership:
 
     def within(self, graph: Graph, bounds: Iterable[tuple[int, int]]) -> dict[int, int]:
         """Return the greatest effective seq by branch of the entries within bounds, given by branch and seq."""
-        found = {branch: min(seq, self.kept(graph, branch)) for branch, seq in bounds}
-        return {branch: seq for branch, seq in found.items() if seq != NONE}
+        return effective_within(lambda branch: self.kept(graph, branch), bounds)
+
+
+def effective_within(kept: Callable[[int], int], bounds: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the greatest effective seq by branch of the entries within bounds; `kept` gives that of a whole branch."""
+    found = {branch: min(seq, kept(branch)) for branch, seq in bounds}
+    return {branch: seq for branch, seq in found.items() if seq != NONE}

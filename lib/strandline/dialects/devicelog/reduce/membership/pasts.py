@@ -10,8 +10,8 @@ from typing import Final
 from strandline.dialects.devicelog.reduce.bounds import Past, Sums
 from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.graph import Graph
-from strandline.dialects.devicelog.reduce.membership.decided import Membership
-from strandline.dialects.devicelog.reduce.membership.settle import settle
+from strandline.dialects.devicelog.reduce.membership.decided import effective_within
+from strandline.dialects.devicelog.reduce.membership.settle import PastMembership
 from strandline.dialects.devicelog.types import KeyStatement, RemoveStatement
 
 _MOST: Final = 256
@@ -23,7 +23,7 @@ _MOST_VALUES: Final = 2**18
 class _Found:
     """A membership, and how many branches of pasts have effective entries in it."""
 
-    membership: Membership
+    membership: PastMembership
     effective: Sums
 
     @property
@@ -31,23 +31,29 @@ class _Found:
         """How many values both hold."""
         return self.membership.values + len(self.effective)
 
+    def within(self, bounds: Iterable[tuple[int, int]]) -> dict[int, int]:
+        """Return the greatest effective seq by branch of the entries within bounds, given by branch and seq."""
+        return effective_within(self.membership.kept, bounds)
+
 
 class Memberships:
     """The membership of any past. Pasts with the same deciding entries share it.
 
-    What decides about a log that has entries are its starts and, on each branch, the first removal of it that does not
-    cut entries that its author had seen: a later one is never effective without the first, and comes after it.
+    What decides about a log that has entries are its starts, if there are several, and, on each branch, the first
+    removal of it that does not cut entries that its author had seen: a later one is never effective without the first,
+    and comes after it. The only start of a log is in every past that has entries of it, and decides about no other log.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._found: dict[frozenset[tuple[int, int]], _Found] = {}
-        self._deciding = _deciding(graph)
+        self._only_starts, starts = _starts(graph)
+        self._deciding = _deciding(graph, starts)
         self._counts = Sums(lambda branch, seq: self._deciding[branch].count(seq))
 
     def within(self, bounds: Mapping[int, int]) -> dict[int, int]:
         """Return the effective bounds by branch in the reduction of the entries within bounds, a union of pasts."""
-        return self._of(bounds.items()).membership.within(self._graph, bounds.items())
+        return self._of(bounds.items()).within(bounds.items())
 
     def within_past(self, past: Past, most: int) -> dict[int, int] | None:
         """Return the effective bounds by branch in the reduction of a past, None for more than `most`.
@@ -57,7 +63,7 @@ class Memberships:
         found = self._of(self._counts.items(past))
         if found.effective.total(past) > most:
             return None
-        return found.membership.within(self._graph, found.effective.items(past))
+        return found.within(found.effective.items(past))
 
     def _of(self, bounds: Iterable[tuple[int, int]]) -> _Found:
         counts = {number: count for number, seq in bounds if (count := self._deciding[number].count(seq))}
@@ -72,10 +78,8 @@ class Memberships:
         return found
 
     def _settled(self, deciding: Iterable[int]) -> _Found:
-        membership = settle(self._graph, deciding)
-        return _Found(
-            membership, Sums(lambda branch, seq: int(min(seq, membership.kept(self._graph, branch)) != NONE))
-        )
+        membership = PastMembership(self._graph, deciding, self._only_starts)
+        return _Found(membership, Sums(lambda branch, seq: int(min(seq, membership.kept(branch)) != NONE)))
 
     def _forget(self) -> None:
         """Make room for a membership, by those that were found first."""
@@ -102,14 +106,25 @@ class _Entries:
         return self._indices[:count]
 
 
-def _deciding(graph: Graph) -> list[_Entries]:
+def _starts(graph: Graph) -> tuple[dict[bytes, int], list[int]]:
+    """Return the starts of logs that have one, by log, and those of logs that have several."""
+    found: dict[bytes, list[int]] = {}
+    for index in graph.membership:
+        header = graph.entries[index]
+        if isinstance(header.statement, KeyStatement):
+            found.setdefault(header.log, []).append(index)
+    only = {log: starts[0] for log, starts in found.items() if len(starts) == 1}
+    return only, [start for starts in found.values() if len(starts) > 1 for start in starts]
+
+
+def _deciding(graph: Graph, starts: Iterable[int]) -> list[_Entries]:
     found = [_Entries() for _ in graph.branches]
+    for start in starts:
+        found[graph.branch[start]].add(graph.entries[start].seq, start)
     removed: set[tuple[int, bytes]] = set()
     for index in graph.membership:
         header, number = graph.entries[index], graph.branch[index]
         match header.statement:
-            case KeyStatement():
-                found[number].add(header.seq, index)
             case RemoveStatement(log) if log in graph.logs and index not in graph.cuts_seen:
                 if (number, log) not in removed:
                     removed.add((number, log))

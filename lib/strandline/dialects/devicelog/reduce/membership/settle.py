@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from strandline.dialects.devicelog.reduce.branches import NONE, key_of
 from strandline.dialects.devicelog.reduce.graph import Graph
@@ -17,15 +17,63 @@ from strandline.dialects.devicelog.reduce.membership.decided import (
 from strandline.dialects.devicelog.types import NOTHING
 
 
-def settle(graph: Graph, deciding: Iterable[int] | None = None) -> Membership:
-    """Return the membership of all entries, or, by the entries that decide in a past, that of its reduction.
-
-    The latter leaves out absent logs. Logs are settled in ascending rank, so that all that can cut a log is settled
-    before it: one walk over the grants of key entries. A grant that is settled later has no effect on the log.
-    """
-    if graph.entries and graph.entries[0].profile == "ssb":
+def settle(graph: Graph) -> Membership:
+    """Return the membership of all entries."""
+    if _is_feed(graph):
         return _feed(graph)
-    return _Walk(graph, Claims(graph, deciding)).run()
+    claims = Claims(graph, None)
+    walk = _Walk(graph, claims)
+    walk.settle(claims.starts.keys())
+    walk.settle_grants()
+    return walk.found
+
+
+class PastMembership:
+    """The membership of the past in which given entries decide: of each log that is asked for, and was not before.
+
+    `deciding` are starts of logs that have several, and removals; `only_starts` the starts of all others. So it is that
+    of any past with these deciding entries.
+    """
+
+    def __init__(self, graph: Graph, deciding: Iterable[int], only_starts: Mapping[bytes, int]) -> None:
+        self._graph = graph
+        self._only_starts = only_starts
+        self._claims = Claims(graph, deciding)
+        self._walk = _Walk(graph, self._claims)
+        self._settled: set[bytes] = set()
+        if _is_feed(graph):
+            self._walk.found = _feed(graph)
+            self._settled.update(graph.logs)
+
+    @property
+    def values(self) -> int:
+        """How many values it holds."""
+        return self._walk.found.values
+
+    def kept(self, branch: int) -> int:
+        """Return the greatest effective seq of a branch, or NONE; MAX_NUMBER if it is not cut."""
+        log = self._graph.branches[branch].log
+        if log not in self._settled:
+            self._walk.settle(self._needed(log))
+        return self._walk.found.kept(self._graph, branch)
+
+    def _needed(self, log: bytes) -> list[bytes]:
+        """Return a log, and those that decide about it: who granted it, who removes it, and who decides about these."""
+        needed, waiting = [], [log]
+        while waiting:
+            each = waiting.pop()
+            if each in self._settled:
+                continue
+            self._settled.add(each)
+            needed.append(each)
+            if each in self._only_starts:
+                self._claims.add(self._only_starts[each])
+            waiting += self._claims.deciders(each)
+        return needed
+
+
+def _is_feed(graph: Graph) -> bool:
+    return bool(graph.entries) and graph.entries[0].profile == "ssb"
 
 
 def _feed(graph: Graph) -> Membership:
@@ -35,41 +83,44 @@ def _feed(graph: Graph) -> Membership:
 
 
 class _Walk:
+    """Settles logs in ascending rank, so that all that can cut a log is settled before it.
+
+    A grant that is settled later has no effect on the log.
+    """
+
     def __init__(self, graph: Graph, claims: Claims) -> None:
+        self.found = Membership()
         self._graph = graph
         self._claims = claims
-        self._found = Membership()
 
-    def run(self) -> Membership:
-        """Settle every log."""
-        for rank, log, grant in sorted(self._claims.candidates()):
-            if log not in self._found.ranks and (grant == NONE or self._is_effective(grant)):
-                self._found.ranks[log] = rank
+    def settle(self, logs: Collection[bytes]) -> None:
+        """Settle logs; those that decide about them are among them, or settled before."""
+        for rank, log, grant in sorted(self._claims.candidates(logs)):
+            if log not in self.found.ranks and (grant == NONE or self._is_effective(grant)):
+                self.found.ranks[log] = rank
                 self._settle(log)
-        for log in self._claims.starts.keys() - self._found.ranks.keys():
-            self._found.statuses[log] = "void"
-            self._judge_removals(log)
-            self._judge_own_removals(log)
-        if self._claims.is_whole:
-            self._settle_grants()
-        return self._found
+        for log in logs:
+            if log not in self.found.ranks:
+                self.found.statuses[log] = "void"
+                self._judge_removals(log)
+                self._judge_own_removals(log)
 
-    def _settle_grants(self) -> None:
+    def settle_grants(self) -> None:
         """Judge what concerns logs that have no entries: nothing else depends on it."""
-        self._found.grants = {
+        self.found.grants = {
             log: effective
             for log, grants in self._claims.grants.items()
             if (effective := sorted(each for each in grants if self._is_effective(each[1])))
         }
-        for log in (self._claims.removals.keys() | self._found.grants.keys()) - self._claims.starts.keys():
+        for log in (self._claims.removals.keys() | self.found.grants.keys()) - self._claims.starts.keys():
             self._settle_absent(log)
 
     def _is_effective(self, index: int) -> bool:
-        return self._found.is_effective(self._graph, index)
+        return self.found.is_effective(self._graph, index)
 
     def _settle(self, log: bytes) -> None:
         """Decide which entries of a log are effective, when all that is senior to it is settled."""
-        graph, found = self._graph, self._found
+        graph, found = self._graph, self.found
         granted = [
             start
             for start in self._claims.starts[log]
@@ -92,19 +143,19 @@ class _Walk:
         last_id = self._claims.removal(removal).last_id
         last = None if last_id is None else self._graph.index[last_id]
         seq = NOTHING if last is None else self._graph.entries[last].seq
-        self._found.cuts[log] = Cut(last, seq, removal)
-        self._found.chains[log] = {} if last is None else self._graph.chain(last)
+        self.found.cuts[log] = Cut(last, seq, removal)
+        self.found.chains[log] = {} if last is None else self._graph.chain(last)
 
     def _judge_removals(self, log: bytes) -> list[int]:
         """Give a verdict to the removals of a log by others, and return the effective ones."""
-        rank = self._found.ranks.get(log, LAST)
+        rank = self.found.ranks.get(log, LAST)
         effective = []
         for index in self._claims.removals.get(log, ()):
             author = self._graph.entries[index].log
             if author == log:
                 continue
-            verdict = self._verdict(index, is_senior=self._found.ranks.get(author, LAST) < rank)
-            self._found.verdicts[index] = verdict
+            verdict = self._verdict(index, is_senior=self.found.ranks.get(author, LAST) < rank)
+            self.found.verdicts[index] = verdict
             if verdict == EFFECTIVE:
                 effective.append(index)
         return effective
@@ -123,17 +174,17 @@ class _Walk:
             if self._graph.entries[index].log != log:
                 continue
             if index in self._graph.cuts_seen:
-                self._found.verdicts[index] = "REMOVE_CUTS_SEEN"
+                self.found.verdicts[index] = "REMOVE_CUTS_SEEN"
             elif not self._is_effective(index):
-                self._found.verdicts[index] = "REMOVE_BY_REMOVED"
+                self.found.verdicts[index] = "REMOVE_BY_REMOVED"
             else:
-                self._found.verdicts[index] = EFFECTIVE
+                self.found.verdicts[index] = EFFECTIVE
                 effective.append(index)
         return effective
 
     def _settle_absent(self, log: bytes) -> None:
         """Judge the removals of a log without entries: each withdraws the effective grants behind its author's rank."""
-        found, grants = self._found, self._found.grants.get(log, [])
+        found, grants = self.found, self.found.grants.get(log, [])
         first, last = (grants[0][0], grants[-1][0]) if grants else (FOUNDER, FOUNDER)
         least = LAST
         for index in self._claims.removals.get(log, ()):

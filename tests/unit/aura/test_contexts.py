@@ -10,6 +10,7 @@ from strandline.dialects.aura.reduce.contexts import (
     Flow,
     FlowKey,
     bump_hash,
+    capabilities,
     effective_limit,
     headroom,
     is_bottom,
@@ -20,6 +21,7 @@ from strandline.dialects.aura.reduce.contexts import (
 from strandline.dialects.aura.verify import rule_findings
 from support.aura_cases import CHANNEL, K1, K2, V_ID, U, b32, second_context, states
 from support.context_cases import NAMESPACE, chains, named_facts, of_context, reattested, reduced
+from support.effort import Counted
 from support.laws import law
 
 MOST = 2**64 - 1
@@ -318,6 +320,14 @@ def test_a_meet_has_the_narrowest_epochs_and_the_least_limits():
         frozenset("b"), {"x": 2, "y": 1, "z": 7}, 3, 8
     )
     assert meet(a, Cap(epoch_min=1, epoch_max=10)) == a
+
+
+def test_many_refinements_meet_at_once_without_a_capability_for_each(monkeypatch):
+    caps = [Cap(limits={f"name {number}": number}) for number in range(100)]
+    counted = Counted(Cap)
+    monkeypatch.setattr(capabilities, "Cap", counted)
+    assert capabilities.meet_all(caps).limits == {f"name {number}": number for number in range(100)}
+    assert counted.calls == 1
 
 
 names = st.sampled_from(["a", "b", "flow"])

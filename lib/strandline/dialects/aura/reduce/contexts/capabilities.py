@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, Final
 
 
@@ -30,18 +29,23 @@ TOP: Final = Cap()
 
 def meet(a: Cap, b: Cap) -> Cap:
     """Return what both allow: commutative, associative, idempotent; `TOP` is neutral."""
-    actions = a.actions if b.actions is None else b.actions if a.actions is None else a.actions & b.actions
-    limits = dict(a.limits)
-    for name, limit in b.limits.items():
-        limits[name] = min(limit, limits.get(name, limit))
-    mins = [each for each in (a.epoch_min, b.epoch_min) if each is not None]
-    maxes = [each for each in (a.epoch_max, b.epoch_max) if each is not None]
-    return Cap(actions, limits, max(mins, default=None), min(maxes, default=None))
+    return meet_all((a, b))
 
 
 def meet_all(caps: Iterable[Cap]) -> Cap:
-    """Return what all allow."""
-    return reduce(meet, caps, TOP)
+    """Return what all allow. Each limit costs once, however many names have one by then."""
+    actions: frozenset[str] | None = None
+    limits: dict[str, int] = {}
+    mins: list[int] = []
+    maxes: list[int] = []
+    for cap in caps:
+        if cap.actions is not None:
+            actions = cap.actions if actions is None else actions & cap.actions
+        for name, limit in cap.limits.items():
+            limits[name] = min(limit, limits.get(name, limit))
+        mins += [] if cap.epoch_min is None else [cap.epoch_min]
+        maxes += [] if cap.epoch_max is None else [cap.epoch_max]
+    return Cap(actions, limits, max(mins, default=None), min(maxes, default=None))
 
 
 def is_bottom(cap: Cap) -> bool:

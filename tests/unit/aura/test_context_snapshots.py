@@ -269,6 +269,25 @@ def test_a_chain_of_snapshots_takes_linear_time_whatever_its_first_one_is_worth(
     assert judged(200) < 5 * judged(50)
 
 
+def test_copies_of_one_snapshot_that_nobody_met_are_looked_at_once():
+    genesis = named_facts()["g"]
+
+    def judged(count):
+        unmet = of_context(0x70, 1, bytes(32), [genesis], by=["u*"])
+        [by] = unmet.value["attest"]
+        # Attestations are judged by admission: any other signature makes another copy.
+        copies = [
+            author.facts.encode({**unmet.value, "attest": [{**by, "sig": number.to_bytes(64)}]})
+            for number in range(count)
+        ]
+        last = of_context(0x71, 2, bytes(32), [genesis, *copies])
+        found, calls = calls_of(judge_snapshots, NAMESPACE, [genesis, *copies, last], chains())
+        assert {*found.statuses.values()} == {"unsound"}
+        return calls
+
+    assert judged(200) < 5 * judged(50)
+
+
 def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations():
     def judged(length):
         every, state, over = [genesis()], after(EMPTY, genesis()), []

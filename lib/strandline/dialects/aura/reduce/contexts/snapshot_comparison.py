@@ -18,12 +18,12 @@ class Comparison:
     ) -> None:
         self._namespace, self._chains = namespace, chains
         self._genesis: list[Fact] = []
-        self._copies: dict[bytes, list[Fact]] = {}
+        self._met: set[bytes] = set()
         for fact in facts:
             if fact.variant == "ContextGenesis":
                 self._genesis.append(fact)
-            if fact.kind == "Snapshot":
-                self._copies.setdefault(fact.body_id, []).append(fact)
+            if fact.kind == "Snapshot" and self._is_on_chain(fact):
+                self._met.add(fact.body_id)
 
     def of(self, snapshot: Fact, covered: list[Fact], base: State | None) -> tuple[bool, State | None]:
         """Return whether a snapshot is sound, and of an authority the state that the covered facts reduce to."""
@@ -32,14 +32,13 @@ class Comparison:
             authority = reduce_authority(self._namespace, covered, base)
             is_tip = authority.state.commitment == base_commitment(snapshot)
             return authority.state_hash == stated and is_tip, authority.state
-        if not self._is_met(snapshot):
+        if snapshot.body_id not in self._met:
             return False, None
         context = reduce_context(self._namespace, [*self._genesis, *covered], self._chains)
         return context.state_hash == stated, None
 
-    def _is_met(self, snapshot: Fact) -> bool:
+    def _is_on_chain(self, fact: Fact) -> bool:
         return any(
             each.authority in self._chains and each.commitment in self._chains[each.authority].states
-            for fact in self._copies[snapshot.body_id]
             for each in fact.attest
         )

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from strandline.dialects.devicelog.kernels import reduced_rows
-from strandline.dialects.devicelog.reduce import reduce
+from strandline.dialects.devicelog.reduce import missing, reduce
 from strandline.dialects.devicelog.reduce.bounds import NOTHING_BEFORE
 from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.membership import Memberships, pasts
@@ -95,6 +95,15 @@ def test_many_logs_take_linear_time(monkeypatch, made, final):
     (large, _), most = calls_of(rows_of_tips, made(400))
     assert most < 6 * least
     assert (small.final_length, large.final_length) == (final * 99, final * 399)
+
+
+def test_what_replicas_of_nested_forks_miss_is_found_in_linear_time():
+    def found(count):
+        (send, get), calls = calls_of(missing, nested_forks(count), nested_forks(count + 2))
+        assert (send, get) == (set(), {number.to_bytes(32) for number in (count + 1, count + 2)})
+        return calls
+
+    assert found(1_200) < 5 * found(400)
 
 
 @pytest.mark.parametrize("made", [logs_in_a_chain, lambda count: logs_that_see_all(count, 1)])

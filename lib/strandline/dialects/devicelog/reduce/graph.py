@@ -139,10 +139,15 @@ class Graph:
 
     def chain(self, index: int) -> dict[int, int]:
         """Return the bounds of an entry and all before it in its log."""
+        return self.chains([index])
+
+    def chains(self, indices: Iterable[int]) -> dict[int, int]:
+        """Return the bounds of entries and all before them in their logs. A branch that several share costs once."""
         bounds: dict[int, int] = {}
-        while index != NONE:
-            bounds[self.branch[index]] = self.entries[index].seq
-            index = self.branches[self.branch[index]].parent
+        for index in indices:
+            while index != NONE and bounds.get(self.branch[index], NONE) < self.entries[index].seq:
+                bounds[self.branch[index]] = self.entries[index].seq
+                index = self.branches[self.branch[index]].parent
         return bounds
 
     def tips(self, log: bytes) -> list[int]:

@@ -209,10 +209,7 @@ def _of_log(log: bytes, here: Graph, there: Graph) -> tuple[set[bytes], set[byte
 
 def _outside(log: bytes, graph: Graph, known: Iterable[bytes]) -> set[bytes]:
     """Return the entries of a log outside the chains of known ones."""
-    bounds: dict[int, int] = {}
-    for record_id in known:
-        for number, seq in graph.chain(graph.index[record_id]).items():
-            bounds[number] = max(bounds.get(number, NONE), seq)
+    bounds = graph.chains(graph.index[record_id] for record_id in known)
     return {
         graph.entries[index].record_id
         for number in graph.logs.get(log, ())

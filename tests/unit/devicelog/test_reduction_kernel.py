@@ -10,7 +10,7 @@ from strandline.dialects.devicelog.kernels.headers import by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
 from strandline.dialects.devicelog.kernels.reduction import reduced
 from strandline.dialects.devicelog.kernels.schemas import PARTS
-from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, reduce
+from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, history, reduce
 from strandline.dialects.devicelog.reduce.membership import pasts
 from strandline.dialects.devicelog.reduce.screws import judged_screws
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
@@ -93,6 +93,15 @@ def test_checking_the_screws_of_a_log_costs_what_it_replayed():
         replayed = sum(each.n_after - each.rewind for each in stated)
         added = sum(after.n_before - before.n_after for before, after in pairwise(stated))
         assert view.steps <= stated[0].n_before + replayed + added
+
+
+def test_a_history_copies_no_view_for_a_screw(monkeypatch):
+    devices = synthetic(0, 2, 200, 10)
+    entries = [entry for log in devices for entry in log.entries()]
+    monkeypatch.delattr(View, "ids")
+    shown = history(devices[0].key, entries)
+    assert sum(row.position is None for row in shown) > 5
+    assert sum(not row.struck for row in shown if row.position is not None) == 200
 
 
 def test_a_member_that_admits_and_rewinds_in_turn_is_settled_once(monkeypatch):

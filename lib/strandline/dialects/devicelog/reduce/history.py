@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from strandline.dialects.devicelog.reduce.branches import Key
 from strandline.dialects.devicelog.reduce.forks import forked_logs
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Memberships
@@ -54,7 +55,7 @@ def history(log: bytes, entries: Iterable[Header]) -> list[Row]:
     kept_by_later = _least_rewinds(graph, screws)
     for i, each in enumerate(bounds):
         view.move(each)
-        rows += _episode(graph, i, screws, view.ids, kept_by_later[i])
+        rows += _episode(graph, i, screws, view.keys, kept_by_later[i])
     return rows
 
 
@@ -68,7 +69,7 @@ def _least_rewinds(graph: Graph, screws: list[Screw]) -> list[int | None]:
 
 
 def _episode(
-    graph: Graph, i: int, screws: list[Screw], view: list[bytes], struck_from: int | None
+    graph: Graph, i: int, screws: list[Screw], view: Sequence[Key], struck_from: int | None
 ) -> Iterator[Row]:
     rewind, replayed, clock = 0, 0, 0
     if i:
@@ -77,9 +78,10 @@ def _episode(
         rewind, replayed, clock = statement.rewind, statement.n_after, header.lamport
         yield Row(i, header.record_id, None, header.prev, None, clock, struck=False)
     for position in range(rewind, len(view)):
+        record_id = view[position][2]
         replay = clock + 1 + position - rewind if position < replayed else None
         yield Row(
-            i, view[position], position, view[position - 1] if position else None, replay,
-            graph.entries[graph.index[view[position]]].lamport if replay is None else replay,
+            i, record_id, position, view[position - 1][2] if position else None, replay,
+            graph.entries[graph.index[record_id]].lamport if replay is None else replay,
             struck=struck_from is not None and position >= struck_from,
         )  # fmt: skip

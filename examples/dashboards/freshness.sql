@@ -5,6 +5,6 @@ SELECT
   round((unix_timestamp(current_timestamp()) - unix_timestamp(max(started_at))) / 3600, 1) AS hours_ago,
   sum(IF(started_at > current_timestamp() - INTERVAL '1' DAY, read, 0)) AS read_since_yesterday
 FROM run_history
-WHERE dialect IS NOT NULL AND outcome IN ('ok', 'found')
+WHERE dialect IS NOT NULL AND read IS NOT NULL AND command <> 'stream' AND outcome IN ('ok', 'found')
 GROUP BY dialect
 ORDER BY hours_ago DESC, dialect

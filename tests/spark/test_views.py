@@ -1,4 +1,6 @@
-"""Each view has a row of each kind: it tells all that it can from rows that the references make."""
+"""Each view has a row of each kind: it tells all that it can from rows of the references. What dashboards count."""
+
+from datetime import UTC, datetime
 
 from pyspark.sql.types import BooleanType, StructType
 
@@ -8,6 +10,7 @@ from strandline.tables.commits import session_settings
 from strandline.tables.reads import INTERPRETED, ONE_TASK
 from strandline.tables.views import lake_views
 from support import view_rows
+from support.typed_pages import DASHBOARDS
 from support.view_kinds import kinds, shown
 
 
@@ -35,3 +38,27 @@ def test_each_view_has_a_row_of_each_kind(spark):
         for table in tables():
             spark.catalog.dropTempView(table)
     assert lacking == []
+
+
+def test_dashboards_count_a_batch_of_a_stream_once_and_what_sync_copies(spark):
+    at = datetime.now(UTC)
+    columns = (
+        "command STRING, dialect STRING, outcome STRING, started_at TIMESTAMP, read BIGINT, new BIGINT, "
+        "readmitted BIGINT"
+    )
+    runs = [
+        ("ingest", "sdmp", "ok", at, 10, 7, 1),
+        ("ingest", "sdmp", "ok", at, 20, 5, 0),
+        ("stream", "sdmp", "ok", at, 30, 12, 1),
+        ("sync", None, "ok", at, 40, 40, 0),
+        ("sync", "aura", "ok", at, None, None, None),
+        ("reduce", None, "ok", at, None, None, None),
+    ]
+    try:
+        spark.createDataFrame(runs, columns).coalesce(1).createOrReplaceTempView("run_history")
+        with session_settings(spark, {**ONE_TASK, **INTERPRETED}):
+            growth, freshness = (spark.sql(DASHBOARDS[name]).collect() for name in ("growth", "freshness"))
+    finally:
+        spark.catalog.dropTempView("run_history")
+    assert [(row.dialect, row.records, row.total) for row in growth] == [("sdmp", 13, 13), ("several", 40, 40)]
+    assert [(row.dialect, row.read_since_yesterday) for row in freshness] == [("sdmp", 30)]

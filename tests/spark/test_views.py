@@ -60,5 +60,8 @@ def test_dashboards_count_a_batch_of_a_stream_once_and_what_sync_copies(spark):
             growth, freshness = (spark.sql(DASHBOARDS[name]).collect() for name in ("growth", "freshness"))
     finally:
         spark.catalog.dropTempView("run_history")
-    assert [(row.dialect, row.records, row.total) for row in growth] == [("sdmp", 13, 13), ("several", 40, 40)]
+    assert [(row.dialect, row.records, row.total) for row in growth] == [
+        ("sdmp", 13, 13),
+        ("several", 40, 40),
+    ]
     assert [(row.dialect, row.read_since_yesterday) for row in freshness] == [("sdmp", 30)]

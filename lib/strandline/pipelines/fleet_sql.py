@@ -37,13 +37,15 @@ ORDER BY namespace, kind, author, place
 LIMIT 50
 """
 _READING: Final = "command IN ('ingest', 'sync')"
+# `new` has no records that an earlier run read and that waited until this one.
+_ACCEPTED: Final = "coalesce(counts['new'], 0) + coalesce(counts['readmitted'], 0)"
 SPAN: Final = f"SELECT min(started_at) AS first_at, max(started_at) AS last_at FROM run WHERE {_READING}"
 # The runs of a stream are those of its batches, each an ingest.
 INGESTED: Final = f"""
 SELECT
   date_trunc('{{unit}}', started_at) AS at,
   count(*) AS runs,
-  CAST(sum(coalesce(counts['new'], 0)) AS BIGINT) AS accepted,
+  CAST(sum({_ACCEPTED}) AS BIGINT) AS accepted,
   CAST(sum(coalesce(counts['rejected'], 0)) AS BIGINT) AS rejected,
   CAST(sum(coalesce(counts['deferred'], 0)) AS BIGINT) AS waiting
 FROM run
@@ -61,7 +63,7 @@ LIMIT 10
 RUNS_SINCE: Final = f"""
 SELECT
   count(*) AS runs,
-  CAST(sum(CASE WHEN {_READING} THEN coalesce(counts['new'], 0) ELSE 0 END) AS BIGINT) AS accepted
+  CAST(sum(CASE WHEN {_READING} THEN {_ACCEPTED} ELSE 0 END) AS BIGINT) AS accepted
 FROM run
 WHERE started_at >= {{after}}
 """

@@ -98,7 +98,7 @@ def lake(tmp_path):
         [
             {
                 "run_id": "r1", "command": "ingest", "outcome": "ok",
-                "counts": {"read": 9, "new": 5, "rejected": 3, "deferred": 1},
+                "counts": {"read": 9, "new": 5, "rejected": 3, "deferred": 1, "readmitted": 2},
             }
         ],
     )  # fmt: skip
@@ -125,7 +125,7 @@ def test_the_numbers_of_the_page_are_those_of_the_tables(lake, tmp_path):
     assert [row[:3] for row in page.tables["reason-table"][1:]] == [
         ["LINE_NUMBER_MISMATCH, TRUNCATED", "rejected", "3"], ["PREDECESSOR_UNKNOWN", "deferred", "1"],
     ]  # fmt: skip
-    assert page.tables["times"][1][1:] == ["5", "1", "3"]
+    assert page.tables["times"][1][1:] == ["7", "1", "3"]
     assert [row[2] for row in page.tables["waiting"][1:]] == ["line:<i>"]
     assert [row[2] for row in page.tables["forks"][1:]] == ["<u>"]
     assert len(page.tables["sources"]) == 4
@@ -154,7 +154,7 @@ def test_a_later_report_says_what_changed(lake, tmp_path):
     _, second = page_of(lake, out)
     assert "ok: 2 before, 3 now" in second
     assert (
-        "1 run accepted 5 records; 4 records came to quarantine, and 8 namespaces were reduced again"
+        "1 run accepted 7 records; 4 records came to quarantine, and 8 namespaces were reduced again"
         in second
     )
 

@@ -55,6 +55,11 @@ def test_the_page_of_commands_lists_every_command() -> None:
     assert sorted(listed) == sorted(command_names())
 
 
+def test_the_changelog_names_every_table_and_view_below_tables() -> None:
+    told = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("### Tables")[2]
+    assert [name for name in (*tables(), *view_names()) if f"`{name}`" not in told] == []
+
+
 def test_every_view_is_asked_something() -> None:
     asked = "\n".join([*typed_pages.QUERIES, *typed_pages.DASHBOARDS.values()])
     assert [view for view in view_names() if not re.search(rf"FROM\s+{view}\b", asked)] == []

@@ -1,6 +1,6 @@
--- The sources (files, messages or lakes) with rejected records, one row per source: byte offset, reasons and quarantine id
--- of the first rejected record, the number of rejected records, and how many of these have no namespace and so are in no
--- other view. A record counts only for the source that delivered it first.
+-- The sources (files, messages or lakes) with rejected records, one row per source and dialect: byte offset, reasons and
+-- quarantine id of the first rejected record, the number of rejected records, and how many of these have no namespace: no
+-- view of namespaces counts them. A record counts only for the source that delivered it first.
 -- Example: SELECT source, source_offset, reasons, rejected FROM damaged_source ORDER BY last_seen DESC, source
 WITH placed AS (
   SELECT

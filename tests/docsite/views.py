@@ -24,8 +24,8 @@ def page(views: Mapping[str, Query], contracts: Iterable[Contract]) -> str:
     return markdown.page(
         "Views",
         "Views are the interface for queries: hex instead of bytes, one state of each namespace, no columns for"
-        " internal use. No name needs quotes. `position` is always the place of an entry in the order of its log,"
-        " oldest first, from 1. [Queries](../queries.md) has results.",
+        " internal use. No name needs quotes. `position` is a place in an order, oldest first: of an entry in its log"
+        " from 1, of a message of a group of devices from 0. [Queries](../queries.md) has results.",
         view_list(views),
         *(_section(view, texts) for view in views.values()),
     )

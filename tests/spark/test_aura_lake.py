@@ -327,6 +327,9 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     assert len(copied.rows("authority_state")) == len(before)
     outcomes = dict(copied.rows("attested_op", "op_id", "outcome"))
     assert (outcomes[late.op_id], outcomes[facts()["A1"].op_id]) == ("superseded", "applied")
+    rivals = (late, *(facts()[name] for name in ("A1", "P", "X")))
+    winners = copied.asked("SELECT op_id, is_winner, signed_twice FROM authority_fork")
+    assert sorted(winners) == sorted((each.op_id.hex(), each in rivals[1:3], 1) for each in rivals)
     judged = ("snapshot_id", "origin", "status", "record_count")
     # The published one states a hash that is not that of what it lists.
     false = bytes.fromhex(VECTORS["others"]["snapshot"])
@@ -337,6 +340,11 @@ def test_a_snapshot_in_force_settles_the_forks_before_it(copied, tmp_path):
     report = copied.reduce(full=True)
     assert (report.exit, report.members["differences"]) == (1, {"snapshot": [U.text]})
     assert sorted(copied.rows("snapshot", *judged)) == sorted(expected)
+    # Nobody knows the signers of a state whose operation is gone.
+    copied.damage(f"DELETE FROM attested_op WHERE op_id = unhex('{facts()['A0'].op_id.hex()}')")
+    signed_twice = copied.asked("SELECT op_id, min_signers, signed_twice FROM authority_fork")
+    after_a0 = {(each.op_id.hex(), None, None) for each in rivals[:2]}
+    assert {*signed_twice} == after_a0 | {(each.op_id.hex(), 2, 1) for each in rivals[2:]}
 
 
 PAGE = ROOT / "docs" / "aura.md"

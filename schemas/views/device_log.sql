@@ -1,5 +1,5 @@
--- The messages of each group in the order that all devices agree on, with author, time and text (null if it is not UTF-8).
--- Rows that are final stay where they are while no log that is waited for forks.
+-- The messages of each group in the order that all devices agree on, with author, time and text (null if it is not UTF-8 or
+-- was erased). Rows that are final stay where they are while no log that is waited for forks.
 -- Example: SELECT position, label, sent_at, text, final FROM device_log ORDER BY namespace, position
 WITH device AS (
   SELECT namespace, log, min(label) AS label

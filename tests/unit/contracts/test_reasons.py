@@ -7,6 +7,7 @@ from typing import get_args
 import yaml
 
 from strandline.contracts import resources
+from strandline.contracts.load import contract
 from strandline.contracts.reasons import Outcome, Severity, reasons, rules_version
 
 LIB = Path(__file__).parents[3] / "lib"
@@ -296,3 +297,9 @@ def test_flags_are_notices_unless_they_reject_too():
         "PAYLOAD_NOT_JSON",
         "SIGNATURE_WEAK",
     }
+
+
+def test_the_contract_of_the_quarantine_tells_of_everything_that_a_row_can_wait_for():
+    told = next(each.description for each in contract("quarantine").columns if each.name == "waits_for")
+    waited = {each.waits_for for each in EVERY.values() if each.waits_for}
+    assert {name for name in waited if f"{name}:<" not in told} == set()

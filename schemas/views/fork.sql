@@ -1,5 +1,5 @@
--- Proven forks, one row per place: the writer under whose name the records conflict, where they conflict (of node journals the
--- number that the lines carry, of logs the time), how many records conflict, whether the writer's key signed them, and the
+-- Proven forks, one row per place: the writer under whose name the records conflict (of AURA_COMMIT_FORK the channel, of two
+-- genesis operations empty), where they conflict, how many records conflict, whether the writer's key signed them, and the
 -- evidence, which can be checked without Strandline.
 -- Example: SELECT dialect, writer, count(*) AS forks FROM fork GROUP BY dialect, writer ORDER BY forks DESC, writer
 SELECT

@@ -303,3 +303,10 @@ def test_the_contract_of_the_quarantine_tells_of_everything_that_a_row_can_wait_
     told = next(each.description for each in contract("quarantine").columns if each.name == "waits_for")
     waited = {each.waits_for for each in EVERY.values() if each.waits_for}
     assert {name for name in waited if f"{name}:<" not in told} == set()
+
+
+def test_the_contract_of_forks_says_of_each_kind_who_is_named_and_where() -> None:
+    told = {each.name: each.description for each in contract("equivocation").columns}
+    kinds = [code for code, each in EVERY.items() if "fork" in each.outcomes]
+    assert len(kinds) == 8
+    assert [code for code in kinds if code not in told["key"] or code not in told["position"]] == []

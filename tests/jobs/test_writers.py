@@ -1,6 +1,8 @@
 """Processes that bring overlapping records into one lake at the same moment end with the exact union."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -10,27 +12,41 @@ from support.lakes import write_files
 from support.packaged import SECONDS
 
 SHARED, OWN, LINES = 20, 4, 100
-# The command as it is, but that it waits before its union merge until the others are there too.
+# The command as it is, but that it waits before it makes a lake, and before its union merge, until the others are there
+# too.
 WRITER = """\
 WRITERS = 2
 import sys, time
 from pathlib import Path
 from strandline.cli import main
 from strandline.pipelines.faults import Faults
+from strandline.tables import lake
 
-def meet():
-    Path(f"ready-{sys.argv[1]}").touch()
+def meet(what="ready"):
+    Path(f"{what}-{sys.argv[1]}").touch()
     until = time.monotonic() + 120
-    while len(list(Path().glob("ready-*"))) < WRITERS and time.monotonic() < until:
+    while len(list(Path().glob(f"{what}-*"))) < WRITERS and time.monotonic() < until:
         time.sleep(0.005)
 
+def make(*given, make=lake.make):
+    meet("making")
+    return make(*given)
+
+lake.make = make
 Faults.parse = staticmethod(lambda text: Faults("ingest.read", fire=meet))
 sys.exit(main(sys.argv[2:]))
 """
 
 
+def met(folder: Path, what: str) -> set[str]:
+    """The writers that waited for one another."""
+    return {path.name.partition("-")[2] for path in folder.glob(f"{what}-*")}
+
+
 @pytest.mark.parametrize("writers", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_processes_that_merge_at_once_end_with_the_union(new_lake, program, tmp_path, writers):
+def test_processes_that_make_a_lake_and_merge_at_once_end_with_the_union(
+    new_lake, program, tmp_path, writers
+):
     def files(*numbers: int, lines: int = LINES) -> dict[str, bytes]:
         return {f"{number}.journal": render(synthetic(number, lines)) for number in numbers}
 
@@ -42,6 +58,9 @@ def test_processes_that_merge_at_once_end_with_the_union(new_lake, program, tmp_
     given["b"] |= files(0, 1, lines=LINES + 7)
     sources = {name: write_files(tmp_path / name, each) for name, each in given.items()}
     raced, calm = new_lake("raced"), new_lake("calm")
+    shutil.rmtree(raced.path)
+    # What a process that was killed in CREATE TABLE leaves.
+    (raced.path / "quarantine" / "_delta_log" / "_staged_commits").mkdir(parents=True)
     started = [
         program.start(
             name, "ingest", str(source), "--dialect", "sdmp", "--lake", str(raced.path), "--json",
@@ -51,7 +70,7 @@ def test_processes_that_merge_at_once_end_with_the_union(new_lake, program, tmp_
     ]  # fmt: skip
     told = [writer.communicate(timeout=SECONDS) for writer in started]
     assert [writer.returncode for writer in started] == [0] * writers, told
-    assert sorted(path.name for path in tmp_path.glob("ready-*")) == [f"ready-{name}" for name in sources]
+    assert met(tmp_path, "making") == met(tmp_path, "ready") == set(sources)
     reports = [json.loads(out) for out, _ in told]
 
     calm.ingest(*sources.values())
@@ -81,7 +100,7 @@ def test_two_processes_that_write_one_own_journal_at_once_end_with_one_chain(new
     ]  # fmt: skip
     told = [writer.communicate(timeout=SECONDS) for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0], told
-    assert sorted(path.name for path in tmp_path.glob("ready-*")) == ["ready-a", "ready-b"]
+    assert met(tmp_path, "ready") == {"a", "b"}
     lake.reduce()
     assert lake.rows("node_journal", "tip_n", "line_count", "pair_count", "fork_count") == [(61, 61, 60, 0)]
     assert sum(json.loads(out)["counts"]["authored"] for out, _ in told) == 60

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 _NO_NETWORK = " ".join(
     f"-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort=9" for scheme in ("http", "https")
 )
-# Many small plans, each run once: the JVM's second compiler and parallel collector cost more than they give. Without the
-# second compiler Java keeps 48 MB for compiled code: a process of half a minute fills them and compiles all again.
+# Many small plans, each run once: the JVM's second compiler and parallel collector cost more than they give.
+# Without the second compiler Java keeps 48 MB for compiled code: a process of half a minute fills them and starts anew.
 JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=256m"
     f" {_NO_NETWORK}"

@@ -19,6 +19,8 @@ from strandline.contracts.load import contract, tables
 from strandline.contracts.views import create_view_sql, view_names
 from strandline.tables.catalogs import names_in, refusals, schema_sql
 from strandline.tables.commits import current_schema
+from strandline.tables.damage import table_damaged
+from strandline.tables.leftovers import is_created
 from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore
 from strandline.tables.views import lake_views
@@ -37,7 +39,8 @@ class LakeDesign:
 def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple[str, ...]:
     """Create the missing tables. The table that runs write last is created after all others. Return their names.
 
-    Raises: FaultError CATALOG_REFUSED.
+    A table that another process creates at the same time is left as it is.
+    Raises: FaultError CATALOG_REFUSED, WRITE_CONFLICT, TABLE_DAMAGED.
     """
     made = tuple(table for table in tables() if table in set(missing))
     if not store.location.is_path():
@@ -45,7 +48,11 @@ def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple
 
     def create(table: str) -> None:
         with refusals(store.location, f"the table {table}"):
-            _create_table(store, design, table)
+            for _ in range(2):
+                store.repeated(lambda: _create_table(store, design, table), table=table, buckets=())
+                if is_created(store.location, table):
+                    return
+        raise table_damaged(store.location, table, "its folder _delta_log has files, but no commit")
 
     # A table takes most of a second, in which the driver waits: several at once. The last one marks a complete lake.
     with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:

@@ -1,0 +1,38 @@
+"""What a process that was killed while it created a table of a local lake leaves: a log without commits."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import Final
+
+from strandline.tables.damage import has_table
+from strandline.tables.location import Location
+
+LOOKS: Final = 60
+SECONDS_BETWEEN: Final = 0.05
+
+
+def is_created(location: Location, table: str) -> bool:
+    """Return whether the table is there, after a CREATE TABLE IF NOT EXISTS; if not, it can be repeated.
+
+    Delta takes a folder `_delta_log` without commits as a table and creates none. Another process may just be about to
+    commit: it has some seconds. Then the folder is a leftover and is removed. A folder with a commit is never removed.
+    Raises: FaultError TABLE_DAMAGED.
+    """
+    if not location.is_local():
+        return True
+    for _ in range(LOOKS):
+        if has_table(location, table):
+            return True
+        time.sleep(SECONDS_BETWEEN)
+    log = location.local_path() / table / "_delta_log"
+    with suppress(OSError):
+        for name in os.listdir(log):
+            if name.startswith("."):
+                os.unlink(log / name)  # the temporary file of a commit
+            elif name == "_staged_commits":
+                (log / name).rmdir()
+        log.rmdir()
+    return False

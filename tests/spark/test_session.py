@@ -59,13 +59,17 @@ def test_a_session_that_is_there_and_passes_over_files_is_not_used(spark, settin
     assert key in refused.value.message
 
 
-def test_a_thread_gets_a_session_of_its_own_in_the_jvm_that_runs(spark, settings):
+@pytest.mark.parametrize("host", [{}, {"DATABRICKS_RUNTIME_VERSION": "18.0"}], ids=["local", "hosted"])
+def test_a_thread_gets_a_session_of_its_own_in_the_jvm_that_runs(spark, settings, host):
     def opened():
-        return open_session(settings, environ=os.environ, run_id="thread")
+        return open_session(settings, environ={**os.environ, **host}, run_id="thread")
 
-    with ThreadPoolExecutor(1) as pool:
+    key, statement = "fs.azure.account.key.example", "spark.databricks.delta.write.txnAppId"
+    with session_settings(spark, {key: "secret", statement: "a run"}), ThreadPoolExecutor(1) as pool:
         own = pool.submit(opened).result()
     assert own.sparkContext is spark.sparkContext
+    # Access to a store is that of the program; what a statement of another thread sets is not.
+    assert (own.conf.get(key), own.conf.get(statement, None)) == ("secret", None)
     with session_settings(own, {"spark.sql.shuffle.partitions": "77"}):
         assert spark.conf.get("spark.sql.shuffle.partitions") != "77"
     assert opened() is spark

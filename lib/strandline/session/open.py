@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import strandline
@@ -77,12 +77,13 @@ def open_session(
     # Of threads that need the first session at once, one starts it.
     with _ONE_STARTS:
         active = SparkSession.getActiveSession()
-        if active is None and is_hosted(environ):
-            active = SparkSession.builder.getOrCreate()
-        if active is None:
+        hosted = is_hosted(environ)
+        if active is None and not (hosted and current_thread() is main_thread()):
             from strandline.session.classic.starting import another_session
 
             active = another_session()
+        if active is None and hosted:
+            active = SparkSession.builder.getOrCreate()
         if active is not None:
             session = _existing(active)
         else:

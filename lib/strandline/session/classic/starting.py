@@ -28,6 +28,16 @@ def start(conf: Mapping[str, str], out: BinaryIO, *, owners: Sequence[int]) -> S
 
 
 def another_session() -> SparkSession | None:
-    """Return a new session, with settings and views of its own, in the JVM that runs; None if none runs."""
+    """Return a new session, with settings and views of its own, in the JVM that runs; None if none runs.
+
+    Of the first session it has the access to stores. Other settings of that one may be those of a statement that runs.
+    """
     running = SparkContext._active_spark_context  # noqa: SLF001 - Spark has no public question that starts nothing
-    return None if running is None else SparkSession.builder.getOrCreate().newSession()
+    if running is None:
+        return None
+    first = SparkSession.builder.getOrCreate()
+    session = first.newSession()
+    for key, value in first.conf.getAll.items():
+        if key.startswith(("fs.", "spark.hadoop.fs.")):
+            session.conf.set(key, value)
+    return session

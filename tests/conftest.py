@@ -62,12 +62,12 @@ def spark(settings):
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
-    # through the whole heap each time that it grows. The best compiler waits sixteen times as long for code to be hot:
+    # through the whole heap each time that it grows. The best compiler waits four times as long for code to be hot:
     # most code of a test session never is.
     os.environ["JDK_JAVA_OPTIONS"] = (
         "-XX:+UseSerialGC -Xmn900m -XX:ReservedCodeCacheSize=384m -XX:MetaspaceSize=256m"
-        " -XX:Tier4InvocationThreshold=80000 -XX:Tier4MinInvocationThreshold=9600 -XX:Tier4CompileThreshold=240000"
-        " -XX:Tier4BackEdgeThreshold=640000"
+        " -XX:Tier4InvocationThreshold=20000 -XX:Tier4MinInvocationThreshold=2400 -XX:Tier4CompileThreshold=60000"
+        " -XX:Tier4BackEdgeThreshold=160000"
     )
     cache = Path(settings.spark.cache)
     kept = cached_jars(cache) and cached_jars(cache, kafka_coordinate())

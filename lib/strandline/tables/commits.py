@@ -21,8 +21,6 @@ CONFLICTS: Final = frozenset(
     {
         "DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_DELETE_DELETE", "DELTA_CONCURRENT_DELETE_READ",
         "DELTA_CONCURRENT_TRANSACTION", "DELTA_CONCURRENT_WRITE", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED",
-        # Of a table that two processes create: the other one has made the folder, or the first commit.
-        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
     }
 )  # fmt: skip
 """Conditions of a conflict with another writer: nothing was written, and the statement can be repeated."""

@@ -21,11 +21,12 @@ from strandline.tables.catalogs import names_in, refusals, schema_sql
 from strandline.tables.commits import current_schema
 from strandline.tables.damage import table_damaged
 from strandline.tables.leftovers import is_created
-from strandline.tables.spark_errors import spark_errors
+from strandline.tables.spark_errors import condition_of, spark_errors
 from strandline.tables.store import TableStore
 from strandline.tables.views import lake_views
 
 TABLES_AT_ONCE: Final = 4
+FOLDER_TAKEN: Final = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,10 @@ def _create_table(store: TableStore, design: LakeDesign, table: str) -> None:
         store.spark.sql(
             create_table_sql(described, target=target, buckets=design.buckets, properties=properties)
         )
-    except spark_errors():
+    except spark_errors() as refused:
+        if store.location.is_local() and condition_of(refused) == FOLDER_TAKEN:
+            # Another process is creating the table, or was killed: `is_created` looks.
+            return
         if store.location.is_path():
             raise
         store.spark.sql(

@@ -10,7 +10,7 @@ from typing import Final
 from strandline.tables.damage import has_table
 from strandline.tables.location import Location
 
-LOOKS: Final = 60
+LOOKS: Final = 100
 SECONDS_BETWEEN: Final = 0.05
 
 

@@ -13,6 +13,8 @@ from strandline.tables.reads import TableReads
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+ATTEMPTS: Final = 5
+"""How often a row is appended: another process may change the properties of the table, as `maintain` does."""
 FEATURES_FROM: Final = 7
 """From this version of Delta's writer protocol, a table names each feature that a writer must support."""
 
@@ -41,37 +43,45 @@ def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings
 
     Raises: `DeltaError` of delta-rs, or OSError without a number.
     """
+    from deltalake import DeltaTable
+    from deltalake.exceptions import CommitFailedError
+
+    for attempt in range(1, ATTEMPTS + 1):
+        if opened.transaction_version(settings[TXN_APP]) is not None:
+            return
+        try:
+            _write(opened, row, settings)
+            return
+        except CommitFailedError:
+            # Another process made this commit after the table was opened, or changed what the table is.
+            if attempt == ATTEMPTS:
+                raise
+            opened = DeltaTable(opened.table_uri)
+
+
+def _write(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
     from deltalake import (
         CommitProperties,
-        DeltaTable,
         PostCommitHookProperties,
         Transaction,
         WriterProperties,
         write_deltalake,
     )
-    from deltalake.exceptions import CommitFailedError
 
-    if opened.transaction_version(settings[TXN_APP]) is not None:
-        return
     schema = pa.schema(opened.schema().to_arrow())
     values = {name: _arrow_value(row.get(name)) for name in schema.names}
-    try:
-        write_deltalake(
-            opened,
-            pa.Table.from_pylist([values], schema=schema),
-            mode="append",
-            writer_properties=WriterProperties(compression="ZSTD"),
-            commit_properties=CommitProperties(
-                custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
-                app_transactions=[Transaction(settings[TXN_APP], 0)],
-            ),
-            # As with Spark, only maintenance removes old commits.
-            post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
-        )
-    except CommitFailedError:
-        # Another process made this commit after the table was opened.
-        if DeltaTable(opened.table_uri).transaction_version(settings[TXN_APP]) is None:
-            raise
+    write_deltalake(
+        opened,
+        pa.Table.from_pylist([values], schema=schema),
+        mode="append",
+        writer_properties=WriterProperties(compression="ZSTD"),
+        commit_properties=CommitProperties(
+            custom_metadata={METADATA_OF_COMMIT: settings[USER_METADATA]},
+            app_transactions=[Transaction(settings[TXN_APP], 0)],
+        ),
+        # As with Spark, only maintenance removes old commits.
+        post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
+    )
 
 
 def _append_with_spark(

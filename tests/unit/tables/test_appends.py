@@ -82,3 +82,11 @@ def test_a_row_is_appended_once_also_by_two_processes_at_a_time(lake):
     append_with_delta_rs(open_table(lake, "run"), ROW | {"run_id": "r2"}, transaction("r2/run", 0, "r2"))
     rows = DeltaTable(lake.table_path("run")).to_pyarrow_table(columns=["run_id"]).to_pylist()
     assert sorted(row["run_id"] for row in rows) == ["r1", "r2"]
+
+
+def test_a_row_is_appended_beside_a_run_that_changes_the_properties_of_the_table(lake):
+    early = open_table(lake, "run")
+    open_table(lake, "run").alter.set_table_properties({"delta.logRetentionDuration": "interval 60 days"})
+    append_with_delta_rs(early, ROW, transaction("r1/run", 0, "r1"))
+    rows = DeltaTable(lake.table_path("run")).to_pyarrow_table(columns=["run_id"]).to_pylist()
+    assert [row["run_id"] for row in rows] == ["r1"]

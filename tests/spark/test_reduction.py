@@ -12,6 +12,8 @@ from strandline.dialects.sdmp.codec import batch, render
 from strandline.dialects.sdmp.kernels import LINE_COLUMNS
 from strandline.dialects.sdmp.spark import few_lines
 from strandline.pipelines import changes
+from strandline.pipelines import reduce as reductions
+from strandline.pipelines.faults import Faults
 from strandline.tables import small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import Lake, write_files
@@ -125,6 +127,38 @@ def test_news_that_outnumber_what_was_there_and_large_news_are_reduced_with_the_
     assert_repaired(lake, reference)
     monkeypatch.undo()
     assert_repaired(lake, reference)
+
+
+def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_records(
+    new_lake, monkeypatch, tmp_path
+):
+    lake, reference = new_lake(), ReferenceLake()
+    grown, new, late = (small_journal(number) for number in (FORKED, QUIET[0], QUIET[1]))
+
+    def ingest(name: str, files: dict[str, bytes]) -> None:
+        reference.ingest(files)
+        lake.ingest(write_files(tmp_path / name, files))
+
+    def overtake(name: str, files: dict[str, bytes]) -> None:
+        ingest(name, files)
+        assert lake.reduce().counts["reduced"] == 2
+
+    ingest("first", {"grown.journal": render(grown[:10])})
+    # The other one has the news of this journal and another journal: by its version all is reduced.
+    news = {"grown.journal": render(grown[:20]), "new.journal": render(new)}
+    lake.reduce(faults=Faults("reduce.before_state", fire=lambda: overtake("news", news)))
+    assert_reduced_equal(lake, reference)
+
+    def late_differences(*given, differences=reductions.differences):
+        monkeypatch.undo()
+        overtake("late", {"grown.journal": render(grown), "late.journal": render(late)})
+        return differences(*given)
+
+    # What is newer than the comparison is no difference, and stays.
+    monkeypatch.setattr(reductions, "differences", late_differences)
+    full = lake.reduce(full=True)
+    assert (full.exit, full.members["differences"]) == (0, {})
+    assert_reduced_as_in_full(lake, reference)
 
 
 def assert_repaired(lake: Lake, reference: ReferenceLake) -> None:

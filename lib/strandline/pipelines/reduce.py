@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from pyspark.sql import functions as F
-
+from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
-from strandline.dialect_api.reduction import InMemory, ReduceScope, Reduction
+from strandline.dialect_api.reduction import ReduceScope
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.changes import changes_since, reduced_before
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
-from strandline.pipelines.rebuild_diff import (
-    STATES,
-    delete_strays,
-    differences,
-    first_namespaces,
-    with_nulls,
-)
+from strandline.pipelines.rebuild_diff import differences
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
+from strandline.pipelines.reduction_writer import ReductionWriter
 from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+
+ROUNDS: Final = 5
+"""How often a run reduces while others reduce the same namespaces. It ends as soon as none of them was in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +96,44 @@ def _reduce_tables(
 ) -> None:
     options = request.options.get(dialect.info.name)
     writer = journal_writer(dialect, options)
-    done.read_versions[dialect.info.record_table] = version = store.version(dialect.info.record_table)
+    table = dialect.info.record_table
     with store.sized(record_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
         if record_bytes:
-            _reduce(store, dialect, request, resolved, version, context, jobs, done)
+            _reduce_until_alone(store, dialect, request, resolved, context, jobs, done)
+        else:
+            done.read_versions[table] = store.version(table)
         if writer is not None:
-            for table, written in write_peers(store, writer, options, version, context).items():
-                _add(done, table, written)
+            peers = write_peers(store, writer, options, done.read_versions[table], context)
+            for each, written in peers.items():
+                done.add(each, written)
+
+
+def _reduce_until_alone(
+    store: TableStore,
+    dialect: Dialect,
+    request: ReduceRequest,
+    resolved: ReducerOptions,
+    context: RunContext,
+    jobs: SparkJobs,
+    done: ReduceResult,
+) -> None:
+    """Reduce a dialect, and everything of it once more if another run wrote the same states at the same time.
+
+    Raises: FaultError WRITE_CONFLICT.
+    """
+    is_overtaken = False
+    for _ in range(ROUNDS):
+        # Made first: what others write from now on, it finds.
+        writer = ReductionWriter(store, dialect, context, jobs, done)
+        if _reduce(store, dialect, request, resolved, context, jobs, done, writer, whole=is_overtaken):
+            return
+        is_overtaken = writer.is_overtaken
+        context.progress.note(f"another run reduced {dialect.info.record_table} at the same time: once more")
+    raise FaultError(
+        "WRITE_CONFLICT",
+        f"Other runs reduced {dialect.info.record_table} at the same time, {ROUNDS} times in a row.",
+        "Run `strandline reduce --full` when no other command reduces: until then states may lack records.",
+    )
 
 
 def _reduce(
@@ -112,13 +141,19 @@ def _reduce(
     dialect: Dialect,
     request: ReduceRequest,
     resolved: ReducerOptions,
-    version: int,
     context: RunContext,
     jobs: SparkJobs,
     done: ReduceResult,
-) -> None:
+    writer: ReductionWriter,
+    *,
+    whole: bool,
+) -> bool:
+    """Reduce a dialect once; `whole`: everything. Return False if another run wrote the same states meanwhile."""
+    table = dialect.info.record_table
+    # In this order: what another run reduces in between is no newer than the version.
     previous, records = reduced_before(store, dialect, jobs)
-    side_versions = {table: store.version(table) for table in dialect.info.side_tables}
+    done.read_versions[table] = version = store.version(table)
+    side_versions = {each: store.version(each) for each in dialect.info.side_tables}
     done.read_versions.update(side_versions)
     scope = ReduceScope(
         previous_version=previous, version=version, run_id=context.run_id,
@@ -127,91 +162,27 @@ def _reduce(
         retry_namespaces=resolved.retry_namespaces.get(dialect.info.name, ()),
         lake_options=lake.options_of(store, dialect.info), options=request.options.get(dialect.info.name),
     )  # fmt: skip
-    context.progress.stage(f"reducing {dialect.info.record_table}")
-    if previous is None:
-        _write(store, dialect.reduce(None, store, jobs, scope), context, jobs, done)
+    context.progress.stage(f"reducing {table}")
+    if previous is None or whole:
+        writer.write(dialect.reduce(None, store, jobs, scope))
     elif version > previous or dialect.info.sticky_options:
-        if version > previous and store.was_restored(dialect.info.record_table, previous, version):
-            context.progress.note(
-                f"{dialect.info.record_table} was restored to an older version: everything is reduced"
-            )
-            _write_all(store, dialect, dialect.reduce(None, store, jobs, scope), context, jobs, done)
-            return
+        if version > previous and store.was_restored(table, previous, version):
+            context.progress.note(f"{table} was restored to an older version: everything is reduced")
+            writer.write_all(dialect.reduce(None, store, jobs, scope))
+            return not writer.is_overtaken
         changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
         done.counts["new_records"] += count
-        context.progress.stage(f"reducing {count:,} new records of {dialect.info.record_table}")
+        context.progress.stage(f"reducing {count:,} new records of {table}")
         if changes is None or count or dialect.info.sticky_options:
-            _write(store, dialect.reduce(changes, store, jobs, scope), context, jobs, done)
+            writer.write(dialect.reduce(changes, store, jobs, scope))
     if request.full and previous is not None:
         rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
-        _add_damage(done, rebuilt)
+        writer.add_damage(rebuilt)
         differing = differences(store, dialect, rebuilt)
+        if differing and writer.has_company():
+            # They may be newer, not different.
+            return False
         if differing:
             done.differences.update(differing)
-            _write_all(store, dialect, rebuilt, context, jobs, done)
-
-
-def _write_all(
-    store: TableStore,
-    dialect: Dialect,
-    rebuilt: Reduction,
-    context: RunContext,
-    jobs: SparkJobs,
-    done: ReduceResult,
-) -> None:
-    """Write the rows of a full reduction, and delete stored rows that it does not have."""
-    _write(store, rebuilt, context, jobs, done)
-    delete_strays(store, dialect, rebuilt, jobs)
-
-
-def _write(
-    store: TableStore, reduction: Reduction, context: RunContext, jobs: SparkJobs, done: ReduceResult
-) -> None:
-    done.refused.update({each.namespace: each for each in reduction.refused})
-    _add_damage(done, reduction)
-    states = with_nulls(store, reduction.states)
-    known = reduction.in_memory
-    if known is None:
-        states = jobs.checkpoint(states, "states")
-        found = jobs.row(
-            states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets"))
-        )
-        known = InMemory(found["rows"], tuple(sorted(found["buckets"])))
-    if not known.namespaces:
-        return
-    done.namespaces += known.namespaces
-    done.counts["reduced"] += known.namespaces
-    buckets = known.buckets
-    for table, rows in reduction.tables.items():
-        context.progress.stage(f"writing {table}")
-        deletes = reduction.deletes.get(table)
-        # A table without files has no row to delete: this check is cheaper than a query.
-        if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
-            deletes = None
-        if deletes is not None or reduction.in_memory is not None or jobs.has_rows(rows):
-            bounds = reduction.bounds.get(table, {})
-            _add(
-                done,
-                table,
-                store.replace(
-                    table, rows, buckets, deletes, bounds, in_memory=reduction.in_memory is not None
-                ),
-            )
-        context.faults.reach(f"reduce.{table}")
-    context.faults.reach("reduce.before_state")
-    context.progress.stage(f"writing {STATES}")
-    # Computed as late as possible: from this time views show the state. No state depends on it.
-    written = states.withColumn("reduced_at", F.current_timestamp())
-    in_memory = reduction.in_memory is not None
-    _add(done, STATES, store.replace(STATES, written, buckets, in_memory=in_memory))
-
-
-def _add_damage(done: ReduceResult, reduction: Reduction) -> None:
-    for table, rows in reduction.damaged.items():
-        if names := first_namespaces(rows):
-            done.damaged[table] = names
-
-
-def _add(done: ReduceResult, table: str, written: Written) -> None:
-    before = done.written.get(table, Written(0))
-    done.written[table] = Written(written.version, before.inserted + written.inserted)
+            writer.write_all(rebuilt)
+    return not writer.is_overtaken

@@ -28,6 +28,11 @@ class ReduceResult:
     refused: dict[str, Refusal] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
 
+    def add(self, table: str, written: Written) -> None:
+        """Add a commit to those of its table."""
+        before = self.written.get(table, Written(0))
+        self.written[table] = Written(written.version, before.inserted + written.inserted)
+
 
 def with_reduction(result: RunResult, done: ReduceResult) -> RunResult:
     """Return the result of a run that reduced; `result` is that of its other work, with all counts and commits.

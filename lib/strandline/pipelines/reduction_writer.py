@@ -1,0 +1,101 @@
+"""Writes the rows of a reduction, `namespace_state` last, and finds other runs that wrote the same states meanwhile."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from strandline.dialect_api.dialect import Dialect
+from strandline.dialect_api.reduction import InMemory, Reduction
+from strandline.pipelines.rebuild_diff import STATES, delete_strays, first_namespaces, with_nulls
+from strandline.pipelines.reduce_result import ReduceResult
+from strandline.pipelines.run_context import RunContext
+from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.store import TableStore, Written
+
+
+class ReductionWriter:
+    """Writes the reductions of one dialect. It is made before their input is read.
+
+    `is_overtaken`: another run wrote a state of the same namespaces since then. Of two such runs the one that writes
+    its states last finds those of the other. Their rows may be mixed, and those of the older records may lie on top.
+    """
+
+    def __init__(
+        self, store: TableStore, dialect: Dialect, context: RunContext, jobs: SparkJobs, done: ReduceResult
+    ) -> None:  # fmt: skip
+        self.is_overtaken = False
+        self._since = store.version(STATES)
+        self._store = store
+        self._dialect = dialect
+        self._context = context
+        self._jobs = jobs
+        self._done = done
+
+    def has_company(self) -> bool:
+        """Return whether another run wrote states since this writer was made."""
+        return self._store.is_merged_by_others(STATES, self._store.run_id, self._since)
+
+    def write_all(self, rebuilt: Reduction) -> None:
+        """Write the rows of a full reduction, and delete stored rows that it does not have."""
+        self.write(rebuilt)
+        delete_strays(self._store, self._dialect, rebuilt, self._jobs)
+
+    def write(self, reduction: Reduction) -> None:
+        """Write one MERGE per table, the states last."""
+        store, jobs, done = self._store, self._jobs, self._done
+        done.refused.update({each.namespace: each for each in reduction.refused})
+        self.add_damage(reduction)
+        states = with_nulls(store, reduction.states)
+        known = reduction.in_memory
+        if known is None:
+            states = jobs.checkpoint(states, "states")
+            found = jobs.row(
+                states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets"))
+            )
+            known = InMemory(found["rows"], tuple(sorted(found["buckets"])))
+        if not known.namespaces:
+            return
+        done.namespaces += known.namespaces
+        done.counts["reduced"] += known.namespaces
+        self._write_tables(reduction, known.buckets)
+        self._context.faults.reach("reduce.before_state")
+        self._context.progress.stage(f"writing {STATES}")
+        # Computed as late as possible: from this time views show the state. No state depends on it.
+        rows = states.withColumn("reduced_at", F.current_timestamp())
+        in_memory = reduction.in_memory is not None
+        written = store.replace(STATES, rows, known.buckets, in_memory=in_memory)
+        done.add(STATES, written)
+        self.is_overtaken = self.is_overtaken or self._overlaps(states, written)
+
+    def _write_tables(self, reduction: Reduction, buckets: tuple[int, ...]) -> None:
+        store, jobs = self._store, self._jobs
+        in_memory = reduction.in_memory is not None
+        for table, rows in reduction.tables.items():
+            self._context.progress.stage(f"writing {table}")
+            deletes = reduction.deletes.get(table)
+            # A table without files has no row to delete: this check is cheaper than a query.
+            if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
+                deletes = None
+            if deletes is not None or in_memory or jobs.has_rows(rows):
+                bounds = reduction.bounds.get(table, {})
+                self._done.add(
+                    table, store.replace(table, rows, buckets, deletes, bounds, in_memory=in_memory)
+                )
+            self._context.faults.reach(f"reduce.{table}")
+
+    def add_damage(self, reduction: Reduction) -> None:
+        """Note the first namespaces whose derived columns are damaged."""
+        for table, rows in reduction.damaged.items():
+            if names := first_namespaces(rows):
+                self._done.damaged[table] = names
+
+    def _overlaps(self, states: DataFrame, written: Written) -> bool:
+        """Return whether another run wrote one of these states after this writer was made and before `written`."""
+        if not self.has_company():
+            return False
+        store, key = self._store, ["namespace", "run_id"]
+        before = store.read_version(STATES, self._since).select(*key)
+        others = store.read_version(STATES, written.version - 1).where(F.col("run_id") != store.run_id)
+        new = others.select(*key).join(before, key, "left_anti")
+        return self._jobs.has_rows(new.join(states.select("namespace"), "namespace", "left_semi"))

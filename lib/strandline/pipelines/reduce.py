@@ -99,7 +99,7 @@ def _reduce_tables(
     table = dialect.info.record_table
     with store.sized(record_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
         if record_bytes:
-            _reduce_until_alone(store, dialect, request, resolved, context, jobs, done)
+            _DialectReduction(store, dialect, request, resolved, context, jobs, done).run()
         else:
             done.read_versions[table] = store.version(table)
         if writer is not None:
@@ -108,81 +108,83 @@ def _reduce_tables(
                 done.add(each, written)
 
 
-def _reduce_until_alone(
-    store: TableStore,
-    dialect: Dialect,
-    request: ReduceRequest,
-    resolved: ReducerOptions,
-    context: RunContext,
-    jobs: SparkJobs,
-    done: ReduceResult,
-) -> None:
-    """Reduce a dialect, and everything of it once more if another run wrote the same states at the same time.
+class _DialectReduction:
+    """One run's reduction of one dialect."""
 
-    Raises: FaultError WRITE_CONFLICT.
-    """
-    is_overtaken = False
-    for _ in range(ROUNDS):
-        # Made first: what others write from now on, it finds.
-        writer = ReductionWriter(store, dialect, context, jobs, done)
-        if _reduce(store, dialect, request, resolved, context, jobs, done, writer, whole=is_overtaken):
-            return
-        is_overtaken = writer.is_overtaken
-        context.progress.note(f"another run reduced {dialect.info.record_table} at the same time: once more")
-    raise FaultError(
-        "WRITE_CONFLICT",
-        f"Other runs reduced {dialect.info.record_table} at the same time, {ROUNDS} times in a row.",
-        "Run `strandline reduce --full` when no other command reduces: until then states may lack records.",
-    )
+    def __init__(
+        self, store: TableStore, dialect: Dialect, request: ReduceRequest, resolved: ReducerOptions,
+        context: RunContext, jobs: SparkJobs, done: ReduceResult,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._dialect = dialect
+        self._table = dialect.info.record_table
+        self._request = request
+        self._resolved = resolved
+        self._context = context
+        self._jobs = jobs
+        self._done = done
 
+    def run(self) -> None:
+        """Reduce, and everything once more if another run wrote the same states at the same time.
 
-def _reduce(
-    store: TableStore,
-    dialect: Dialect,
-    request: ReduceRequest,
-    resolved: ReducerOptions,
-    context: RunContext,
-    jobs: SparkJobs,
-    done: ReduceResult,
-    writer: ReductionWriter,
-    *,
-    whole: bool,
-) -> bool:
-    """Reduce a dialect once; `whole`: everything. Return False if another run wrote the same states meanwhile."""
-    table = dialect.info.record_table
-    # In this order: what another run reduces in between is no newer than the version.
-    previous, records = reduced_before(store, dialect, jobs)
-    done.read_versions[table] = version = store.version(table)
-    side_versions = {each: store.version(each) for each in dialect.info.side_tables}
-    done.read_versions.update(side_versions)
-    scope = ReduceScope(
-        previous_version=previous, version=version, run_id=context.run_id,
-        side_versions=side_versions, reducer_options=resolved.values.get(dialect.info.name),
-        walk_entries=request.walk_entries,
-        retry_namespaces=resolved.retry_namespaces.get(dialect.info.name, ()),
-        lake_options=lake.options_of(store, dialect.info), options=request.options.get(dialect.info.name),
-    )  # fmt: skip
-    context.progress.stage(f"reducing {table}")
-    if previous is None or whole:
-        writer.write(dialect.reduce(None, store, jobs, scope))
-    elif version > previous or dialect.info.sticky_options:
-        if version > previous and store.was_restored(table, previous, version):
-            context.progress.note(f"{table} was restored to an older version: everything is reduced")
-            writer.write_all(dialect.reduce(None, store, jobs, scope))
-            return not writer.is_overtaken
-        changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
-        done.counts["new_records"] += count
-        context.progress.stage(f"reducing {count:,} new records of {table}")
-        if changes is None or count or dialect.info.sticky_options:
-            writer.write(dialect.reduce(changes, store, jobs, scope))
-    if request.full and previous is not None:
-        rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
-        writer.add_damage(rebuilt)
-        differing = differences(store, dialect, rebuilt)
-        if differing and writer.has_company():
-            # They may be newer, not different.
-            return False
-        if differing:
-            done.differences.update(differing)
-            writer.write_all(rebuilt)
-    return not writer.is_overtaken
+        Raises: FaultError WRITE_CONFLICT.
+        """
+        is_overtaken = False
+        for _ in range(ROUNDS):
+            # Made first: what others write from now on, it finds.
+            writer = ReductionWriter(self._store, self._dialect, self._context, self._jobs, self._done)
+            if self._reduce(writer, whole=is_overtaken):
+                return
+            is_overtaken = writer.is_overtaken
+            self._context.progress.note(f"another run reduced {self._table} at the same time: once more")
+        raise FaultError(
+            "WRITE_CONFLICT",
+            f"Other runs reduced {self._table} at the same time, {ROUNDS} times in a row.",
+            "Run `strandline reduce --full` when no other command reduces: until then states may lack records.",
+        )
+
+    def _reduce(self, writer: ReductionWriter, *, whole: bool) -> bool:
+        """Reduce once; `whole`: everything. Return False if another run wrote the same states meanwhile."""
+        store, dialect, request, jobs, done = (
+            self._store, self._dialect, self._request, self._jobs, self._done
+        )  # fmt: skip
+        table, context = self._table, self._context
+        # In this order: what another run reduces in between is no newer than the version.
+        previous, records = reduced_before(store, dialect, jobs)
+        done.read_versions[table] = version = store.version(table)
+        scope = self._scope(previous, version)
+        done.read_versions.update(scope.side_versions)
+        context.progress.stage(f"reducing {table}")
+        if previous is None or whole:
+            writer.write(dialect.reduce(None, store, jobs, scope))
+        elif version > previous or dialect.info.sticky_options:
+            if version > previous and store.was_restored(table, previous, version):
+                context.progress.note(f"{table} was restored to an older version: everything is reduced")
+                writer.write_all(dialect.reduce(None, store, jobs, scope))
+                return not writer.is_overtaken
+            changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
+            done.counts["new_records"] += count
+            context.progress.stage(f"reducing {count:,} new records of {table}")
+            if changes is None or count or dialect.info.sticky_options:
+                writer.write(dialect.reduce(changes, store, jobs, scope))
+        if request.full and previous is not None:
+            rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
+            writer.add_damage(rebuilt)
+            differing = differences(store, dialect, rebuilt)
+            if differing and writer.has_company():
+                # They may be newer, not different.
+                return False
+            if differing:
+                done.differences.update(differing)
+                writer.write_all(rebuilt)
+        return not writer.is_overtaken
+
+    def _scope(self, previous: int | None, version: int) -> ReduceScope:
+        store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved
+        return ReduceScope(
+            previous_version=previous, version=version, run_id=self._context.run_id,
+            side_versions={each: store.version(each) for each in info.side_tables},
+            reducer_options=resolved.values.get(info.name), walk_entries=request.walk_entries,
+            retry_namespaces=resolved.retry_namespaces.get(info.name, ()),
+            lake_options=lake.options_of(store, info), options=request.options.get(info.name),
+        )  # fmt: skip

@@ -4,7 +4,7 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from threading import Barrier
+from threading import Barrier, Event
 from uuid import UUID
 
 import pytest
@@ -30,7 +30,7 @@ from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.codec import render
 from strandline.dialects.sdmp.types import line_hash
 from strandline.frames.pruning import boundary
-from strandline.pipelines import gc, gc_rounds
+from strandline.pipelines import gc, gc_rounds, gc_runs
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.gc_upkeep import Upkeep
 from strandline.pipelines.run_context import NoProgress
@@ -665,6 +665,38 @@ def test_two_collections_and_an_ingest_at_once_end_as_one_after_the_other(new_la
     assert lake.reduce(full=True).members["differences"] == {}
     rest = {table: [row for row in rows if row[0] != "log:new"] for table, rows in lake_tables(lake).items()}
     assert rest == before
+
+
+@pytest.mark.slow
+def test_a_collection_that_another_one_takes_for_killed_is_told_as_done(new_lake, monkeypatch):
+    lake = new_lake(dialect="ipfslog")
+    enter_identities(lake)
+    enter(lake, chain("one"))
+    lake.reduce(files=file_of({"one": LogConfiguration("keyvalue", ("*",), "config")}))
+    proved, seen, write = Event(), Event(), gc_runs.write_runs
+
+    def prove():
+        proved.set()
+        seen.wait(120)
+
+    def collect():
+        own = Lake(lake.spark.newSession(), lake.settings, lake.path, dialect="ipfslog")
+        return own.gc(faults=Faults("gc.proved", fire=prove))
+
+    def write_late(store, runs):
+        # The other one saw a proof without a number; now this one prunes and ends.
+        monkeypatch.undo()
+        seen.set()
+        assert first.result().counts["pruned"] == 4
+        return write(store, runs)
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(collect)
+        assert proved.wait(120)
+        monkeypatch.setattr(gc_runs, "write_runs", write_late)
+        lake.gc()
+    lake.gc()
+    assert lake.rows("gc_run", "outcome", "pruned", "gc_number") == [("DONE", 4, 1)]
 
 
 def test_the_boundary_is_exact_in_spark(spark):

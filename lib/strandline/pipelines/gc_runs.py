@@ -63,16 +63,21 @@ def finish(
             written[info.record_table] = carry_out(store, info, left, buckets)
             count += found["rows"]
         left.unpersist()
-    # Rows of this run id are those of an attempt that was killed.
-    open_runs = store.read(GC_RUNS).where("outcome = 'PROVED'")
-    numbers = store.read(PRUNED).groupBy("run_id", "namespace").agg(F.max("gc_number").alias("number"))
+    # Rows of this run id are those of an attempt that was killed. What another run took for killed may have pruned.
+    open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')")
+    numbers = (
+        store.read(PRUNED)
+        .groupBy("run_id", "namespace")
+        .agg(F.max("gc_number").alias("number"), F.count(F.lit(1)).alias("gone"))
+    )
     closed = (
         open_runs.drop("gc_number").join(numbers, ["run_id", "namespace"], "left")
+        .where("outcome = 'PROVED' OR number IS NOT NULL")
         .withColumnRenamed("number", "gc_number")
         .withColumns(
             {
                 "outcome": F.when(F.col("gc_number").isNull(), F.lit("VOID")).otherwise(F.lit("DONE")),
-                "pruned": F.when(F.col("gc_number").isNull(), F.lit(0).cast("bigint")).otherwise(F.col("pruned")),
+                "pruned": F.coalesce("gone", F.lit(0).cast("bigint")),
             }
         )
     )  # fmt: skip

@@ -19,6 +19,11 @@ class Run:
     seconds: float
     stages: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def writing(self) -> float:
+        """The seconds of its commits."""
+        return sum(seconds for stage, seconds in self.stages.items() if stage.startswith("writing"))
+
 
 Contender = Callable[[], Run]
 """Does its own preparation untimed and returns what it timed."""

@@ -521,7 +521,13 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
     }  # fmt: skip
     # A damaged snapshot is replaced by one that lists all; then the records may go.
     assert lake.snapshot().counts["damaged"] == 3
+    # Another collection took this one for killed while it pruned, and closed its row.
+    closed = lake.rows("gc_run", "namespace", "outcome", "pruned", "gc_number")
+    lake.damage(
+        "UPDATE gc_run SET outcome = 'VOID', pruned = 0, gc_number = NULL WHERE namespace = 'log:held'"
+    )
     rest = lake.gc(excluded=("spared",), min_prunable=4)
+    assert set(closed) <= set(lake.rows("gc_run", "namespace", "outcome", "pruned", "gc_number"))
     assert outcomes(rest) == {
         "log:carry": ("DONE", None, 4),
         "log:member": ("DONE", None, 4),

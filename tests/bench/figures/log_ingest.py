@@ -89,10 +89,7 @@ def measure(bench: Bench) -> None:
 
 def _without_work(entries: int, runs: Mapping[str, tuple[Run, ...]], shape: str) -> tuple[float, ...]:
     """Return the entries a second if nothing but session start, commits and signatures on all cores took time."""
-    commits = (
-        sum(seconds for stage, seconds in run.stages.items() if stage.startswith("writing"))
-        for run in runs[shape]
-    )
+    commits = (run.writing for run in runs[shape])
     signatures = (run.seconds * entries / SIGNATURES / (os.cpu_count() or 1) for run in runs[BARE])
     every = zip(runs[START], commits, signatures, strict=True)
     return tuple(entries / (start.seconds + written + checked) for start, written, checked in every)

@@ -114,7 +114,7 @@ def _news(bench: Bench) -> None:
     }  # fmt: skip
     runs = alternate(contenders, bench.repetitions)
     engine.drop(lake)
-    commits = tuple(sum(took for stage, took in run.stages.items() if stage in WRITTEN) for run in runs[NEWS])
+    commits = tuple(run.writing for run in runs[NEWS])
     name = f"{news:,} entries after {sizes.lines:,} of one log"
     beside = Side("commits of the reduce of the news", "s", commits)
     for number, against in ((19, FULL), (32, BY_HAND)):

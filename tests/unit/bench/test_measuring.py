@@ -48,6 +48,13 @@ def test_a_stage_that_comes_again_adds_to_its_seconds() -> None:
     assert list(stages.ended()) == ["look at the lake", "lines", "heads"]
 
 
+def test_the_commits_of_a_run_are_its_stages_that_write() -> None:
+    assert (
+        Run(3.0, {"changes": 1.0, "writing ipfs_log_view": 1.5, "writing the report to run": 0.25}).writing
+        == 1.75
+    )
+
+
 def test_workers_are_the_daemons_children_below_this_driver_and_no_others() -> None:
     parents = {10: 1, 20: 10, 30: 20, 40: 30, 41: 30, 50: 30, 60: 1, 61: 60}
     daemon, plain = (

@@ -10,6 +10,7 @@ from pathlib import Path
 from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError
 from strandline.tables.damage import RESTORE, is_from_delta_rs
+from strandline.tables.refusals import UPGRADE_OR_DROP
 
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
 _ENVIRONMENT_FAULTS = (
@@ -56,6 +57,12 @@ _ENVIRONMENT_FAULTS = (
         "TABLE_DAMAGED",
         "a file of the lake is cut or altered",
         RESTORE,
+    ),
+    (
+        re.compile(r"DELTA_(?:UNSUPPORTED_FEATURES_FOR_(?:READ|WRITE)|INVALID_PROTOCOL_VERSION)"),
+        "TABLE_UNSUPPORTED",
+        "a table of the lake has a feature of Delta that is unknown here",
+        UPGRADE_OR_DROP,
     ),
     (
         re.compile("DELTA_CANNOT_MODIFY_APPEND_ONLY"),

@@ -147,6 +147,22 @@ def table_missing(location: Location, table: str) -> UsageError:
     )
 
 
+UPGRADE_OR_DROP: Final = (
+    "use a version of Strandline, Spark and Delta that knows it, or remove it by `ALTER TABLE .. DROP FEATURE` with "
+    "the program that added it; the rows are intact"
+)
+"""The next step for a table with a feature that nothing here reads or writes."""
+
+
+def table_unsupported(location: Location, table: str, found: str) -> FaultError:
+    """Return the error of a table with a feature or protocol version of Delta that is unknown here; it is no damage."""
+    return FaultError(
+        "TABLE_UNSUPPORTED",
+        f"the table {table} of {location.describe()} has a feature of Delta that is unknown here: {found}",
+        UPGRADE_OR_DROP,
+    )
+
+
 def check_properties(location: Location, properties: Mapping[str, Mapping[str, str]]) -> None:
     """Check that the properties of the tables are of this version or an older one.
 

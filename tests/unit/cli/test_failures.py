@@ -53,6 +53,14 @@ CASES = {
         "NOT_WRITABLE",
         f"a file or folder cannot be read or written: {LAKE}/bucket=3",
     ),
+    "a table with a feature of a newer Delta": (
+        (
+            f'[DELTA_UNSUPPORTED_FEATURES_FOR_WRITE] Unsupported Delta write feature: table "file:{LAKE}" requires '
+            'writer table feature(s) that are unsupported by Delta Lake "4.4.0": someFeature.'
+        ),
+        "TABLE_UNSUPPORTED",
+        f"a table of the lake has a feature of Delta that is unknown here: {LAKE}",
+    ),
     "a table that only appends": (
         "[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends. If you ..",
         "TABLE_APPEND_ONLY",

@@ -9,6 +9,7 @@ import pytest
 from strandline.cli import main
 from support.damage import DATA, LOGS, data_file, newest
 from support.delta_rs_lake import empty_lake, set_properties, state, write
+from support.forged_lakes import commit
 
 TABLE = "namespace_state"
 COMMANDS = {
@@ -116,6 +117,18 @@ def test_a_damaged_data_file_is_named(lake, tmp_path, capsys, name):
     assert (code, error["code"], err) == (3, "TABLE_DAMAGED", "")
     assert TABLE in error["message"]
     assert file.name in error["message"] or name == "has bits flipped"
+
+
+@pytest.mark.parametrize("reader", [{"minReaderVersion": 99}, {"readerFeatures": ["someFeature"]}])
+def test_a_feature_of_a_newer_delta_is_no_damage(lake, tmp_path, capsys, reader):
+    there = copied(lake, tmp_path)
+    features = {"minReaderVersion": 3, "minWriterVersion": 7, "writerFeatures": ["someFeature"]} | reader
+    commit(there / TABLE, [{"protocol": features}])
+    for command in ("status", "reduce", "init"):
+        code, error, err = told(capsys, *words(command, tmp_path, there, lake))
+        assert (code, error["code"], err) == (3, "TABLE_UNSUPPORTED", "")
+        assert f"the table {TABLE} of {there} has a feature" in error["message"]
+        assert "DROP FEATURE" in error["next"]
 
 
 def test_a_hint_of_noise_is_no_damage(lake, tmp_path, capsys):

@@ -73,9 +73,10 @@ def read(path: Path) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML reader with bounds: no aliases, a maximum of nodes and of characters of a scalar.
+    """A YAML reader with bounds: no aliases, no tags, a maximum of nodes and of characters of a scalar.
 
-    Aliases in merge keys would multiply, and numbers in base 60 take quadratic time.
+    Aliases in merge keys would multiply, numbers in base 60 take quadratic time, and a tag before a text that is no
+    such value fails with any exception.
     """
 
     _composed = 0
@@ -86,6 +87,8 @@ class _Loader(yaml.SafeLoader):
         problem = None
         if isinstance(event, yaml.AliasEvent):
             problem = "aliases are not allowed"
+        elif getattr(event, "tag", None) is not None:
+            problem = "tags are not allowed"
         elif self._composed > MAX_SETTING_VALUES:
             problem = f"more than {MAX_SETTING_VALUES} values"
         elif isinstance(event, yaml.ScalarEvent) and len(event.value) > MAX_SCALAR_CHARS:

@@ -213,9 +213,16 @@ def test_a_settings_file_that_is_larger_than_it_looks_is_refused(name: str) -> N
     assert "mine.yaml" in error.message
 
 
+@pytest.mark.parametrize("value", ["!!int _", "!!bool maybe", "!!timestamp now", "!!int 1"])
+def test_a_tag_in_a_settings_file_is_refused(value: str) -> None:
+    error = refused(f"limits:\n  files: {value}\n")
+    assert error.code == "CONF_INVALID"
+    assert error.message == "mine.yaml:2: this is not YAML: tags are not allowed"
+
+
 @pytest.mark.large
 @pytest.mark.parametrize(
-    "text", ["2001-99-99", "[" * 5_000, "1" + ":00" * 5_000, "*a", "\x00", "{", "9" * 5_000]
+    "text", ["2001-99-99", "[" * 5_000, "1" + ":00" * 5_000, "*a", "\x00", "{", "9" * 5_000, "!!int _"]
 )
 def test_a_value_from_a_shell_that_yaml_does_not_spell_is_a_text(text: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strandline.core.safe_files import check_replaceable
 from strandline.pipelines.report import Report
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def write_metrics(path: Path, report: Report) -> str | None:
     from prometheus_client import write_to_textfile
 
     try:
+        check_replaceable(path)
         write_to_textfile(str(path), registry_of(report, time.time()))
     except OSError as error:
         return error.strerror or type(error).__name__

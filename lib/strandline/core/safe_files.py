@@ -51,10 +51,7 @@ def open_file(path: AnyPath, *, follow: bool = True) -> BinaryIO:
     else:
         opened = os.open(path, _READ if follow else _READ | os.O_NOFOLLOW)
     try:
-        found = os.fstat(opened)
-        if not stat.S_ISREG(found.st_mode):
-            kind = next((name for is_kind, name in _KINDS if is_kind(found.st_mode)), "a device")
-            raise NotAFileError(errno.EINVAL, f"it is {kind}", os.fsdecode(path))
+        _check_kind(os.fstat(opened).st_mode, path)
         os.set_blocking(opened, True)
         return os.fdopen(opened, "rb")
     except BaseException:
@@ -76,6 +73,18 @@ def create_file(folder: AnyPath) -> tuple[BinaryIO, Path]:
     return os.fdopen(os.open(path, _NEW, 0o666), "wb"), path
 
 
+def check_replaceable(path: AnyPath) -> None:
+    """Check that a new file can take the place of what is at `path`, or where a link there leads to.
+
+    The move of a file to `/dev/null` would replace the device. Raises: NotAFileError; OSError.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return
+    _check_kind(found.st_mode, path)
+
+
 def append_to(path: AnyPath, content: bytes) -> None:
     """Append bytes to a file, which is created if it is not there; a link is not followed. Raises: OSError."""
     with os.fdopen(os.open(path, _MORE, 0o666), "ab") as stream:
@@ -89,6 +98,13 @@ def why_unreadable(error: OSError) -> str:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return "a link replaced it or a folder above it"
     return (error.strerror or type(error).__name__).lower()
+
+
+def _check_kind(mode: int, path: AnyPath) -> None:
+    """Check that `mode` is that of a regular file. Raises: NotAFileError."""
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
+        raise NotAFileError(errno.EINVAL, f"it is {kind}", os.fsdecode(path))
 
 
 def _open_below(root: bytes, parts: list[bytes]) -> int:

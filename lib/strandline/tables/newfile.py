@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from strandline.core.errors import FaultError, UsageError
-from strandline.core.safe_files import create_file
+from strandline.core.safe_files import check_replaceable, create_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class WrittenFile:
 class NewFile:
     """A file that is written in its folder under a random name and moved to `path` by `publish`; a context manager.
 
-    A link at `path` is replaced, never followed. A reader sees the old file or the complete new one. Without `publish`
-    the new file is deleted at the end of the block.
+    A link at `path` is replaced, never followed; a folder, pipe or device stays. A reader sees the old file or the
+    complete new one. Without `publish` the new file is deleted at the end of the block.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,6 +58,7 @@ class NewFile:
 
     def __enter__(self) -> Self:
         try:
+            check_replaceable(self._path)
             self._stream, self._unfinished = create_file(self._path.parent)
         except OSError as error:
             raise _not_writable(self._path, error) from error
@@ -70,15 +71,29 @@ class NewFile:
         self._unfinished.unlink(missing_ok=True)
 
 
+def check_place(path: Path) -> None:
+    """Check that a file can be written at `path`, also where there is one.
+
+    Raises: UsageError OUT_IS_FOLDER; FaultError OUT_NOT_WRITABLE.
+    """
+    _check_no_folder(path)
+    with NewFile(path):
+        pass
+
+
 def check_free(path: Path) -> None:
     """Check that `path` does not exist. Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS."""
-    if path.is_dir():
-        raise UsageError(
-            "OUT_IS_FOLDER", f"{path} is a folder, but the output is one file", "name a file with --out"
-        )
+    _check_no_folder(path)
     if os.path.lexists(path):
         raise UsageError(
             "OUT_EXISTS", f"the file {path} exists", "name a new file with --out, or move the old one"
+        )
+
+
+def _check_no_folder(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(
+            "OUT_IS_FOLDER", f"{path} is a folder, but the output is one file", "name a file with --out"
         )
 
 

@@ -97,14 +97,16 @@ def test_a_link_is_replaced_and_its_target_stays(lake, tmp_path):
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("place", ["absent/m.prom", "file/m.prom", "folder", "\x1b[2J/m"])
+@pytest.mark.parametrize("place", ["absent/m.prom", "file/m.prom", "folder", "pipe", "\x1b[2J/m"])
 def test_a_file_that_cannot_be_written_is_a_warning_and_the_outcome_stays(lake, tmp_path, capsys, place):
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
     words = ["status", "--lake", str(lake), "--json"]
     assert main([*words, "--metrics", str(tmp_path / place)]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["exit"] == 0
     assert "warning: the metrics file" in told.err
     assert "\x1b" not in told.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "lake"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "lake", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()

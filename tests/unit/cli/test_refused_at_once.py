@@ -76,6 +76,24 @@ def test_what_a_path_or_a_name_shows_is_wrong_usage_before_spark_starts(words, c
     assert code_of(words, capsys) == (2, code)
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("out", "told"),
+    [
+        ("empty", (2, "OUT_IS_FOLDER")),
+        ("absent/rows", (3, "OUT_NOT_WRITABLE")),
+        ("pipe", (3, "OUT_NOT_WRITABLE")),
+        ("file", (3, "SPARK_ASKED")),
+    ],
+)
+def test_a_file_for_rows_that_cannot_be_written_is_named_before_spark_starts(out, told, form, capsys):
+    os.mkfifo("pipe")
+    words = ("sql", "SELECT 1", "--lake", "there", "--format", form, "--out", out)
+    assert code_of(words, capsys) == told
+    assert sorted(os.listdir()) == ["empty", "file", "holiday", "landing", "pipe", "there"]
+    assert Path("pipe").is_fifo()
+
+
 ANSWER = ("sync", "--nodes", "nodes.json", "--answer", "file", "--out", "answers")
 
 

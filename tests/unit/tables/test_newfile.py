@@ -41,6 +41,17 @@ def test_a_place_that_cannot_be_written_is_a_fault_that_names_it(tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
+@pytest.mark.parametrize("name", ["pipe", "to pipe"])
+def test_no_pipe_or_device_is_replaced_by_a_file(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to pipe").symlink_to("pipe")
+    with pytest.raises(FaultError, match="it is a pipe") as caught, NewFile(tmp_path / name):
+        pass
+    assert caught.value.code == "OUT_NOT_WRITABLE"
+    assert sorted(os.listdir(tmp_path)) == ["pipe", "to pipe"]
+    assert (tmp_path / name).is_fifo()
+
+
 def test_nothing_is_overwritten_where_that_is_asked(tmp_path):
     check_free(tmp_path / "out")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")

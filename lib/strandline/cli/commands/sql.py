@@ -70,6 +70,10 @@ def _sql(
             "FORMAT_AND_JSON", f"--json and --format {form} both set the output format", "give one of them"
         )
     text = query if query is not None else _query_of(file)
+    if out is not None:
+        from strandline.tables.newfile import check_place
+
+        check_place(out)
     from strandline.pipelines import sql
 
     with call.progress() as progress:

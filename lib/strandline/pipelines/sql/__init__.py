@@ -48,7 +48,7 @@ def run(store: TableStore, request: SqlRequest, context: RunContext) -> Report:
     With parquet, Spark writes the rows to the one file `out`, and `rows` is empty. `counts.rows` is the number of rows.
 
     Raises: UsageError LAKE_NOT_FOUND, LAKE_FOREIGN, CONTRACT_NEWER, TABLE_MISSING; QUERY_INVALID, QUERY_REFUSED;
-        OUT_IS_FOLDER. FaultError OUT_NOT_WRITTEN.
+        FaultError OUT_NOT_WRITTEN.
     """
     lake.check_there(store)
     context.progress.stage("running the query")
@@ -96,14 +96,10 @@ def _collected(rows: DataFrame) -> pa.Table:
 def write_parquet(rows: DataFrame, out: Path, run_id: str) -> int:
     """Write all rows to the one file `out`, which appears only when it is complete. Return their number.
 
-    Raises: UsageError OUT_IS_FOLDER; FaultError OUT_NOT_WRITTEN if this process cannot read the folder of the tasks.
+    Raises: FaultError OUT_NOT_WRITTEN if this process cannot read the folder of the tasks.
     """
     import pyarrow.parquet as pq
 
-    if out.is_dir():
-        raise UsageError(
-            "OUT_IS_FOLDER", f"{out} is a folder, but the rows go to one file", "name a file with --out"
-        )
     folder = out.absolute().with_name(f".{out.name}.{run_id}")
     try:
         rows.coalesce(1).write.parquet(f"file:{folder}")

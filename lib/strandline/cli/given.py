@@ -1,5 +1,6 @@
 """Options of several commands, checked before Spark starts."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -55,10 +56,11 @@ def known_dialect(name: str | None, command: str) -> str:
 def file_of_option(option: str, name: str) -> bytes:
     """Return the bytes of the file that `--option` names. Raises: UsageError `OPTION_FILE`."""
     try:
-        with open_file(name) as stream:
+        # A Path has no slashes in a row, after which `open_file` would follow no link.
+        with open_file(Path(name)) as stream:
             content = stream.read(MAX_OPTION_FILE_BYTES + 1)
-    except OSError as error:
-        why = error.strerror or type(error).__name__
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no path"
         raise UsageError(
             "OPTION_FILE",
             f"the file {name} of --{option} cannot be read: {why}",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from strandline.cli.dialect_options import read_dialect_options
+from strandline.cli.given import file_of_option
 from strandline.cli.invocation import Invocation, Options
 from strandline.core.errors import UsageError
 from strandline.dialect_api.info import DialectInfo, LakeOption, RunOption
@@ -74,6 +75,23 @@ def test_none_is_the_name_of_a_file_for_an_option_that_is_not_sticky(
     Path("none").write_text("no JSON")
     with pytest.raises(UsageError, match="none"):
         read_dialect_options(call(command, **{option: ("none",)}), (name,))
+
+
+@pytest.mark.parametrize("spelled", ["{}//nodes.json", "{}//.//nodes.json", "{}/a//../nodes.json"])
+def test_the_path_of_a_file_may_have_slashes_in_a_row_and_lead_over_a_link(spelled, tmp_path):
+    # As a mounted ConfigMap has it.
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "nodes.json").write_text(NODES)
+    (tmp_path / "nodes.json").symlink_to("a/nodes.json")
+    assert file_of_option("nodes", spelled.format(tmp_path)) == NODES.encode()
+
+
+@pytest.mark.parametrize("name", ["file:///nodes.json", "a\0b", "\ud800", ""])
+def test_what_is_no_path_of_a_file_is_wrong_usage(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="of --nodes cannot be read") as refused:
+        file_of_option("nodes", name)
+    assert refused.value.code == "OPTION_FILE"
 
 
 @pytest.mark.parametrize("name", names())

@@ -21,7 +21,7 @@ OPENS_OWN_FILES = {
     "lib/strandline/config/documents.py": "settings of the package",
     "lib/strandline/contracts/reasons.py": "reasons of registered dialects",
     "lib/strandline/contracts/resources.py": "contracts of the package",
-    "lib/strandline/cli/main.py": "the null device",
+    "lib/strandline/cli/streams.py": "the null device",
     "lib/strandline/pipelines/demo/folder.py": "a folder that was just made",
     "lib/strandline/session/classes.py": "the cache",
     "lib/strandline/session/jars.py": "the cache",

@@ -1,10 +1,8 @@
 """Runs a command: parses its options, calls it, prints one report, returns the exit code."""
 
-import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +17,7 @@ from strandline.cli.command import Result, current
 from strandline.cli.failures import as_fault, bug_lines
 from strandline.cli.interrupts import Interrupted, interrupts
 from strandline.cli.invocation import Invocation, Options
+from strandline.cli.streams import OutputLostError, standard_streams, to_reader
 from strandline.cli.text import printable, sentence_of
 from strandline.core.errors import StrandlineError, UsageError
 from strandline.core.nearest import did_you_mean, nearest
@@ -36,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     current.clear()
     ending = _Ending(arguments)
-    with interrupts.watched(), ending:
+    with standard_streams(), interrupts.watched(), ending:
         # Not standalone: errors reach this function, and typer neither prints them nor exits.
         result: Any = commands()(args=arguments or ["--help"], prog_name="strandline", standalone_mode=False)
         if isinstance(result, Result):
@@ -58,19 +57,9 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-@contextmanager
-def _reader_may_end() -> Iterator[None]:
-    """Let the reader of our output end before the block (`| head`): the exit code stays that of the command."""
-    try:
-        yield
-    except BrokenPipeError:
-        # Python must not flush to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _print(result: Result, as_json: bool) -> None:
     """Print a result on standard output."""
-    with _reader_may_end():
+    with to_reader():
         if as_json:
             sys.stdout.writelines(result.report.json_parts())
             sys.stdout.write("\n")
@@ -151,8 +140,10 @@ class _Ending:
 
     def _print_error(self, error: StrandlineError) -> None:
         self._end(ReportError(error.code, sentence_of(error.message), sentence_of(error.next)))
-        if self.as_json:
-            return
+        if not self.as_json or isinstance(error, OutputLostError):
+            self._tell(error)
+
+    def _tell(self, error: StrandlineError) -> None:
         console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
         for word, style, text in (("error", "bold red", error.message), ("next", "bold", error.next)):
             console.print(Text.assemble((f"{word}:", style), " ", sentence_of(text)))
@@ -172,9 +163,13 @@ class _Ending:
             error=error,
         )
         if self.as_json:
-            with _reader_may_end():
-                sys.stdout.write(report.to_json() + "\n")
-                sys.stdout.flush()
+            try:
+                with to_reader():
+                    sys.stdout.write(report.to_json() + "\n")
+                    sys.stdout.flush()
+            except OutputLostError as lost:
+                self.exit = lost.exit_code
+                self._tell(lost)
         tell_others(report)
 
     def _command(self) -> str:

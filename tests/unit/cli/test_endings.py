@@ -139,3 +139,47 @@ def test_a_reader_that_ends_before_the_output_changes_no_exit_code(
     ended = subprocess.run(run, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (code, b"")
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]], ids=["shown", "json"])
+@pytest.mark.parametrize(("words", "code"), [(["explain", "BOMB"], 0), (["explain", "NO_SUCH_CODE"], 2)])
+def test_closed_standard_streams_change_no_exit_code(
+    words: list[str], code: int, how: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    assert main([*words, *how]) == code
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("how", [[], ["--json"]], ids=["shown", "json"])
+@pytest.mark.parametrize("code", ["BOMB", "NO_SUCH_CODE"])
+def test_an_output_that_cannot_be_written_is_a_fault_that_is_told(code: str, how: list[str]) -> None:
+    run = [sys.executable, "-c", "from strandline.cli import run; run()", "explain", code, *how]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    if code == "BOMB" or how:
+        assert ended.returncode == 3
+        assert ended.stderr.startswith("error: standard output cannot be written: No space left on device.")
+    else:
+        assert ended.returncode == 2
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("lost", ["full", "ended", "for reading"])
+@pytest.mark.parametrize(("words", "code"), [(["explain", "BOMB"], 0), (["explain", "NO_SUCH_CODE"], 2)])
+def test_a_standard_error_that_cannot_be_written_changes_no_exit_code(
+    words: list[str], code: int, lost: str
+) -> None:
+    run = [sys.executable, "-c", "from strandline.cli import run; run()", *words]
+    reader, writer = os.pipe()
+    os.close(reader)
+    stderr = {
+        "full": lambda: os.open("/dev/full", os.O_WRONLY),
+        "for reading": lambda: os.open("/dev/null", 0),
+    }
+    taken = stderr.get(lost, lambda: os.dup(writer))()
+    ended = subprocess.run(run, stdout=subprocess.PIPE, stderr=taken, check=False)
+    os.close(taken)
+    os.close(writer)
+    assert ended.returncode == code

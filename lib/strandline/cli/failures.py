@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 
 from strandline.cli.text import printable
-from strandline.core.errors import FaultError, StrandlineError
+from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.tables.damage import RESTORE, is_from_delta_rs
 from strandline.tables.refusals import UPGRADE_OR_DROP
 
@@ -119,6 +119,12 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
     if isinstance(error, MemoryError):
         return FaultError(
             "MEMORY_SHORT", "this machine ran out of memory", "free memory and run the command again"
+        )
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return UsageError(
+            "PATH_TOO_LONG",
+            f"the system takes no path of this length: {error.filename}",
+            "name a shorter one",
         )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
         return _environment_fault(f"{error.strerror}: {error.filename or ''}", log, lake)

@@ -141,6 +141,14 @@ def test_an_error_number_of_the_system_is_told_by_what_it_means_with_its_file(nu
         assert fault.message.endswith(f": {named}")
 
 
+def test_a_name_that_the_system_does_not_take_is_wrong_usage():
+    fault = as_fault(
+        OSError(errno.ENAMETOOLONG, "File name too long", "/data/" + "x" * 300), None, "/data/lake"
+    )
+    assert (fault.code, fault.exit_code) == ("PATH_TOO_LONG", 2)
+    assert fault.message.startswith("the system takes no path of this length: /data/xxx")
+
+
 def test_an_error_number_that_says_nothing_of_our_surroundings_is_a_bug():
     assert as_fault(OSError(errno.ESPIPE, os.strerror(errno.ESPIPE), "/data/lake"), None) is None
 

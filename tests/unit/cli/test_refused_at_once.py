@@ -76,6 +76,15 @@ def test_what_a_path_or_a_name_shows_is_wrong_usage_before_spark_starts(words, c
     assert code_of(words, capsys) == (2, code)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("init", "--lake"), ("status", "--lake"), ("sql", "SELECT 1", "--lake", "there", "--out")],
+    ids=" ".join,
+)
+def test_a_name_that_the_system_does_not_take_is_wrong_usage(words, capsys):
+    assert code_of((*words, "x" * 300), capsys) == (2, "PATH_TOO_LONG")
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("out", "told"),

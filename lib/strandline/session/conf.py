@@ -20,6 +20,18 @@ STRICT: Mapping[str, str] = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 
+_LOSES: Final = ("CORRUPT_FILES_IGNORED", "silently loses records")
+NEEDED: Mapping[str, tuple[str, str, str]] = {
+    "spark.sql.files.ignoreCorruptFiles": ("false", *_LOSES),
+    "spark.sql.files.ignoreMissingFiles": ("false", *_LOSES),
+    "spark.sql.timestampType": ("TIMESTAMP_LTZ", "SQL_READ_DIFFERENTLY", "makes columns of time without a zone"),
+    "spark.sql.ansi.enforceReservedKeywords": ("false", "SQL_READ_DIFFERENTLY", "refuses names of columns"),
+    "spark.sql.parser.escapedStringLiterals": (
+        "false", "SQL_READ_DIFFERENTLY", "would give tables constraints that nothing can read",
+    ),
+}  # fmt: skip
+"""Settings without which no session is used: the value, the code of the error without it, and the harm."""
+
 # Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives
 # each piece its own regions and leaves half of them empty: the heap is full when Spark counts half of it (measured with
 # ten million lines in 2 GB). Larger regions hold many pieces each.

@@ -18,6 +18,7 @@ from strandline.session.conf import (
     DELTA_EXTENSION,
     JAVA,
     LOCAL,
+    NEEDED,
     STRICT,
     log_config,
     spark_conf,
@@ -64,8 +65,8 @@ def open_session(
     workers. `scheme` is that of the lake's URI, `source_scheme` that of a stream's prefix, if they have one. pyspark
     no longer prints errors itself.
     Raises: FaultError `JAVA_MISSING`, `JAVA_UNSUPPORTED`, `JAR_UNKNOWN`, `JAR_NOT_FETCHED`, `JAR_ALTERED`,
-    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `STATE_NOT_WRITABLE`, `STORE_JAR_MISSING`,
-    `SPARK_TOO_OLD`.
+    `SPARK_NOT_STARTED`, `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `SQL_READ_DIFFERENTLY`, `STATE_NOT_WRITABLE`,
+    `STORE_JAR_MISSING`, `SPARK_TOO_OLD`.
     """
     # Before pyspark is imported: its message for a missing Java is a traceback.
     java = "" if is_hosted(environ) else check_java(environ)
@@ -106,7 +107,7 @@ def _silence_pyspark() -> None:
 def check_session(setting: Setting) -> None:
     """Check that an existing session can be used; `setting` returns one of its settings, or its second argument.
 
-    Raises: FaultError `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`.
+    Raises: FaultError `DELTA_MISSING`, `CORRUPT_FILES_IGNORED`, `SQL_READ_DIFFERENTLY`.
     """
     if DELTA_EXTENSION not in (setting("spark.sql.extensions", "") or "") and not is_on_databricks(setting):
         raise FaultError(
@@ -115,12 +116,13 @@ def check_session(setting: Setting) -> None:
             f"submit with `--packages {coordinate()} --conf spark.sql.extensions={DELTA_EXTENSION} "
             f"--conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}`",
         )
-    for key in ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles"):
-        if str(setting(key, "false")).lower() == "true":
+    for key, (value, code, harm) in NEEDED.items():
+        found = str(setting(key, value))
+        if found.lower() != value.lower():
             raise FaultError(
-                "CORRUPT_FILES_IGNORED",
-                f"this Spark session sets {key}, which silently loses records",
-                f"submit with `--conf {key}=false`",
+                code,
+                f"this Spark session sets {key} to {found}, which {harm}",
+                f"submit with `--conf {key}={value}`, or set it in the session",
             )
 
 

@@ -35,7 +35,24 @@ def test_a_session_that_passes_over_files_is_refused(given, key):
     with pytest.raises(FaultError) as refused:
         check_session((given | {key: "TRUE"}).get)
     assert refused.value.code == "CORRUPT_FILES_IGNORED"
-    assert refused.value.next.endswith(f"--conf {key}=false`")
+    assert f"--conf {key}=false`" in refused.value.next
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "needed"),
+    [
+        ("spark.sql.timestampType", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"),
+        ("spark.sql.ansi.enforceReservedKeywords", "true", "false"),
+        ("spark.sql.parser.escapedStringLiterals", "True", "false"),
+    ],
+)
+def test_a_session_that_reads_statements_differently_is_refused(key, value, needed):
+    check_session((USABLE | {key: needed.lower()}).get)
+    with pytest.raises(FaultError) as refused:
+        check_session((USABLE | {key: value}).get)
+    assert refused.value.code == "SQL_READ_DIFFERENTLY"
+    assert f"sets {key} to {value}, which" in refused.value.message
+    assert f"--conf {key}={needed}`" in refused.value.next
 
 
 def test_a_spark_without_table_functions_of_arrow_is_named_with_the_version_that_is_needed(monkeypatch):

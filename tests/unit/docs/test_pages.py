@@ -130,11 +130,3 @@ def test_no_page_and_no_message_installs_strandline_by_a_name_that_is_not_regist
     named = {extra for text in texts for extra in re.findall(r"pip install [^`\n]*\[([a-z]+)\]", text)}
     assert named <= extras.keys()
     assert "leveldb" in named
-
-
-def test_modules_that_the_architecture_names_exist() -> None:
-    named = re.findall(
-        r"`((?:[a-z_]+/)+[a-z_]+\.py)`", (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    )
-    assert len(named) > 20
-    assert [name for name in named if not (ROOT / "lib/strandline" / name).exists()] == []

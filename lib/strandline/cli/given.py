@@ -1,5 +1,6 @@
 """Options of several commands, checked before Spark starts."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -8,14 +9,16 @@ import typer
 from strandline.core.errors import UsageError
 from strandline.core.nearest import did_you_mean
 from strandline.core.safe_files import open_file
+from strandline.dialect_api.info import DialectInfo
 from strandline.dialects import infos, names
 
 MAX_OPTION_FILE_BYTES = 64 * 1024 * 1024
 
 
-def _formats() -> str:
-    named = {name: info.formats for name, info in infos().items() if info.formats}
-    return "; ".join(f"{name}: {', '.join(formats)}" for name, formats in named.items())
+def by_dialect(formats_of: Callable[[DialectInfo], Iterable[str]]) -> str:
+    """Return the formats of each dialect that has some, for a help text."""
+    listed = {name: ", ".join(formats_of(info)) for name, info in infos().items()}
+    return "; ".join(f"{name}: {formats}" for name, formats in listed.items() if formats)
 
 
 DialectName = Annotated[
@@ -32,7 +35,7 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help=f"Format of the files, if their names do not show it; {_formats()}.",
+        help=f"Format of the files, if their names do not show it; {by_dialect(lambda info: info.formats)}.",
         show_default=False,
     ),
 ]

@@ -99,6 +99,11 @@ class DialectInfo:
         return (*self.ingest_tables, *self.reduced_tables)
 
     @property
+    def written_formats(self) -> tuple[str, ...]:
+        """The formats that `export` can write, its own first; empty if formats do not depend on names."""
+        return () if self.export_format is None else (self.export_format, *self.export_formats)
+
+    @property
     def sticky_options(self) -> tuple[RunOption, ...]:
         """The options whose file applies until a later run is given another one."""
         return tuple(option for option in self.run_options if option.sticky)

@@ -169,7 +169,7 @@ def _format(request: ExportRequest, dialect: Dialect) -> str | None:
     Raises: UsageError OUT_NAME, FORMAT_UNKNOWN.
     """
     info, out = dialect.info, request.out
-    known = () if info.export_format is None else (info.export_format, *info.export_formats)
+    known = info.written_formats
     if request.format is not None:
         if request.format not in known:
             raise UsageError(

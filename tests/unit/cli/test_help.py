@@ -52,6 +52,19 @@ def test_examples_are_typed_as_they_stand_there(name, shown):
     assert all("strandline" in words for words in typed)
 
 
+def test_formats_are_those_that_a_command_reads_or_writes(shown):
+    assert "ipfslog: lines, json, car; aura: lines, json, cbor; devicelog: lines, json." in " ".join(
+        shown("ingest").split()
+    )
+    assert "ipfslog: car; aura: lines, json, cbor; devicelog: lines." in " ".join(shown("export").split())
+
+
+def test_arguments_that_can_be_left_out_are_in_brackets(shown):
+    for name, command in GROUP.commands.items():
+        arguments = [each for each in command.params if not each.opts[0].startswith("-")]
+        assert [each.required for each in arguments] == [each.metavar[0] != "[" for each in arguments], name
+
+
 def test_what_leveldb_needs_and_bounds_of_numbers_are_said(shown):
     assert "the extra [leveldb]" in " ".join(shown("unpack").split())
     assert "[1 to 65536]" in " ".join(shown("init").split())

@@ -7,6 +7,7 @@ import typer
 
 from strandline.cli import show
 from strandline.cli.command import Result, command
+from strandline.cli.given import by_dialect
 from strandline.cli.invocation import Invocation
 
 
@@ -50,8 +51,9 @@ def _export(
         str | None,
         typer.Option(
             "--format",
-            metavar="FORMAT",
-            help="Format of the file, if its name does not show it.",
+            metavar="NAME",
+            help="Format of the file, if its name does not show it;"
+            f" {by_dialect(lambda info: info.written_formats)}.",
             show_default=False,
         ),
     ] = None,
@@ -59,8 +61,8 @@ def _export(
     """Write accepted records to one file that ingest reads, in their own format, with a manifest.
 
     One journal without a fork is written as its text, other journals as frames, logs as a CAR with identities and
-    manifests, facts of Aura as lines of JSON, a journal document or a CBOR sequence. Ingested into an empty lake, the
-    file gives the same sets of records.
+    manifests, facts of Aura as lines of JSON, a journal document or a CBOR sequence, device logs as lines of JSON.
+    Ingested into an empty lake, the file gives the same sets of records.
     """
     from strandline.pipelines import export
 

@@ -16,7 +16,7 @@ from strandline.core.errors import UsageError
 Sources = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="SOURCE...",
+        metavar="[SOURCE]...",
         help="Files, folders, globs; s3://, gs://, abfss:// and hdfs:// URIs.",
         show_default=False,
     ),

@@ -1,9 +1,12 @@
-"""The page of what was measured, for the page on sizing: from docs/bench."""
+"""The page of what was measured, for the pages on sizing and on limits: from docs/bench."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from bench.catalogue import CATALOGUE
+from bench.page import bar_text, ratio_text
+from bench.results import read_figures
 from docsite import markdown
 
 BENCH = Path(__file__).parents[2] / "docs" / "bench"
@@ -22,7 +25,24 @@ def page() -> str:
         " measure your own with `make bench`. [Sizing](../sizing.md) says what follows,"
         " [Performance](../performance.md) has each figure with its comparison.",
         markdown.table(("what", "measured", "figure"), _rows()),
+        "## Missed bars",
+        "A figure divides what Strandline takes, or does in a second, by that of the comparison; several numbers are of"
+        " several cases. The bars are our own, and every other figure that has one keeps it.",
+        markdown.table(("figure", "ratio", "bar"), _missed()),
     )
+
+
+def _missed() -> list[tuple[str, str, str]]:
+    """Return a row for each figure that misses its bar."""
+    return [
+        (
+            f"{_figure(figure.number)} {CATALOGUE[figure.number].work} / {CATALOGUE[figure.number].against}",
+            " · ".join(ratio_text(case.ratio) for case in figure.cases),
+            bar_text(figure.bar),
+        )
+        for figure in read_figures(BENCH)
+        if figure.verdict == "missed"
+    ]
 
 
 def _rows() -> list[tuple[str, str, str]]:

@@ -50,6 +50,16 @@ def test_the_readme_is_one_screen_and_leads_to_the_limits_and_the_figures() -> N
     assert README.count("\n* **") == 3
 
 
+def test_no_page_that_is_written_by_hand_says_whether_a_bar_is_met() -> None:
+    by_hand = [
+        page for page in (ROOT / "docs").glob("*.md") if page.name not in ("performance.md", "faults.md")
+    ]
+    said = [
+        (page.name, found) for page in by_hand for found in re.findall(r"bar is \S+", page.read_text("utf-8"))
+    ]
+    assert said == []
+
+
 def test_the_page_of_commands_lists_every_command() -> None:
     listed = re.findall(r"^\| `strandline (\w+)", (ROOT / "docs/usage.md").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(command_names())

@@ -13,6 +13,7 @@ from strandline.config.settings import Settings
 from strandline.core.errors import FaultError, StrandlineError, UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
+from strandline.kernels.formats import Formats
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
 from strandline.pipelines.report import Report
@@ -21,6 +22,7 @@ from strandline.pipelines.stream_objects import ObjectSource
 from strandline.pipelines.stream_source import FolderSource, StreamSource, TopicSource
 from strandline.tables import lake
 from strandline.tables.checkpoint import bind, checkpoint_damaged
+from strandline.tables.formats import check_format
 from strandline.tables.location import Location
 from strandline.tables.paths import path_text
 from strandline.tables.spark_errors import spark_errors
@@ -85,13 +87,14 @@ class CheckedSource:
     scheme: str | None
 
 
-def check_source(request: StreamRequest, location: Location) -> CheckedSource:
-    """Check source and checkpoint as far as possible without Spark.
+def check_source(request: StreamRequest, formats: Formats, location: Location) -> CheckedSource:
+    """Check source, format and checkpoint as far as possible without Spark; `formats` are those of the dialect.
 
-    Raises: UsageError as `topic_in`, SOURCE_URI, SOURCE_MISSING, SOURCE_NOT_A_FOLDER, SOURCE_IS_PATTERN, SOURCE_DENIED,
-    CHECKPOINT_MISSING; FaultError SOURCE_UNREADABLE.
+    Raises: UsageError as `topic_in`, FORMAT_UNKNOWN, SOURCE_URI, SOURCE_MISSING, SOURCE_NOT_A_FOLDER,
+    SOURCE_IS_PATTERN, SOURCE_DENIED, CHECKPOINT_MISSING; FaultError SOURCE_UNREADABLE.
     """
     topic = topic_in(request)
+    check_format(formats, request.format)
     prefix = landing_prefix(request.source) if topic is None else None
     if topic is None and prefix is None:
         landing_folder(request.source)

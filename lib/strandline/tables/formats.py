@@ -11,13 +11,8 @@ from strandline.kernels.formats import Formats, format_of
 from strandline.tables.sources import InputFile, Selection
 
 
-def with_formats(selection: Selection, formats: Formats, given: str | None) -> Selection:
-    """Return the selection with the format of each file: the given one, else that of its name.
-
-    Raises:
-        UsageError: FORMAT_UNKNOWN (the dialect does not have the given format), FORMAT_MISSING (a name without a known
-            ending).
-    """
+def check_format(formats: Formats, given: str | None) -> None:
+    """Check the given format, None without one. Raises: UsageError FORMAT_UNKNOWN (the dialect does not have it)."""
     if given is not None and given not in formats:
         known = ", ".join(formats)
         raise UsageError(
@@ -27,6 +22,15 @@ def with_formats(selection: Selection, formats: Formats, given: str | None) -> S
             if formats
             else "Leave out --format: the content shows the format.",
         )
+
+
+def with_formats(selection: Selection, formats: Formats, given: str | None) -> Selection:
+    """Return the selection with the format of each file: the given one, else that of its name.
+
+    Raises:
+        UsageError: FORMAT_UNKNOWN as `check_format`, FORMAT_MISSING (a name without a known ending).
+    """
+    check_format(formats, given)
     if not formats:
         return selection
     return replace(selection, files=tuple(_with_format(file, formats, given) for file in selection.files))

@@ -59,6 +59,8 @@ def code_of(words, capsys) -> tuple[int, str]:
         (("stream", "ftp://host/in", *SDMP, NOW), "SOURCE_NOT_LOCAL"),
         (("stream", "s3://name:secret@bucket/key", *SDMP, NOW), "SOURCE_URI"),
         (("stream", "kafka://x/y", *SDMP, NOW), "TOPIC_INVALID"),
+        (("stream", "landing", "--dialect", "aura", "--format", "cbro", NOW), "FORMAT_UNKNOWN"),
+        (("stream", "landing", *SDMP, "--format", "lines", NOW), "FORMAT_UNKNOWN"),
         (("stream", "landing", *SDMP, NOW, "--schema", "a.b"), "CHECKPOINT_MISSING"),
         (("stream", "landing", *SDMP, NOW, "--lake", "file/lake"), "LAKE_NO_FOLDER"),
         (("reduce", "--lake", "file/lake"), "LAKE_NO_FOLDER"),

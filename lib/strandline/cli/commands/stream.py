@@ -96,6 +96,7 @@ def _stream(
     seconds = None if every is None else _seconds(every)
     options = read_dialect_options(call, (name,))
     from strandline.dialects import dialect as dialect_named
+    from strandline.dialects import infos
     from strandline.pipelines import stream
     from strandline.session import is_hosted
     from strandline.tables.topics import check_reachable
@@ -103,7 +104,7 @@ def _stream(
     request = stream.StreamRequest(
         source, form, seconds, max_files, max_records, checkpoint, options.parsed.get(name), options.files
     )  # fmt: skip
-    checked = stream.check_source(request, call.location)
+    checked = stream.check_source(request, infos()[name].formats, call.location)
     if checked.topic is not None and not is_hosted(call.environ):
         check_reachable(checked.topic)
     with call.progress() as progress:

@@ -78,6 +78,7 @@ class Lake:
         source: Paths,
         *,
         dialect: str,
+        format: str | None = None,  # noqa: A002 - the name of the option
         every: str | None = None,
         checkpoint: Paths | None = None,
         max_files: int | None = None,
@@ -86,7 +87,7 @@ class Lake:
     ) -> Report:
         """Ingest and reduce what a folder, prefix or topic has; with `every`, as `"30s"`, until it is interrupted."""
         return self._run(
-            "stream", source=os.fspath(source), dialect=dialect, available_now=every is None, every=every,
+            "stream", source=os.fspath(source), dialect=dialect, form=format, available_now=every is None, every=every,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint), max_files=max_files,
             max_records=max_records, **options,
         )  # fmt: skip
@@ -95,10 +96,10 @@ class Lake:
         """Update the reduced tables; `full` reduces everything again, and `report.members` names each difference."""
         return self._run("reduce", full=full, run_id=run_id, **options)
 
-    def sync(self, source: Lake | Paths, *, dry_run: bool = False) -> Report:
+    def sync(self, source: Lake | Paths, *, dry_run: bool = False, **options: Any) -> Report:
         """Copy the records of another lake that this one lacks; they are verified like any input."""
         there = source.location.describe() if isinstance(source, Lake) else os.fspath(source)
-        return self._run("sync", source=there, dry_run=dry_run)
+        return self._run("sync", source=there, dry_run=dry_run, **options)
 
     def snapshot(
         self,
@@ -274,8 +275,8 @@ def open_lake(
 ) -> Lake:
     """Return the lake at a path or URI (default: the folder `lake`), or in the schema `CATALOG.SCHEMA`.
 
-    Opens nothing: a lake that does not exist is created by `init` or `ingest`, and an error of all other methods.
-    `settings` are those of conf/base.yaml by their dotted names.
+    Opens nothing. A lake that does not exist is created by `init`, `ingest`, `stream`, `reduce` and `sync`; it is an
+    error of all other methods that need one. `settings` are those of conf/base.yaml by their dotted names.
     Raises: UsageError `LAKE_AND_SCHEMA`, `LAKE_PATH_INVALID`, `SCHEMA_NAME_INVALID`.
     """
     if path is not None and schema is not None:

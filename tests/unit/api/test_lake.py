@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import strandline
-from strandline.cli.app import command_names
+from strandline.cli.app import command_names, commands
 from strandline.cli.command import functions
 from strandline.lake import Lake
 from strandline.pipelines.report import Report, ReportError
@@ -62,6 +62,8 @@ def test_nothing_is_printed_and_a_finding_is_no_exception(lake, capsys):
         (lambda lake: lake.ingest(dialect="sdmp"), "SOURCE_MISSING"),
         (lambda lake: lake.reduce(run_id="a/b"), "RUN_ID_INVALID"),
         (lambda lake: lake.reduce(log_confg="x"), "OPTION_UNKNOWN"),
+        (lambda lake: lake.sync("absent", log_config="x"), "OPTION_FILE"),
+        (lambda lake: lake.stream(".", dialect="aura", format="cbro"), "FORMAT_UNKNOWN"),
         (lambda lake: lake.status("node:9"), "NAMESPACE_UNKNOWN"),
         (lambda lake: lake.quarantine("zz"), "ID_INVALID"),
         (lambda lake: lake.table("node_jornal"), "TABLE_UNKNOWN"),
@@ -137,6 +139,18 @@ def test_every_option_of_a_method_is_one_of_its_command():
             if each.name != "self" and each.kind is not each.VAR_KEYWORD
         ]
         assert [each.name for each in options if renamed.get(each.name, each.name) not in taken] == [], name
+
+
+def test_a_method_takes_each_option_of_its_command_by_its_name():
+    shared = {"lake", "schema", "json", "quiet", "conf", "env", "set", "metrics", "help"}
+    other_names = {("gc", "except"), ("sync", "from"), ("sync", "to"), ("stream", "available_now")}
+    for name in {name for name in command_names() if hasattr(Lake, name)} - {"sql"}:
+        method = inspect.signature(getattr(Lake, name)).parameters
+        takes_more = any(each.kind is each.VAR_KEYWORD for each in method.values())
+        taken = {*method, *(inspect.signature(functions[name]).parameters if takes_more else ())}
+        options = {option for each in commands().commands[name].params for option in each.opts}
+        named = {option[2:].replace("-", "_") for option in options if option.startswith("--")} - shared
+        assert {each for each in named - taken if (name, each) not in other_names} == set(), name
 
 
 def test_a_notebook_shows_a_report_as_a_table_and_escapes_data():

@@ -52,3 +52,6 @@ def test_tests_that_show_faults_exist() -> None:
     named = {path for row in rows for path in re.findall(r"`(tests/[^`:]+\.py)", row)}
     assert rows
     assert all((ROOT / path).is_file() for path in named)
+    tests = {each for row in rows for each in re.findall(r"`(tests/[^`:]+\.py)::(\w+)`", row)}
+    assert len(tests) > 10
+    assert [each for each in tests if f"def {each[1]}(" not in (ROOT / each[0]).read_text("utf-8")] == []

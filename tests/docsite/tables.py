@@ -9,7 +9,7 @@ from strandline.contracts.model import Column, Contract
 MERGES = {
     "insert_only": "absent rows are inserted, no row changes",
     "replace": "the row of a key is replaced",
-    "upsert": "a row that is there is counted again",
+    "upsert": "a new key is inserted, the row of a key that is there is updated",
     "append": "rows are appended",
 }
 
@@ -35,7 +35,8 @@ def page(contracts: Iterable[Contract]) -> str:
         "Tables",
         "One contract describes a table, `schemas/<table>.odcs.yaml` (Open Data Contract Standard). Its texts are also"
         " the comments of the columns. Hashes and record ids are binary in tables, lower-case hex in [views](views.md)"
-        " and messages. Read with any Delta reader; write only with Strandline.",
+        " and messages. Read with any Delta reader; write only with Strandline. `stream` and `sync` write what `ingest` and"
+        " `reduce` write, since they do both.",
         table_list(each),
         *map(_section, each),
     )

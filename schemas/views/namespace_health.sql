@@ -1,6 +1,7 @@
 -- The health of each namespace with a state or a quarantined record: the first one that applies of forked, behind,
 -- waiting, rejected and ok. The records are those of the last reduction. A local node is behind by the pairs that its
--- peers name and its journal lacks, and by lines of it that a peer has and this lake lacks.
+-- peers name and its journal lacks, and by lines of it that a peer has and this lake lacks; a group by messages of
+-- Scuttlebutt feeds whose predecessor is missing.
 -- Example: SELECT health, count(*) AS namespaces FROM namespace_health GROUP BY health ORDER BY namespaces DESC
 --
 -- {behind} is replaced by the dialects' `HealthSql`. `status` runs this text in delta-rs: the hex of the state hash is the

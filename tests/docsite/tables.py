@@ -35,8 +35,8 @@ def page(contracts: Iterable[Contract]) -> str:
         "Tables",
         "One contract describes a table, `schemas/<table>.odcs.yaml` (Open Data Contract Standard). Its texts are also"
         " the comments of the columns. Hashes and record ids are binary in tables, lower-case hex in [views](views.md)"
-        " and messages. Read with any Delta reader; write only with Strandline. `stream` and `sync` write what `ingest` and"
-        " `reduce` write, since they do both.",
+        " and messages. Read with any Delta reader; write only with Strandline. `stream` and `sync` write what `ingest`"
+        " and `reduce` write, since they do both.",
         table_list(each),
         *map(_section, each),
     )

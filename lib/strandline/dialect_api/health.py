@@ -17,9 +17,9 @@ class HealthPart:
 
 @dataclass(frozen=True, slots=True)
 class HealthSql:
-    """The health of local nodes, over `tables` with bare names; used by the view `namespace_health` and by `status`.
+    """What namespaces lack, over `tables` with bare names; used by the view `namespace_health` and by `status`.
 
-    `behind` selects namespace and behind (BIGINT): the number of missing lines and pairs. `stopped` selects namespace
+    `behind` selects namespace and behind (BIGINT): the number of missing records and pairs. `stopped` selects namespace
     and code: why the writer of a local journal stopped.
     """
 

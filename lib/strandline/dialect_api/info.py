@@ -66,7 +66,7 @@ class DialectInfo:
     writing (without `namespace_state`). `formats` are the file formats by name, each with the file name endings of it;
     empty if the content shows the format. `export_format` is the format that `export` writes, if formats depend on
     names; `export_formats` are others, which the name of the file or `--format` chooses. `message_format` is that of a
-    Kafka message, one line. `health` (health queries of local nodes), `drawing` (how records are drawn) and `unpacking`
+    Kafka message, one line. `health` (queries of what is missing), `drawing` (how records are drawn) and `unpacking`
     (how a node's folder becomes a file) name objects as `module:attribute`, or are None. `erasable` is the column of
     the record table that `gc --erase` sets to null, together with the time in `erased_at`; None if there is none.
     """

@@ -48,7 +48,7 @@ def run(
 ) -> Report:
     """Return the status of the lake from its tables, worst first.
 
-    `record_tables` gives the table of accepted records of each dialect, `healths` the health of local nodes.
+    `record_tables` gives the table of accepted records of each dialect, `healths` what their namespaces lack.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
     tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))

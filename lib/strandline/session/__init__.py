@@ -1,4 +1,4 @@
-"""The Spark session: a local one is started; under spark-submit, on Databricks and over Spark Connect it is the host's."""
+"""The Spark session: a local one is started; under spark-submit, on Databricks and over Connect it is the host's."""
 
 from strandline.session.java import check_java
 from strandline.session.open import is_hosted, log_path, open_session

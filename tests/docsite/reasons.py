@@ -42,7 +42,7 @@ def _group(dialects: tuple[str, ...], reasons: list[Reason]) -> str:
 
 def _section(reason: Reason) -> str:
     outcomes = ", ".join(OUTCOMES[each] for each in reason.outcomes)
-    waits = f"; it waits for a {code(reason.waits_for)}" if reason.waits_for else ""
+    waits = f"; its column waits_for begins with {code(reason.waits_for)}" if reason.waits_for else ""
     replay = " A later version may judge it otherwise." if reason.replay else ""
     return (
         f"### {reason.code}\n\n*{outcomes}{waits}* ({reason.severity}). {words(reason.meaning)}{replay}\n\n"

@@ -37,7 +37,7 @@ notebooks: $(VENV)/.test ## Write notebooks/*.ipynb for Jupyter from notebooks/*
 quick: $(VENV)/.test ## Run the tests that need no JVM, except those marked large, laws on at most a quarter of their examples (20 seconds)
 	LAWS=few $(BIN)/python -m pytest -q -n 2 -m "not slow and not large" tests/unit tests/laws tests/architecture
 
-test: java lint contracts ## Run every check and every test
+test: java lint contracts ## Run every check, and every test but the slow tier (soak) and node, frost, s3, azure, gcs, hdfs, browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 soak: java $(VENV)/.test ## Run the slow tier of the tests; PART=2/6 runs the second of six parts

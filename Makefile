@@ -18,7 +18,7 @@ PIP := pip --disable-pip-version-check install --quiet --no-input
 FROM_LOCK := --require-hashes --no-build-isolation --use-pep517
 
 help: ## List these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: java $(VENV)/.product ## Show Strandline on real journals (under 5 minutes the first time)
 	@$(BIN)/strandline demo

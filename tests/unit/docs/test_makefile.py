@@ -1,6 +1,7 @@
 """What `make` would run: nothing of it asks the network once the environments are there."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,13 +25,18 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def would_run(checkout: Path, target: str) -> list[str]:
-    """The lines that `make target` would run, but for those that only print."""
+def made(checkout: Path, *words: str) -> list[str]:
+    """The lines that `make` prints, also below a `make` that runs the tests."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     done = subprocess.run(
-        ["make", "-n", target], cwd=checkout, env=environ, capture_output=True, text=True, check=True
+        ["make", *words], cwd=checkout, env=environ, capture_output=True, text=True, check=True
     )
-    return [line for line in done.stdout.splitlines() if not line.startswith("echo")]
+    return done.stdout.splitlines()
+
+
+def would_run(checkout: Path, target: str) -> list[str]:
+    """The lines that `make target` would run, but for those that only print."""
+    return [line for line in made(checkout, "-n", target) if not line.startswith("echo")]
 
 
 def asks_network(line: str) -> bool:
@@ -54,6 +60,12 @@ def test_a_newer_lock_is_installed_by_hash(checkout: Path, lock: str) -> None:
     os.utime(checkout / lock, (10, 10))
     [installs] = [line for line in would_run(checkout, "test") if asks_network(line) and lock in line]
     assert "--require-hashes" in installs
+
+
+def test_make_help_lists_every_target_that_has_a_text(checkout: Path) -> None:
+    makefile = (checkout / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([\w-]+):.* ## ", makefile, re.MULTILINE))
+    assert {line.split()[1] for line in made(checkout, "help")} == targets
 
 
 def test_all_that_a_fresh_checkout_installs_is_pinned_by_hash_or_the_checkout_itself(checkout: Path) -> None:

@@ -38,7 +38,9 @@ def words() -> set[str]:
     folders = ("lib", "schemas", "conf", "jobs", "examples", "notebooks", "tests")
     kinds = {".py", ".sql", ".yaml", ".yml", ".conf"}
     files = {path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds}
-    files = (files | {ROOT / "Makefile", ROOT / "pyproject.toml"}) - {Path(__file__)}
+    files = (files | {ROOT / name for name in ("Makefile", "pyproject.toml", "databricks.yml")}) - {
+        Path(__file__)
+    }
     found = {path.stem for path in files}
     return found.union(*(re.findall(r"\w+", path.read_text("utf-8")) for path in files))
 

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from docsite import reference
 from strandline.cli.app import command_names, commands
@@ -140,3 +141,21 @@ def test_no_page_and_no_message_installs_strandline_by_a_name_that_is_not_regist
     named = {extra for text in texts for extra in re.findall(r"pip install [^`\n]*\[([a-z]+)\]", text)}
     assert named <= extras.keys()
     assert "leveldb" in named
+
+
+def test_the_page_on_databricks_lists_the_jobs_and_the_variables_of_the_bundle() -> None:
+    rows = re.findall(
+        r"^\| (`.+?`) \| (.*?) \|", (ROOT / "docs/databricks.md").read_text("utf-8"), re.MULTILINE
+    )
+    shown = {name: default for names, default in rows for name in re.findall(r"`(\w+)`", names)}
+    texts = [path.read_text("utf-8") for path in (ROOT / "conf" / "bundle").glob("*.yml")]
+    jobs = {name for text in texts for name in yaml.safe_load(text).get("resources", {}).get("jobs", {})}
+    bundle = yaml.safe_load((ROOT / "databricks.yml").read_text("utf-8"))
+    assert shown.keys() == jobs | bundle["variables"].keys()
+    changed = {
+        (name, value)
+        for each in bundle["targets"].values()
+        for name, value in each.get("variables", {}).items()
+    }
+    defaults = {(name, str(each["default"])) for name, each in bundle["variables"].items()}
+    assert [(name, value) for name, value in defaults | changed if value not in shown[name]] == []

@@ -254,6 +254,14 @@ def test_two_replicas_that_charge_at_once_overdraw_a_budget_together():
     assert (found.spent, found.is_overdrawn, found.is_unbroken, headroom(found, None)) == (16, True, False, 0)
 
 
+def test_charges_are_unbroken_by_their_number_alone_so_a_gap_and_a_fork_cancel_out():
+    first, second = charge(0x10, 1), charge(0x11, 1, nonce=1)
+    assert flow(first, second).is_unbroken
+    assert not flow(first, charge(0x12, 1, nonce=2)).is_unbroken
+    assert not flow(first, charge(0x13, 1), second).is_unbroken
+    assert flow(first, charge(0x13, 1), charge(0x12, 1, nonce=2)).is_unbroken
+
+
 def test_limits_meet_and_need_one_of_the_two_parties():
     assert flow(limit(0x10, 9), limit(0x11, 7, by="u"), limit(0x12, 8)).limit == 7
     assert flow(limit(0x10, 9), limit(0x11, 7, by=["u*"])).limit == 7

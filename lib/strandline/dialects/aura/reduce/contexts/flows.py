@@ -41,7 +41,7 @@ class Flow:
 
     @property
     def is_unbroken(self) -> bool:
-        """Whether the charges form one chain, without gap or fork."""
+        """Whether there are as many charges as nonces. If not, there is a gap or a fork; one of each can cancel out."""
         return self.charges == (0 if self.tip is None else self.tip[0] + 1)
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 from strandline.dialects.ipfslog.author import Identity, sign_entry
 from strandline.dialects.ipfslog.codec import dag_cbor
 from strandline.dialects.ipfslog.types import record_id
-from strandline.dialects.ipfslog.verify import VerifiedIdentities
+from strandline.dialects.ipfslog.verify import verify_identity
 
 TYPES = {"v0": "orbitdb", "v1": "orbitdb", "v2": "orbitdb", "core2": "publickey"}
 AUTHORS = {"a": "alice", "b": "bob", "c": "carol"}
@@ -34,11 +34,8 @@ def who(name, variant="v2"):
 @functools.cache
 def book():
     """The identities of alice, bob and carol in both types, verified."""
-    known = VerifiedIdentities()
-    for name in AUTHORS.values():
-        for variant in ("v2", "core2"):
-            known.add(who(name, variant).record)
-    return known
+    records = [who(name, variant).record for name in AUTHORS.values() for variant in ("v2", "core2")]
+    return {record.digest: verify_identity(record) for record in records}
 
 
 def entry(payload, variant="v2", name="alice", log_id=LOG, time=1, parents=(), refs=()):

@@ -18,7 +18,7 @@ from bench.results import Case, Side
 from strandline.core.signatures import SigningKey
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.types import Entry, Variant
-from strandline.dialects.ipfslog.verify import VerifiedIdentities, signed_digest_of, verify_block
+from strandline.dialects.ipfslog.verify import signed_digest_of, verify_block, verify_identity
 
 KERNEL, BARE, BLOCKS = "signature kernel", "bare coincurve", "verify_block"
 VARIANTS: Final[tuple[Variant, ...]] = ("v2", "core2")
@@ -99,9 +99,9 @@ def _blocks(bench: Bench) -> None:
 
 def _blocks_case(bench: Bench, variant: Variant) -> Case:
     entries = list(chain("/blocks", min(ENTRIES, bench.data.sizes.lines), variant))
-    book = VerifiedIdentities()
     parsed = [(entry.block, entry.cid) for entry in entries]
-    book.add(author(variant).record)
+    record = author(variant).record
+    book = {record.digest: verify_identity(record)}
 
     def judged() -> None:
         for block, cid in parsed:

@@ -32,7 +32,7 @@ from strandline.dialects.ipfslog.reduce.dag import Dag, node_of
 from strandline.dialects.ipfslog.reduce.state import order_blocks
 from strandline.dialects.ipfslog.reduce.stores import document_groups
 from strandline.dialects.ipfslog.types import log_namespace, record_id
-from strandline.dialects.ipfslog.verify import Counts, VerifiedIdentities, judge, verify_block, verify_json
+from strandline.dialects.ipfslog.verify import Counts, judge, verify_block, verify_json
 from strandline.dialects.ipfslog.verify.checks import check_json
 from strandline.dialects.ipfslog.verify.signature import signed_text
 from support.ipfslog_cases import AUTHORS, book, dag, document, entry, lies, names, who
@@ -368,9 +368,3 @@ def test_the_published_log_has_one_head_and_one_root():
     assert [each.cid for each in log.heads] == [two["hash"]]
     assert [each.cid for each in log.tails] == [one["hash"]]
     assert log.tail_hashes == ()
-
-
-def test_an_identity_is_verified_once_in_a_book():
-    known = VerifiedIdentities()
-    assert [known.add(who("alice").record).is_valid for _ in range(3)] == [True] * 3
-    assert (known.verifications, list(known)) == (1, [who("alice").record.digest])

@@ -29,7 +29,6 @@ from strandline.dialects.ipfslog.verify.entries import (
 )
 from strandline.dialects.ipfslog.verify.identities import (
     KnownIdentity,
-    VerifiedIdentities,
     fits_variant,
     verify_identity,
 )
@@ -53,7 +52,6 @@ __all__ = [
     "Refused",
     "Status",
     "Verdict",
-    "VerifiedIdentities",
     "as_block",
     "check_block",
     "check_built",

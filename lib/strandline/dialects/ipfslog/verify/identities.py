@@ -1,6 +1,5 @@
-"""Identities: an external key vouches for a signing key. Each distinct identity is verified once."""
+"""Identities: an external key vouches for a signing key."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,29 +43,3 @@ def _is_valid(identity: IdentityRecord) -> bool:
 def fits_variant(identity: IdentityRecord, variant: Variant) -> bool:
     """Return whether the type, which no signature covers, is the one that entries of the variant use."""
     return IDENTITY_TYPES.get(variant) == identity.type
-
-
-class VerifiedIdentities(Mapping[bytes, KnownIdentity]):
-    """Identities by digest, each verified when it is first added; `verifications` counts the verifications."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, KnownIdentity] = {}
-        self.verifications = 0
-
-    def add(self, identity: IdentityRecord) -> KnownIdentity:
-        """Return the identity with its verdict, which is computed once."""
-        digest = identity.digest
-        known = self._known.get(digest)
-        if known is None:
-            known = self._known[digest] = verify_identity(identity)
-            self.verifications += 1
-        return known
-
-    def __getitem__(self, digest: bytes) -> KnownIdentity:
-        return self._known[digest]
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)

@@ -1,6 +1,6 @@
 """Verification of facts: rules, signatures, states and admission, as pure functions."""
 
-from strandline.core.judgement import Counts, QuarantineRow, Status, Verdict
+from strandline.core.judgement import Counts, Verdict
 from strandline.dialects.aura.verify.accepted import (
     AcceptedOp,
     OpSkeleton,
@@ -44,10 +44,8 @@ __all__ = [
     "OpSkeleton",
     "PlacedOp",
     "PrunedOps",
-    "QuarantineRow",
     "Signers",
     "State",
-    "Status",
     "UnreadOp",
     "Verdict",
     "accepted_op",

@@ -1,6 +1,6 @@
 """Verification of entries: signatures, references, admission and forks, as pure functions."""
 
-from strandline.core.judgement import Counts, QuarantineRow, Status, Verdict
+from strandline.core.judgement import Counts
 from strandline.dialects.devicelog.verify.forks import FORK_KIND, fork, fork_members, forks
 from strandline.dialects.devicelog.verify.judgement import (
     HeldEntries,
@@ -27,12 +27,9 @@ __all__ = [
     "Counts",
     "HeldEntries",
     "Judgement",
-    "QuarantineRow",
     "References",
     "Referent",
     "SsbProfile",
-    "Status",
-    "Verdict",
     "deferred",
     "fork",
     "fork_members",

@@ -15,28 +15,18 @@ from strandline.dialects.ipfslog.spark.tables import IDENTITIES
 from strandline.frames.lift import map_batches
 from strandline.frames.verdicts import is_fault
 
-KNOWN_IDENTITY = (
-    "identity_digest",
-    "identity_row",
-    "writer_id",
-    "public_key",
-    "identity_type",
-    "valid",
-    "is_new",
-    "is_row",
-)
-"""An identity with its verdict. `identity_row` is its block; `is_row`: it is in `ipfs_log_identity`, or this run adds
-it; `is_new`: it was verified in this run.
-"""
-
-
 WAITS: Final = "identity:"
 """The prefix of an identity's name in `waits_for`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchIdentities(Gathered):
-    """The identities that a batch needs: `known` has KNOWN_IDENTITY; `verified` has `kernels.IDENTITY`, of this run."""
+    """The identities that a batch needs.
+
+    `known` has identity_digest, identity_row (its block), writer_id, public_key, identity_type, valid, is_new (it was
+    verified in this run) and is_row (it is in `ipfs_log_identity`, or this run adds it); `verified` has
+    `kernels.IDENTITY`, of this run.
+    """
 
     known: DataFrame
     verified: DataFrame
@@ -109,7 +99,10 @@ def verified(named: DataFrame) -> DataFrame:
 
 
 def _as_known_identity(every: DataFrame) -> DataFrame:
-    """Shape identities to KNOWN_IDENTITY.  Reads: the columns of `kernels.IDENTITY`.  Rows: one per row."""
+    """Shape identities to those of `BatchIdentities.known`.
+
+    Reads:  the columns of `kernels.IDENTITY`.  Rows: one per row.
+    """
     return every.select(
         F.col("record_id").alias("identity_digest"), F.col("block").alias("identity_row"),
         F.col("id").alias("writer_id"), "public_key", F.col("type").alias("identity_type"), "valid", "is_new", "is_row",
@@ -119,8 +112,8 @@ def _as_known_identity(every: DataFrame) -> DataFrame:
 def concluded(judged: DataFrame, identities: DataFrame) -> DataFrame:
     """Decide each block, with its identity.
 
-    Reads:  judged: the columns of `kernels.JUDGED`; identities: KNOWN_IDENTITY.
-    Gives:  those columns, KNOWN_IDENTITY and outcome: accepted; rejected; refuted (rejected because of its identity,
+    Reads:  judged: the columns of `kernels.JUDGED`; identities: as `BatchIdentities.known`.
+    Gives:  the columns of both, and outcome: accepted; rejected; refuted (rejected because of its identity,
             perhaps with reasons of its own); deferred; foreign; stray.
     Rows:   one per row.
     """

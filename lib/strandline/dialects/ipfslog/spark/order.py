@@ -12,8 +12,6 @@ from strandline.dialects.ipfslog.spark.logs import order_of
 from strandline.frames.digests import digests_of_runs
 from strandline.frames.lift import map_batches
 
-RANKED = ("namespace", "bucket", "record_id", "rank", "clock_time", "clock_id", "tied")
-
 
 def ranked(nodes: DataFrame) -> DataFrame:
     """Add the rank of each entry by k.
@@ -59,7 +57,8 @@ def walk_positions(nodes: DataFrame, places: DataFrame) -> DataFrame:
 def as_view(places: DataFrame) -> DataFrame:
     """Shape entries with positions to the contract of `ipfs_log_view`.
 
-    Reads:  RANKED, position, mode, clock_ok.  Rows: one per row.
+    Reads:  namespace, bucket, record_id, clock_time, clock_id, tied, position, mode, clock_ok.
+    Rows:   one per row.
     """
     return places.select(
         "namespace", "bucket", "record_id", F.col("position").cast("bigint").alias("position"), "clock_time",

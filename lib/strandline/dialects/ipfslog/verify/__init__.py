@@ -1,6 +1,6 @@
 """Verification of entries, identities and manifests: pure functions of bytes, profile and known identities."""
 
-from strandline.core.judgement import QuarantineRow, Status
+from strandline.core.judgement import QuarantineRow
 from strandline.dialects.ipfslog.verify.checks import (
     BuiltEntry,
     Checked,
@@ -50,7 +50,6 @@ __all__ = [
     "KnownIdentity",
     "QuarantineRow",
     "Refused",
-    "Status",
     "Verdict",
     "as_block",
     "check_block",

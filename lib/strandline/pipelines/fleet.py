@@ -14,10 +14,10 @@ from strandline.pipelines.health_rows import (
     TABLES,
     as_json,
     every_row,
-    fleet_sql,
     is_one_of,
     open_selects,
     stopped_writers,
+    sums_sql,
 )
 from strandline.pipelines.report import Report, utc_text
 from strandline.pipelines.run_context import RunContext
@@ -94,7 +94,7 @@ def fleet(lake: "ReadLake", lacking: Sequence[str], tables: Sequence[str]) -> li
     """Return the sums of namespaces by dialect and health, in slices as `every_row` asks for."""
     sums: dict[tuple[str, str], Counter[str]] = {}
     for condition in lake.slices(("quarantine", "namespace_state")):
-        for row in lake.query(fleet_sql(lacking, condition, tables), tables):
+        for row in lake.query(sums_sql(lacking, condition, tables), tables):
             part = sums.setdefault((row["dialect"], row["health"]), Counter())
             part.update({name: row[name] for name in ("namespaces", *SUMS)})
     return [

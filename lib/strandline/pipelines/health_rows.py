@@ -104,7 +104,7 @@ def tally_sql(behind: Iterable[str] = (), condition: str | None = None, tables: 
     )
 
 
-def fleet_sql(behind: Iterable[str] = (), condition: str | None = None, tables: Sequence[str] = ()) -> str:
+def sums_sql(behind: Iterable[str], condition: str | None, tables: Sequence[str]) -> str:
     """Return the query of namespaces, records and rows of quarantine by dialect and health; see `tally_sql`."""
     sums = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in SUMS)
     return (

@@ -61,10 +61,10 @@ def run(
         shown = rows if request.all else rows[:ROWS]
     else:
         tally, shown = every_row(lake, lacking, tables, is_all=request.all)
-    behind = unreduced(lake, record_tables)
+    not_read = unreduced(lake, record_tables)
     stopped = stopped_writers(lake, healths)
     found = request.check and (
-        bool(behind) or bool(stopped) or any(tally[name] for name in ("forked", "waiting", "behind"))
+        bool(not_read) or bool(stopped) or any(tally[name] for name in ("forked", "waiting", "behind"))
     )
     return context.report(
         lake.location.describe(),
@@ -73,7 +73,7 @@ def run(
         namespaces=tally.total(),
         members={
             "rows": shown if isinstance(shown, SpooledRows) else [as_json(row) for row in shown],
-            "unreduced": [asdict(one) for one in behind],
+            "unreduced": [asdict(each) for each in not_read],
             "stopped": stopped,
             **damaged_files(lake),
         },

@@ -7,11 +7,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strandline.cli.command import current, functions
 from strandline.cli.failures import as_fault
+from strandline.cli.invocation import Invocation, Options
 from strandline.cli.main import tell_others
+from strandline.contracts.load import tables
 from strandline.core.errors import StrandlineError, UsageError
 from strandline.core.nearest import did_you_mean
 from strandline.pipelines.report import Report, ReportError
@@ -140,8 +143,6 @@ class Lake:
         `erase` names dialects whose bodies may be erased, each `name` or `name:days`; the days count back from `now`.
         `archive` is a folder for the texts of node journals; `compact` and `vacuum` (hours) then keep up the tables.
         """
-        from pathlib import Path
-
         return self._run(
             "gc", what_if=what_if, namespace=list(namespace), dialect=list(dialect), excluded=list(excluded),
             skip_window=skip_window, min_prunable=min_prunable, erase=list(erase), now=now,
@@ -163,8 +164,6 @@ class Lake:
         format: str | None = None,  # noqa: A002 - the option's name
     ) -> Report:
         """Write the records of namespaces to one file that `ingest` reads."""
-        from pathlib import Path
-
         return self._run("export", namespaces=list(namespaces), out=Path(out), as_of=as_of, form=format)
 
     def status(self, *namespaces: str, all: bool = False, check: bool = False) -> Report:  # noqa: A002
@@ -173,8 +172,6 @@ class Lake:
 
     def report(self, *, out: Paths) -> Report:
         """Write one HTML page about the lake; a local lake needs no Spark."""
-        from pathlib import Path
-
         return self._run("report", out=Path(out))
 
     def quarantine(self, quarantine_id: str | None = None) -> Report:
@@ -191,8 +188,6 @@ class Lake:
 
     def table(self, name: str) -> DataFrame:
         """Return a table of the lake at its current version. Raises: UsageError `TABLE_UNKNOWN`."""
-        from strandline.contracts.load import tables
-
         if name not in tables():
             raise UsageError("TABLE_UNKNOWN", f"a lake has no table {name}", did_you_mean(name, tables()))
         return self._store().read(name)
@@ -214,7 +209,6 @@ class Lake:
 
     def _store(self) -> TableStore:
         """Return the tables through Spark. Raises: as `strandline sql` about a lake that it cannot read."""
-        from strandline.cli.invocation import Invocation, Options
         from strandline.tables.lake import check_there
 
         where = self._where()

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from strandline.cli import show
 from strandline.cli.help import CommandHelp
 from strandline.cli.invocation import Invocation, Options
 from strandline.dialect_api.info import LakeOption, RunOption
@@ -158,7 +159,6 @@ def _earlier(call: Invocation, values: Mapping[str, Any]) -> Result | None:
 
     Raises: UsageError, see `repeats`.
     """
-    from strandline.cli import show
     from strandline.cli.repeats import check_run_id, earlier_report, hash_of_arguments
 
     check_run_id(call.options.run_id or "")

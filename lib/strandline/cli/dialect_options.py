@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from strandline.cli.given import file_of_option
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from strandline.dialect_api.info import GivenOption, RunOption
+from strandline.dialect_api.info import GivenOption, RunOption
+from strandline.dialects import dialect, infos
 
 NO_FILE = "none"
 """The value of a sticky option that removes the stored file."""
@@ -24,7 +22,7 @@ class DialectOptions:
     """
 
     parsed: Mapping[str, object] = field(default_factory=dict)
-    files: "Mapping[str, GivenOption | None]" = field(default_factory=dict)
+    files: Mapping[str, GivenOption | None] = field(default_factory=dict)
 
 
 def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOptions:
@@ -36,8 +34,6 @@ def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOp
     given = call.options.of_dialects
     if not given:
         return DialectOptions()
-    from strandline.dialects import dialect, infos
-
     declared = {
         name: {option.name: option for option in infos()[name].run_options if call.command in option.commands}
         for name in dialects
@@ -66,9 +62,7 @@ def read_dialect_options(call: Invocation, dialects: Sequence[str]) -> DialectOp
     return DialectOptions(parsed, files)
 
 
-def _values(option: "RunOption", texts: Sequence[str]) -> "list[GivenOption]":
-    from strandline.dialect_api.info import GivenOption
-
+def _values(option: RunOption, texts: Sequence[str]) -> list[GivenOption]:
     return [
         GivenOption(text, file_of_option(option.name, text) if option.is_file else None) for text in texts
     ]

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from strandline.cli.interrupts import interrupts
 from strandline.cli.lineage import Lineage
+from strandline.cli.progress import ShownProgress, error_console
 from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
-from strandline.tables.delta_rs import check_tables
+from strandline.tables.delta_rs import check_tables, open_delta_rs
 from strandline.tables.location import DEFAULT_LAKE, Location
 from strandline.tables.refusals import check_place
 
@@ -206,8 +207,6 @@ class Invocation:
 
     def delta_rs(self) -> "DeltaRsLake":
         """Return the lake's tables through delta-rs. Raises: UsageError, FaultError, see `open_delta_rs`."""
-        from strandline.tables.delta_rs import open_delta_rs
-
         return open_delta_rs(self.location)
 
     @contextmanager
@@ -216,7 +215,6 @@ class Invocation:
         if self.options.quiet:
             yield NoProgress()
             return
-        from strandline.cli.progress import ShownProgress, error_console
 
         with ShownProgress(error_console(), self.settings.progress.seconds) as shown:
             yield shown

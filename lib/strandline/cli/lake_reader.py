@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from strandline.cli.invocation import Invocation
+from strandline.tables.delta_rs import opens_without_spark
+from strandline.tables.read_lake import SparkLake
 
 if TYPE_CHECKING:
     from strandline.tables.read_lake import ReadLake
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 @contextmanager
 def open_for_reading(call: Invocation) -> "Iterator[ReadLake]":
     """Give the tables to read: through delta-rs if it can open them, else through Spark."""
-    from strandline.tables.delta_rs import opens_without_spark
-
     if opens_without_spark(call.location):
         lake = call.delta_rs()
         if not lake.has_deletion_vectors:
@@ -22,7 +22,6 @@ def open_for_reading(call: Invocation) -> "Iterator[ReadLake]":
             return
     with call.progress():
         from strandline.tables.lake import check_there
-        from strandline.tables.read_lake import SparkLake
 
         store = call.store(makes=False, writes=False)
         if not store.location.is_local():

@@ -17,6 +17,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.frames.listed import MOST_PUSHED
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
+from strandline.tables.delta_rs import open_table
 from strandline.tables.location import Location
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
@@ -212,7 +213,6 @@ class TableReads:
         """
         if not self.location.is_local():
             return None
-        from strandline.tables.delta_rs import open_table
 
         return open_table(self.location, table)
 

@@ -6,6 +6,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
 from strandline.dialect_api.info import DialectInfo
+from strandline.dialects import infos
 from strandline.pipelines.report import Report
 
 
@@ -27,7 +28,6 @@ def add_to(app: typer.Typer) -> None:
 def _config(call: Invocation) -> Result:
     """Print the settings in use and the source of each, and the options that dialects add to commands."""
     from strandline.config.settings import keys
-    from strandline.dialects import infos
 
     effective = call.effective
     values = effective.settings.model_dump()

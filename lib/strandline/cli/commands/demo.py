@@ -5,6 +5,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
+from strandline.tables.location import Location
 
 
 def add_to(app: typer.Typer) -> None:
@@ -17,7 +18,6 @@ def add_to(app: typer.Typer) -> None:
 def _demo(call: Invocation) -> Result:
     """Ingest published journals into a new lake, demo-lake, and show the results."""
     from strandline.pipelines import demo
-    from strandline.tables.location import Location
 
     # A few small plans, each run once: the JVM's second compiler and parallel collector cost more than they save.
     # Without that compiler Java reserves 48 MB for compiled code; a session fills them and compiles again and again.

@@ -9,6 +9,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.given import by_dialect
 from strandline.cli.invocation import Invocation
+from strandline.dialects import dialect, names
 
 
 def add_to(app: typer.Typer) -> None:
@@ -69,7 +70,6 @@ def _export(
     request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of, form)
     with call.progress() as progress:
         store, context = call.store(makes=False, writes=False), call.context(progress)
-        from strandline.dialects import dialect, names
 
         report = export.run(store, {name: dialect(name) for name in names()}, request, context)
     return Result(report, lambda console: show.export(console, report))

@@ -12,6 +12,7 @@ from strandline.cli.erasing import erasures
 from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.pruning import DEFAULT_SKIP_WINDOW
+from strandline.dialects import every
 
 WhatIf = Annotated[
     bool, typer.Option("--what-if", help="Plan and prove, and say what would go; nothing is deleted.")
@@ -113,7 +114,6 @@ def _gc(
     Before anything is deleted, two full reductions, with and without these records, must give the same rows and state
     hash. What was removed is remembered by id: a late copy is known and does not count again.
     """
-    from strandline.dialects import every
     from strandline.pipelines import gc
     from strandline.pipelines.gc_upkeep import Upkeep
 

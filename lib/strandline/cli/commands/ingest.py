@@ -12,6 +12,7 @@ from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
+from strandline.dialects import dialect as dialect_named
 
 Sources = Annotated[
     list[str] | None,
@@ -89,7 +90,6 @@ def _ingest(
 
     Rejected records are a result, not a failure: the exit code is 0 unless --fail-on-reject is given.
     """
-    from strandline.dialects import dialect as dialect_named
     from strandline.pipelines.explain import reason as reason_named
 
     given = tuple(sources or ())

@@ -7,6 +7,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
+from strandline.dialects import every
 
 
 def add_to(app: typer.Typer) -> None:
@@ -41,7 +42,6 @@ def _maintain(
     Old versions stay for 30 days, or as the setting maintain.keep_days says, and longer if the next `reduce` or
     `export --as-of` of the newest run needs them. Other commands can run at the same time.
     """
-    from strandline.dialects import every
     from strandline.pipelines import maintain
 
     chosen = call.settings.maintain

@@ -8,6 +8,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.invocation import Invocation
+from strandline.dialects import every, names
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,7 +38,6 @@ def _reduce(
     ] = False,
 ) -> Result:
     """Update the reduced tables from the record tables."""
-    from strandline.dialects import every, names
     from strandline.pipelines import reduce
 
     options = read_dialect_options(call, names())

@@ -1,5 +1,6 @@
 """The command `report`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
 from strandline.cli.lake_reader import open_for_reading
+from strandline.dialects import drawings, health_queries, record_tables
 
 
 def add_to(app: typer.Typer) -> None:
@@ -41,10 +43,7 @@ def _report(
     The page needs no network. If FILE is an earlier report, the page also says what changed since then. Needs the
     packages of the extra [report].
     """
-    from dataclasses import replace
-
     from strandline.cli import page
-    from strandline.dialects import drawings, health_queries, record_tables
     from strandline.pipelines import fleet
     from strandline.tables.newfile import NewFile
 

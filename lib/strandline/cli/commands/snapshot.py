@@ -9,6 +9,7 @@ from strandline.cli.command import Result, command
 from strandline.cli.given import known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.pruning import DEFAULT_SKIP_WINDOW, MAX_SKIP_WINDOW
+from strandline.dialects import every
 
 Namespaces = Annotated[
     list[str] | None,
@@ -55,7 +56,6 @@ def _snapshot(
 
     `gc` applies the newest snapshot of a namespace if it is still right, else it takes a new one.
     """
-    from strandline.dialects import every
     from strandline.pipelines import snapshot
     from strandline.pipelines.prune_plans import PruneRequest
 

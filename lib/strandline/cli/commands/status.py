@@ -8,6 +8,7 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
 from strandline.cli.lake_reader import open_for_reading
+from strandline.dialects import health_queries, record_tables
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,7 +46,6 @@ def _status(
     ] = False,
 ) -> Result:
     """Show the health of every namespace, worst first, and the tables that reduce has not read to the end."""
-    from strandline.dialects import health_queries, record_tables
     from strandline.pipelines import status
 
     request = status.StatusRequest(tuple(namespaces or ()), every, check)

@@ -12,6 +12,8 @@ from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.given import DialectName, FormatName, known_dialect
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
+from strandline.dialects import dialect as dialect_named
+from strandline.dialects import infos
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -95,8 +97,6 @@ def _stream(
         )
     seconds = None if every is None else _seconds(every)
     options = read_dialect_options(call, (name,))
-    from strandline.dialects import dialect as dialect_named
-    from strandline.dialects import infos
     from strandline.pipelines import stream
     from strandline.session import is_hosted
     from strandline.tables.topics import check_reachable

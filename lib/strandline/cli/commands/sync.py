@@ -10,7 +10,11 @@ from strandline.cli.command import Result, command
 from strandline.cli.dialect_options import read_dialect_options
 from strandline.cli.invocation import Invocation
 from strandline.core.errors import UsageError
-from strandline.dialects import infos, names
+from strandline.dialects import dialect as dialect_named
+from strandline.dialects import every, infos, names
+from strandline.tables.delta_rs import check_logs
+from strandline.tables.location import Location
+from strandline.tables.refusals import check_place
 
 Source = Annotated[
     str | None,
@@ -102,14 +106,9 @@ def _sync(
 
 
 def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> Result:
-    from strandline.tables.delta_rs import check_logs
-    from strandline.tables.location import Location
-    from strandline.tables.refusals import check_place
-
     if to is not None:
         call = call.on(Location.named(to))
     other, options = Location.named(source), read_dialect_options(call, names())
-    from strandline.dialects import every
     from strandline.pipelines import sync_lakes
 
     sync_lakes.check_two(call.location, other)
@@ -134,7 +133,6 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     if answer is not None and not answer.is_file():
         raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")
     parsed = read_dialect_options(call, names()).parsed
-    from strandline.dialects import dialect as dialect_named
     from strandline.pipelines import sync_journals
 
     if len(parsed) != 1:

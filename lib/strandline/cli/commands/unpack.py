@@ -8,6 +8,7 @@ import typer
 from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.invocation import Invocation
+from strandline.dialects import unpackings
 
 
 def add_to(app: typer.Typer) -> None:
@@ -39,7 +40,6 @@ def _unpack(
     Reads file stores (blockstore-fs, Kubo's flatfs) and LevelDB (blockstore-level, @orbitdb/core) anywhere below DIR.
     LevelDB needs the packages of the extra [leveldb]. Nothing is verified, and no JVM starts.
     """
-    from strandline.dialects import unpackings
     from strandline.pipelines import unpack
 
     with call.progress() as progress:

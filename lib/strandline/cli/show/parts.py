@@ -8,6 +8,7 @@ from rich.text import Text
 
 from strandline.cli.text import printable
 from strandline.pipelines.report import Report
+from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 
 REASONS_SHOWN = 10
 FILES_SHOWN = 5
@@ -115,8 +116,6 @@ def next_commands(console: Console, commands: Sequence[str], report: Report) -> 
 
 def command_here(command: str, report: Report) -> str:
     """Return a command with the option that names the lake of the report; the default folder needs none."""
-    from strandline.tables.location import DEFAULT_LAKE, Location, option_of
-
     lake = str(report.lake)
     is_default = lake == Location.lake(DEFAULT_LAKE).describe()
     return printable(command if is_default else f"{command} {option_of(lake)}")

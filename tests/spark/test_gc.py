@@ -111,8 +111,8 @@ def test_random_logs_are_collected_round_by_round_as_the_plain_plan_says(new_lak
         }
         assert gone.isdisjoint(stored)
         assert lake_tables(lake) == before
-        assert lake.reduce(full=True).members["differences"] == {}
-        assert lake_tables(lake) == before
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert lake_tables(lake) == before
     again = lake.gc()
     assert counted(again, COUNTS) == dict.fromkeys(COUNTS, 0)
     assert again.members["collections"] == []
@@ -187,11 +187,18 @@ def test_random_contexts_are_collected_round_by_round_as_the_plain_plan_says(
         assert carries(lake) == reference.carries
         assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
     assert total > seeds
-    assert lake.reduce(full=True).members["differences"] == {}
-    assert (contexts.lake_tables(lake), lake.rows("equivocation")) == (before, forks)
     assert counted(lake.gc(excluded=members), COUNTS) == dict.fromkeys(COUNTS, 0)
     content = b"".join(line(fact) + b"\n" for fact in dump)
     assert lake.ingest(write_files(tmp_path / "dump", {"facts.jsonl": content})).counts["new"] == 0
+    # The context of the page comes beside them. It is pruned as the page says, and all are reduced again.
+    contexts.enter_rows(lake, page_rows())
+    lake.reduce()
+    space, _ = prune_page(lake)
+    page = {space, U.text, other_authority().namespace.text}
+    found = contexts.lake_tables(lake) | {"equivocation": lake.rows("equivocation")}
+    assert {
+        table: [row for row in rows if page.isdisjoint(row)] for table, rows in found.items()
+    } == before | {"equivocation": forks}
 
 
 def delivery(source, number):
@@ -234,21 +241,16 @@ def prune_page(lake):
     [row] = lake.gc(namespaces=(space,), skip_window=2).members["collections"]
     assert (row["pruned"], row["holds"], row["snapshot_id"]) == (11, told["holds"], told["snapshot_id"])
     inputs = ((other_authority().namespace.text, V_COMMITMENT), (U.text, states()["Kp"].commitment))
-    stated = [row[1:] for row in lake.rows("snapshot", "origin", "carry", "inputs") if row[0] == "local"]
-    assert stated == [(bytes.fromhex(told["carry"]), inputs)]
+    stated = lake.rows("snapshot", "namespace", "origin", "carry", "inputs")
+    assert [row[2:] for row in stated if row[:2] == (space, "local")] == [
+        (bytes.fromhex(told["carry"]), inputs)
+    ]
     assert_spent(lake, space)
     # Its rows are there again, and still do not count.
     lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {version}")
     assert lake.reduce(full=True).members["differences"] == {}
     assert contexts.lake_tables(lake) == before
     return space, before
-
-
-def test_the_context_of_the_page_is_pruned_as_it_says_and_no_answer_changes(new_lake):
-    lake = new_lake("page", dialect="aura")
-    contexts.enter_rows(lake, page_rows())
-    lake.reduce()
-    prune_page(lake)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from support.reference import outcome_of
 [FILES] = corpus(seed=6, journals=12, runs=1)
 # Every plain file is split that can be.
 SMALL = ("--set", "read.lines_min_bytes=1", "--set", "read.split_bytes=200", "--set", "tables.buckets=4")
-# Commands as JSON: the first that needs a session starts it, the others use it.
+# Commands as JSON: the first starts the session, which takes longer than each of them.
 IN_ONE_PROCESS = """
 import json, sys
 from strandline.cli import main
@@ -29,8 +29,8 @@ for words in sys.argv[1:]:
 def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -> None:
     """Assert that two runs over a prefix and a glob of a server end with the states of the reference.
 
-    The program itself lands the prefix, in the lake of the folder or a new one, and shows it. The glob is landed and
-    reduced by one process of its environment: a session takes longer to start than either.
+    One process of the program's environment lands both and reduces, in the lake of the folder or a new one; the program
+    itself shows it.
     """
     printed = []
     dump = f"{served.root}/dump"
@@ -48,15 +48,18 @@ def lands_whole_or_split(program: Program, folder: Path, served: ObjectServer) -
         return [json.loads(each) for each in done.stdout.splitlines()]
 
     counts, states = outcome_of(FILES)
-    [landed] = answers("ingest", dump, "--dialect", "sdmp", *SMALL, "--json")
+    typed = (
+        ["ingest", dump, "--dialect", "sdmp", *SMALL, "--json"],
+        ["ingest", f"{served.alias}/**/*", "--dialect", "sdmp", "--json"],
+        ["reduce", "--json"],
+    )
+    landed, known_again, reduced = answers(*map(json.dumps, typed), script=IN_ONE_PROCESS)
     first = landed["counts"]
     # The cut object is one more rejected record.
     whole = asdict(counts)
     more = {name: first[name] - whole[name] for name in ("read", "rejected", "new")}
     assert more == {"read": 1, "rejected": 1, "new": 0}
     assert (first["complete"], first["damaged"]) == (1, 0)
-    commands = (["ingest", f"{served.alias}/**/*", "--dialect", "sdmp", "--json"], ["reduce", "--json"])
-    known_again, reduced = answers(*map(json.dumps, commands), script=IN_ONE_PROCESS)
     again = known_again["counts"]
     known = first["new"] + first["known"]
     assert (again["read"], again["new"], again["known"]) == (first["read"], 0, known)

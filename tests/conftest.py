@@ -19,7 +19,7 @@ LONGEST = (
     "conformance", "gc", "metastore", "readme", "contexts", "schema", "ipfslog_reduction", "forged_lakes", "notebooks",
     "faults", "aura_lake", "pruned_sync", "topics", "reduction", "object_store", "jobs", "gc_authorities", "stream",
     "devicelog_admission", "toy_dialect", "maintain", "kills", "own_journals", "bundle", "wheel", "lake_sync",
-    "aura_scale", "ipfslog_pruned", "ipfslog_admission", "connect_sql", "small_work", "tampering", "bad_input",
+    "aura_scale", "ipfslog_pruned", "ipfslog_admission", "small_work", "readers", "tampering", "bad_input",
     "devicelog_reduction", "query_check", "writers", "small_tables", "aura_admission", "flows", "golden",
 )  # fmt: skip
 """Files of tests that take more than half a minute, the longest first, by their names without `test_`."""

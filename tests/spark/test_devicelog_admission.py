@@ -9,6 +9,7 @@ from strandline.dialects.devicelog.codec import write_entry
 from strandline.dialects.devicelog.info import INFO
 from strandline.dialects.devicelog.spark import increments, reduction
 from strandline.pipelines.admission import Admitter
+from support.device_feeds import HELD, held
 from support.devicelog_cases import TABLET, Log, compact, edited, entry, example, feed, lines, ssb_value
 from support.devicelog_reference import ReferenceDeviceLogs, assert_admitted_equal, entry_row, told
 from support.devicelog_tampering import (
@@ -158,7 +159,10 @@ def test_a_hundred_thousand_entries_behind_one_are_admitted_by_one_run(new_lake,
 
 
 def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_lake, monkeypatch):
-    """Every group counts as large: news that extend logs change rows of views. Other groups are reduced whole."""
+    """Every group counts as large: news that extend logs change rows of views. Other groups are reduced whole.
+
+    Feeds have gaps.
+    """
     lake, merged, from_changes = new_lake("grown", dialect="devicelog"), [], increments.from_changes
 
     def seen(*arguments):
@@ -169,8 +173,9 @@ def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_la
     monkeypatch.setattr(reduction, "FEW_ENTRIES", 0)
     monkeypatch.setattr(increments, "from_changes", seen)
     groups = [
-        in_parts(random_history(seed, forks=seed > 40, removals=seed > 40).entries()) for seed in range(60)
+        in_parts(random_history(seed, forks=seed > 40, removals=seed > 40).entries()) for seed in range(90)
     ]
+    groups += [in_parts(held(name)) for name in HELD]
     alone = []
     for number in range(8):
         log = Log(b"%d" % number)
@@ -183,7 +188,7 @@ def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_la
         if step == 2:
             news += [each for part in groups for each in part[1]]
         union(lake, TABLE, [entry_row(each) | {"run_id": f"run {step}"} for each in news])
-        lake.reduce()
+        assert lake.reduce().counts["reduced"] == len({each.namespace for each in news})
     assert merged == [(True, False), (True, True)]
     assert lake.reduce(full=True).members["differences"] == {}
 

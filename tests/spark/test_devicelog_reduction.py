@@ -20,12 +20,10 @@ from strandline.dialects.devicelog.spark.forks import forks
 from strandline.dialects.devicelog.spark.reduction import TABLES, NewEntries
 from strandline.dialects.devicelog.spark.sync_points import StoredHashes, common_lengths
 from strandline.dialects.devicelog.spark.tables import VIEW
-from support.device_feeds import HELD
-from support.device_feeds import held as held_of
-from support.device_frames import BUCKETS, ENTRY_DDL, Rows, Uncounted, entry_rows, reduce_entries
+from support.device_frames import BUCKETS, ENTRY_DDL, Uncounted, entry_rows, reduce_entries
 from support.device_groups import group, named_in_a_label, starting_anew, vectors
 from support.device_rules import Reference
-from support.random_devices import in_parts, random_history
+from support.random_devices import random_history
 
 POLICIES = ("keep-both", "freeze")
 
@@ -47,10 +45,16 @@ def entries(spark):
     return spark.createDataFrame(rows, ENTRY_DDL).repartition(7).persist()
 
 
+@pytest.fixture(scope="module")
+def reductions(entries):
+    """The reduction by a policy, computed once."""
+    return cache(lambda policy: reduce_entries(entries, policy))
+
+
 @pytest.fixture(scope="module", params=POLICIES)
-def reduced(request, spark, entries):
+def reduced(request, reductions):
     """The policy, and the rows of each reduced table and of the states."""
-    found = reduce_entries(spark, entries, request.param)
+    found = reductions(request.param)
     rows = {table: list(map(tuple_of, frame.collect())) for table, frame in found.tables.items()}
     return request.param, rows, found.states.collect(), found
 
@@ -217,34 +221,10 @@ def required(described):
     return {column.name for column in described.columns if column.required}
 
 
-def test_news_over_several_runs_end_with_the_rows_of_one_reduction(spark, entries):
-    """Groups whose news extend tips are not read whole: they give no rows of members again. Feeds have gaps."""
-    feeds = list(map(held_of, HELD))
-    cut = [in_parts(each) for each in (*groups().values(), *feeds)]
-    lake = Rows(spark, entries.limit(0))
-    grown = 0
-    for step in range(3):
-        news = [row for each in cut for row in entry_rows(each[step])]
-        frame = spark.createDataFrame(news, ENTRY_DDL, verifySchema=False).persist()
-        lake.entries = lake.entries.unionByName(frame)
-        found = reduce_entries(spark, lake.entries, changes=frame if step else None, lake=lake)
-        lake.write(found)
-        touched = {row["namespace"] for row in found.states.select("namespace").collect()}
-        assert touched == {each[step][0].namespace for each in cut if each[step]}
-        named = {row["namespace"] for row in found.tables["device_log_member"].select("namespace").collect()}
-        grown += len(touched - named)
-    assert grown > 60
-    of_feeds = spark.createDataFrame([row for each in feeds for row in entry_rows(each)], ENTRY_DDL)
-    whole = Rows(spark, entries.unionByName(of_feeds))
-    whole.write(reduce_entries(spark, whole.entries))
-    for table, rows in whole.tables.items():
-        assert lake.tables[table] == rows, table
-
-
 @pytest.fixture(scope="module")
-def selects(spark, entries):
+def selects(spark, entries, reductions):
     """The SELECTs of the views, over tables of the groups that the session knows."""
-    found = reduce_entries(spark, entries)
+    found = reductions("keep-both")
     states = found.states.withColumn("reduced_at", F.current_timestamp())
     for table, frame in {**found.tables, "namespace_state": states, "device_log_entry": entries}.items():
         frame.createOrReplaceTempView(table)

@@ -15,7 +15,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark.journal_rows import as_equivocation_rows
 from strandline.dialects.sdmp.spark.local_nodes import as_rows
-from strandline.dialects.sdmp.spark.named import of_journals
+from strandline.dialects.sdmp.spark.named import of_few, of_journals
 from strandline.dialects.sdmp.spark.positions import JOURNALS, LINES
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED
@@ -50,11 +50,7 @@ def _lines(names: Sequence[str] | None, tables: Tables, jobs: Jobs, scope: Reduc
     """
     few = tables.few_rows(LINES, scope.version)
     if few is not None:
-        lines = (
-            few
-            if names is None
-            else few.filter(pc.is_in(few.column("namespace"), pa.array(names, pa.string())))
-        )
+        lines = few if names is None else of_few(few, names)
         return lines if lines.num_rows <= FEW_LINES else None
     if names is None or len(names) > MOST_PUSHED:
         return None

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -15,7 +14,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
 from strandline.dialects.sdmp.spark import elements, heads
-from strandline.dialects.sdmp.spark.named import of_journals
+from strandline.dialects.sdmp.spark.named import of_few, of_journals
 from strandline.dialects.sdmp.spark.positions import JOURNALS
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
 from strandline.dialects.sdmp.types import DIALECT
@@ -111,8 +110,9 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
     """Return whether these journals have waiting rows, or too many names to ask."""
     few = tables.few_rows("quarantine")
     if few is not None:
-        ours = pc.and_(pc.equal(few["dialect"], DIALECT), pc.equal(few["status"], "deferred"))
-        return bool(pc.any(pc.and_(ours, pc.is_in(few["namespace"], pa.array(names, pa.string())))).as_py())
+        ours = of_few(few, names)
+        waits = pc.and_(pc.equal(ours["dialect"], DIALECT), pc.equal(ours["status"], "deferred"))
+        return bool(pc.any(waits).as_py())
     if len(names) > MOST_PUSHED:
         return True
     rows = of_journals(tables.read("quarantine"), names, tables)
@@ -124,9 +124,7 @@ def _journals(names: Sequence[str], tables: Tables, jobs: Jobs) -> dict[str, Map
     columns = ["namespace", "tip_hash", "tip_number", "tip_n", "leaves"]
     few = tables.few_rows(JOURNALS)
     if few is not None:
-        rows: _Rows = (
-            few.filter(pc.is_in(few["namespace"], pa.array(names, pa.string()))).select(columns).to_pylist()
-        )
+        rows: _Rows = of_few(few, names).select(columns).to_pylist()
         return {row["namespace"]: row for row in rows}
     if len(names) > MOST_PUSHED:
         return None

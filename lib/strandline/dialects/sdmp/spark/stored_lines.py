@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialects.sdmp.spark.named import of_journals
+from strandline.dialects.sdmp.spark.named import of_few, of_journals
 from strandline.dialects.sdmp.spark.positions import LINES
 from strandline.frames.listed import MOST_PUSHED, is_listed
 
@@ -35,9 +32,7 @@ class StoredLines:
         self._tables = tables
         self._jobs = jobs
         few = tables.few_rows(LINES)
-        if few is not None:
-            few = few.filter(pc.is_in(few["namespace"], pa.array(names, pa.string())))
-        self._few = few
+        self._few = None if few is None else of_few(few, names)
 
     def lines(self, keys: set[LineKey]) -> dict[LineKey, StoredLine] | None:
         """Return the stored lines with these hashes, or None if there are too many keys."""

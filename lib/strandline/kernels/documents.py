@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from strandline.core.verdict import Evidence
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.guard import INTERNAL_ERROR, guarded_steps, with_format
 from strandline.kernels.lines import StreamLine
 from strandline.kernels.opened import Content, split_lines
-from strandline.kernels.reading import Source
+from strandline.kernels.pieces import Pieces
+from strandline.kernels.reading import ReadContent, ReadOptions, Source, read_one
 
 
 def guarded_file(
@@ -22,6 +25,19 @@ def guarded_file(
         adder.refuse((INTERNAL_ERROR,), shown, source.kept_content(adder.options), content.offset)
 
     return guarded_steps(steps, at_fault)
+
+
+def faulty_file(
+    row: Mapping[str, Any], pieces: Pieces, options: ReadOptions, read_content: ReadContent
+) -> Iterator[None] | None:
+    """Return the steps that read a row of quarantine as the file that it is, after an internal fault in a whole file.
+
+    None for a row that is a part of a file.
+    """
+    fault = json.loads(row["evidence"] or "{}").get(INTERNAL_ERROR, {})
+    if "format" not in fault:
+        return None
+    return read_one(row["file_no"], row["raw"], pieces, options, read_content, fault["format"])
 
 
 def read_lines(

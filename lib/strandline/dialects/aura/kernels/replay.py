@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -20,9 +19,9 @@ from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.kernels.documents import FactPieces, read_content
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import keep_rejected
-from strandline.kernels.guard import INTERNAL_ERROR
+from strandline.kernels.documents import faulty_file
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import ReadOptions, read_one
+from strandline.kernels.reading import ReadOptions
 
 _CBOR_MAP: Final = 5
 
@@ -35,10 +34,9 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
     """
     raw, codes = row["raw"], tuple(row["reasons"].split(","))
     adder = FactPieces(row["file_no"], 0, pieces, options)
-    fault = json.loads(row["evidence"] or "{}").get(INTERNAL_ERROR, {})
-    if "format" in fault:
-        # An internal fault occurred in a whole file.
-        yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
+    whole = faulty_file(row, pieces, options, read_content)
+    if whole is not None:
+        yield from whole
         return
     found: list[list[Document]] = []
     transitions = are_read(options.lake_options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 from strandline.dialects.devicelog.codec import element_document, line_documents
 from strandline.dialects.devicelog.kernels.documents import EntryPieces, read_content
 from strandline.kernels.blocks import keep_rejected
-from strandline.kernels.guard import INTERNAL_ERROR
+from strandline.kernels.documents import faulty_file
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import ReadOptions, read_one
+from strandline.kernels.reading import ReadOptions
 
 
 def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iterator[None]:
@@ -22,10 +21,9 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
     is always a message. If a reading gives the reasons of the row, the row stays as it is.
     """
     raw, codes = row["raw"], tuple(row["reasons"].split(","))
-    fault = json.loads(row["evidence"] or "{}").get(INTERNAL_ERROR, {})
-    if "format" in fault:
-        # An internal fault occurred in a whole file.
-        yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
+    whole = faulty_file(row, pieces, options, read_content)
+    if whole is not None:
+        yield from whole
         return
     of_line = list(line_documents(raw, ended="TRUNCATED" not in codes))
     of_file = element_document(raw)

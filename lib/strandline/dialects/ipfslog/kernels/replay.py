@@ -11,9 +11,9 @@ from strandline.dialects.ipfslog.codec import line_documents
 from strandline.dialects.ipfslog.kernels.documents import DocumentPieces, read_content
 from strandline.dialects.ipfslog.types import BlockDocument, JsonDocument, Unreadable
 from strandline.kernels.blocks import keep_rejected
-from strandline.kernels.guard import INTERNAL_ERROR
+from strandline.kernels.documents import faulty_file
 from strandline.kernels.pieces import Pieces
-from strandline.kernels.reading import ReadOptions, read_one
+from strandline.kernels.reading import ReadOptions
 
 _FILE_REASONS = frozenset({"BLOCK_TOO_LARGE", "CAR_MALFORMED", "CAR_TRUNCATED"})
 """Reasons that depend on the whole CAR or on the size of a block; they stay as they are."""
@@ -28,10 +28,9 @@ def replay(row: Mapping[str, Any], pieces: Pieces, options: ReadOptions) -> Iter
     if not _FILE_REASONS.isdisjoint(codes):
         keep_rejected(row, pieces, options)
         return
-    fault = evidence.get(INTERNAL_ERROR, {})
-    if "format" in fault:
-        # An internal fault occurred in a whole file.
-        yield from read_one(row["file_no"], raw, pieces, options, read_content, fault["format"])
+    whole = faulty_file(row, pieces, options, read_content)
+    if whole is not None:
+        yield from whole
         return
     if row["record_id"] is not None:
         adder.add(BlockDocument(raw, _claimed(evidence), 0, snapshot_id), None, 0)

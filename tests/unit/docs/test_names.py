@@ -121,7 +121,7 @@ def test_settings_that_pages_name_exist() -> None:
         for name in named(page)
         if re.fullmatch(r"[a-z]+\.(?!py$)[a-z_]+", name) and name.partition(".")[0] in sections
     }
-    assert len(found) > 20
+    assert len(found) > 10
     assert [each for each in sorted(found) if each[1] not in keys()] == []
 
 

@@ -101,18 +101,21 @@ def test_status_names_damaged_files_those_without_a_namespace_too(
                 b"soon", **nameless, reasons=["BAD_UTF8", "TRUNCATED"], source="b\x1b[2J", source_offset=None
             ),
             held(b"link", **nameless, reasons=["X"], source="m", scope="manifest"),
+            held(b"again", **nameless, reasons=["FACT_INVALID"], source="b\x1b[2J", dialect="aura"),
         ],
     )
     assert main(["status", "--json"]) == 0
     report = printed_json(capsys)
-    assert report["damaged_files_total"] == 2
-    first, second = report["damaged_files"]
+    assert report["damaged_files_total"] == 3
+    first, again, second = report["damaged_files"]
+    assert (again["source"], again["dialect"], again["rejected"]) == ("b\x1b[2J", "aura", 1)
     assert (first["source"], first["rejected"], first["source_offset"]) == ("a.journal", 3, 130)
     assert (second["rejected"], second["source_offset"], second["reasons"]) == (2, None, "BAD_UTF8,TRUNCATED")
     assert main(["status"]) == 0
     out = capsys.readouterr().out
-    assert "2 files with rejected records" in out
-    assert r"  b\x1b[2J, byte 0: BAD_UTF8,TRUNCATED, 2 rejected" in out
+    assert "3 files with rejected records" in out
+    assert r"  b\x1b[2J as aura, byte 130: FACT_INVALID, 1 rejected" in out
+    assert r"  b\x1b[2J as sdmp, byte 0: BAD_UTF8,TRUNCATED, 2 rejected" in out
 
 
 def test_status_names_the_first_damaged_files_and_says_how_many_there_are(

@@ -83,7 +83,9 @@ def damaged_files(console: Console, report: Report) -> None:
     for file in files[:FILES_SHOWN]:
         record = f"record {file['position']}, " if "position" in file else ""
         place = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"
-        console.print(Text(f"  {printable(file['source'])}, {place}, {file['rejected']:,} rejected"))
+        # A report of one dialect does not name it; of several, each that read the file has a line.
+        read_by = f" as {file['dialect']}" if "dialect" in file else ""
+        console.print(Text(f"  {printable(file['source'])}{read_by}, {place}, {file['rejected']:,} rejected"))
     if total > FILES_SHOWN:
         more = command_here("strandline sql 'SELECT * FROM damaged_source'", report)
         console.print(Text(f"  more: {more}"))

@@ -1,7 +1,13 @@
--- The newest collection of each namespace that had records to prune: how many, how many bytes, and what keeps the others.
+-- The newest collection of each namespace that had records to prune: how many, how many bytes, and what keeps the others. The
+-- newest is that of the run whose row was added last: no clock decides.
 -- Example: SELECT namespace, outcome, prunable, bytes, holds FROM gc_report ORDER BY bytes DESC LIMIT 20
 WITH newest AS (
-  SELECT g.namespace, max_by(g.run_id, struct(r.started_at, g.run_id)) AS run
+  SELECT
+    g.namespace,
+    max_by(
+      g.run_id,
+      struct(CAST(get_json_object(r.detail, '$.run_version') AS BIGINT) AS seen, substring_index(g.run_id, '-', -1) AS random)
+    ) AS run
   FROM gc_run AS g
   LEFT JOIN run AS r ON r.run_id = g.run_id
   GROUP BY g.namespace

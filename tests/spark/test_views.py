@@ -65,3 +65,28 @@ def test_dashboards_count_a_batch_of_a_stream_once_and_what_sync_copies(spark):
         ("several", 40, 40),
     ]
     assert [(row.dialect, row.read_since_yesterday) for row in freshness] == [("sdmp", 30)]
+
+
+def test_the_newest_collection_is_that_whose_run_was_added_last_whatever_its_clock_says(spark):
+    ran = "run_id STRING, started_at TIMESTAMP, detail STRING"
+    runs = [
+        ("early-1", datetime(2036, 1, 1, tzinfo=UTC), '{"run_version": 4}'),
+        ("late-2", datetime(2026, 1, 1, tzinfo=UTC), '{"run_version": 9}'),
+    ]
+    collected = (
+        "run_id STRING, namespace STRING, outcome STRING, reason STRING, gc_number BIGINT, pruned BIGINT, "
+        "bytes BIGINT, kinds MAP<STRING, BIGINT>, holds MAP<STRING, BIGINT>, snapshot_id BINARY"
+    )
+    rows = [
+        (run_id, "log:a", "DONE", None, 1, pruned, 0, {"entry": pruned}, {}, None)
+        for run_id, pruned in (("early-1", 3), ("late-2", 5), ("killed-3", 7))
+    ]
+    try:
+        for table, found, columns in (("run", runs, ran), ("gc_run", rows, collected)):
+            spark.createDataFrame(found, columns).coalesce(1).createOrReplaceTempView(table)
+        with session_settings(spark, {**ONE_TASK, **INTERPRETED}):
+            newest = spark.sql(lake_views()["gc_report"].select).collect()
+    finally:
+        for table in ("run", "gc_run"):
+            spark.catalog.dropTempView(table)
+    assert [(row.run, row.prunable) for row in newest] == [("late-2", 5)]

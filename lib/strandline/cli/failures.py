@@ -9,7 +9,7 @@ from pathlib import Path
 
 from strandline.cli.text import printable
 from strandline.core.errors import FaultError, StrandlineError, UsageError
-from strandline.tables.damage import RESTORE, is_from_delta_rs
+from strandline.tables.damage import FILE_GONE, RESTORE, is_from_delta_rs
 from strandline.tables.refusals import UPGRADE_OR_DROP
 
 # Faults of the machine, as the system and Spark report them: code, sentence, next step.
@@ -43,7 +43,7 @@ _ENVIRONMENT_FAULTS = (
         "give access to it, or name another folder with --lake, and run the command again",
     ),
     (
-        re.compile(r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"),
+        FILE_GONE,
         "TABLE_DAMAGED",
         "a file of the lake or of the input is missing",
         "restore it from a copy of the lake, or put the input file back, and run the command again",

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
-from strandline.tables.reads import COMMIT_REMOVED, FILE_REMOVED, TableReads
+from strandline.tables.damage import FILE_GONE
+from strandline.tables.reads import COMMIT_REMOVED, TableReads
 from strandline.tables.spark_errors import condition_of, spark_errors
 
 
@@ -41,7 +42,7 @@ def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
     try:
         yield
     except spark_errors() as error:
-        if condition_of(error) not in COMMIT_REMOVED and FILE_REMOVED.search(str(error)) is None:
+        if condition_of(error) not in COMMIT_REMOVED and FILE_GONE.search(str(error)) is None:
             raise
         removed = ", ".join(f"{table} {version}" for table, version in versions.items())
         raise UsageError(

@@ -8,6 +8,7 @@ sizes of the log's files whenever a lake is opened, and their content after a re
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,11 @@ RESTORE: Final = (
     "--from` a peer's lake, or `strandline ingest` of exported files"
 )
 """The next step for a damaged table."""
+
+FILE_GONE: Final = re.compile(
+    r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
+)
+"""What Spark and Hadoop say of a missing file: they name a cause, which has no condition."""
 
 _COUNTED: Final = frozenset({"WRITE", "MERGE"})
 """Operations whose added and removed files are all counted: their commits can be compared with checksums."""

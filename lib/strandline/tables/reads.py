@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +16,7 @@ from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
 from strandline.frames.listed import MOST_PUSHED
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
+from strandline.tables.damage import FILE_GONE
 from strandline.tables.delta_rs import open_table
 from strandline.tables.location import Location
 from strandline.tables.refusals import buckets_of
@@ -54,10 +54,6 @@ COMMIT_REMOVED: Final = frozenset(
 """Conditions of Delta's errors about a version that is no longer in the log, or older than the table keeps files."""
 CHANGES_MISSING: Final = COMMIT_REMOVED | {"DELTA_MISSING_CHANGE_DATA"}
 """Also that of versions of a table whose change data feed was switched off."""
-FILE_REMOVED: Final = re.compile(
-    r"FILE_NOT_EXIST|FileNotFoundException|NoSuchFileException|No such file or directory"
-)
-"""The errors about a version whose data files were removed: they name a cause, which has no condition."""
 
 
 class TableReads:
@@ -141,7 +137,7 @@ class TableReads:
             changes, few = self.changes(table, before + 1, last), self.few_changes(table, before + 1, last)
             return changes, changes.count() if few is None else few.num_rows
         except spark_errors() as error:
-            if condition_of(error) not in CHANGES_MISSING and FILE_REMOVED.search(str(error)) is None:
+            if condition_of(error) not in CHANGES_MISSING and FILE_GONE.search(str(error)) is None:
                 raise
             return None
 

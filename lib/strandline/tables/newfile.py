@@ -76,21 +76,22 @@ def check_place(path: Path) -> None:
 
     Raises: UsageError OUT_IS_FOLDER; FaultError OUT_NOT_WRITABLE.
     """
-    _check_no_folder(path)
+    check_no_folder(path)
     with NewFile(path):
         pass
 
 
 def check_free(path: Path) -> None:
     """Check that `path` does not exist. Raises: UsageError OUT_IS_FOLDER, OUT_EXISTS."""
-    _check_no_folder(path)
+    check_no_folder(path)
     if os.path.lexists(path):
         raise UsageError(
             "OUT_EXISTS", f"the file {path} exists", "name a new file with --out, or move the old one"
         )
 
 
-def _check_no_folder(path: Path) -> None:
+def check_no_folder(path: Path) -> None:
+    """Check that `path` is no folder. Raises: UsageError OUT_IS_FOLDER."""
     if path.is_dir():
         raise UsageError(
             "OUT_IS_FOLDER", f"{path} is a folder, but the output is one file", "name a file with --out"

@@ -9,6 +9,7 @@ from strandline.core.encoding.strict_json import strict_json
 from strandline.core.errors import UsageError
 from strandline.core.safe_files import open_file
 from strandline.pipelines.fleet import Before
+from strandline.tables.newfile import check_no_folder
 
 MARK: Final = "<!doctype html><!-- strandline report -->"
 """The start of every page: only such a file is replaced."""
@@ -22,10 +23,7 @@ def before_of(path: Path) -> Before | None:
 
     Raises: UsageError `OUT_EXISTS` for a file that is no report, `OUT_IS_FOLDER`.
     """
-    if path.is_dir():
-        raise UsageError(
-            "OUT_IS_FOLDER", f"{path} is a folder, but the output is one file", "name a file with --out"
-        )
+    check_no_folder(path)
     try:
         with open_file(path) as stream:
             raw = stream.read(_MOST_BYTES)

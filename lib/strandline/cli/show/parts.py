@@ -58,6 +58,11 @@ def reduced_wrongly(console: Console, report: Report) -> None:
             Text(f"damaged: columns of {name} do not follow from the records of {names}", style="bold red")
         )
         console.print(Text("They were not used. Restore the table to a version before the damage."))
+    own_error(console, report)
+
+
+def own_error(console: Console, report: Report) -> None:
+    """Print the error of a run that ended with one and has a report all the same."""
     if report.error is not None:
         console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
 

@@ -16,6 +16,7 @@ from strandline.cli.show.parts import (
     frequent_reasons,
     head,
     next_commands,
+    own_error,
     reduced_wrongly,
     stopped_writers,
 )
@@ -50,8 +51,7 @@ def repeated(console: Console, report: Report) -> None:
     console.print(
         Text(f"the lake has the run {report.run_id} with exit code {report.exit}: nothing was done again")
     )
-    if report.error is not None:
-        console.print(Text(printable(f"{report.error.message} {report.error.next}"), style="bold red"))
+    own_error(console, report)
 
 
 def ingest(console: Console, report: Report) -> None:

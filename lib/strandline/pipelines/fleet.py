@@ -11,11 +11,10 @@ from strandline.pipelines.damaged import damaged_files
 from strandline.pipelines.health_rows import (
     HEALTHS,
     SUMS,
-    TABLES,
     as_json,
     every_row,
     is_one_of,
-    open_selects,
+    of_local_nodes,
     stopped_writers,
     sums_sql,
 )
@@ -58,8 +57,7 @@ def run(
     Nothing that the driver holds grows with the lake: counts by group, and the first rows of each list.
     Raises: FaultError `TABLE_DAMAGED`.
     """
-    tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
-    lacking = [select for each in healths for select in open_selects(lake, each.behind, each.tables)]
+    lacking, tables = of_local_nodes(lake, healths)
     tally, rows = every_row(lake, lacking, tables, is_all=False, most=ROWS)
     shown = [as_json(row) for row in rows]
     quarantine = reasons(lake)

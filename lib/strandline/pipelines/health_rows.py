@@ -68,6 +68,12 @@ def open_selects(lake: "ReadLake", parts: Sequence["HealthPart"], tables: Sequen
     ]
 
 
+def of_local_nodes(lake: "ReadLake", healths: Sequence["HealthSql"]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the SELECTs of what local nodes lack, and all tables of the health of namespaces."""
+    lacking = [select for each in healths for select in open_selects(lake, each.behind, each.tables)]
+    return lacking, tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
+
+
 def stopped_writers(lake: "ReadLake", healths: Sequence["HealthSql"]) -> dict[str, list[str]]:
     """Return the local nodes whose writers stopped, ascending, with their reason codes."""
     found: dict[str, set[str]] = {}

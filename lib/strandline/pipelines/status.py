@@ -10,13 +10,12 @@ from strandline.pipelines.damaged import damaged_files
 from strandline.pipelines.health_rows import (
     HEALTHS,
     ROWS,
-    TABLES,
     as_json,
     begins_with_one_of,
     every_row,
     is_one_of,
     names_sql,
-    open_selects,
+    of_local_nodes,
     rows_sql,
     stopped_writers,
 )
@@ -51,8 +50,7 @@ def run(
     `record_tables` gives the table of accepted records of each dialect, `healths` what their namespaces lack.
     Raises: UsageError `NAMESPACE_UNKNOWN`, `NAMESPACE_AMBIGUOUS`; FaultError `TABLE_DAMAGED`.
     """
-    tables = tuple(dict.fromkeys((*TABLES, *(table for each in healths for table in each.tables))))
-    lacking = [select for each in healths for select in open_selects(lake, each.behind, each.tables)]
+    lacking, tables = of_local_nodes(lake, healths)
     shown: list[Row] | SpooledRows
     if request.namespaces:
         wanted = resolve(request.namespaces, lake, lacking, tables)

@@ -1,6 +1,5 @@
 """The element in a document: an entry, an identity, a manifest, a foreign block, or a refused document."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -128,14 +127,11 @@ def _json(document: JsonDocument, profile: Profile) -> Element:
     value = document.value
     if "payload" in value and "v" in value:
         return check_json(value, profile, snapshot_id=document.snapshot_id)
-    stored = _stored(without_hash(value))
-    claimed = value.get("hash")
-    if stored is None or not isinstance(claimed, str | None):
-        return _refused([Finding("NOT_AN_ENTRY", {"cause": "no shape fits"})], document.raw, None)
-    if isinstance(stored, list):
-        return _refused(stored, document.raw, None)
+    stored = _stored(document)
+    if isinstance(stored, Refused):
+        return stored
     block = dag_cbor(stored)
-    checked = claimed_block(block, claimed, profile)
+    checked = claimed_block(block, value.get("hash"), profile)
     return _record(checked, Item(stored, "dag-cbor")) or checked
 
 
@@ -152,15 +148,13 @@ def as_block(document: JsonDocument) -> tuple[BlockDocument, BuiltEntry | None] 
         if isinstance(shaped, list):
             return _refused(shaped, document.raw, None, namespace_of_value(value))
         entry = built(value, shaped)
-        stored: Any = entry.block
+        stored = entry.block
         namespace = namespace_of_value(value)
     else:
-        stored = _stored(without_hash(value))
-        if stored is None or not isinstance(value.get("hash"), str | None):
-            return _refused([Finding("NOT_AN_ENTRY", {"cause": "no shape fits"})], document.raw, None)
-        if isinstance(stored, list):
-            return _refused(stored, document.raw, None)
-        stored = dag_cbor(stored)
+        found = _stored(document)
+        if isinstance(found, Refused):
+            return found
+        stored = dag_cbor(found)
     too_large = is_too_large(stored)
     if too_large is not None:
         return _refused([too_large], stored, record_id(stored), namespace)
@@ -168,20 +162,26 @@ def as_block(document: JsonDocument) -> tuple[BlockDocument, BuiltEntry | None] 
     return block, None if len(stored) > MAX_VALUES else entry
 
 
-def _stored(value: Mapping[str, Any]) -> dict[str, Any] | list[Finding] | None:
-    """Return a JSON identity or manifest as stored in a block, findings if a link cannot be read, or None."""
-    if is_identity_shape(value):
-        return identity_map(value)
+def _stored(document: JsonDocument) -> dict[str, Any] | Refused:
+    """Return a JSON identity or manifest as stored in a block, or why it is none."""
+    value = without_hash(document.value)
     kind = manifest_kind(value)
+    is_identity = is_identity_shape(value)
+    if not isinstance(document.value.get("hash"), str | None) or not (is_identity or kind):
+        return _refused([Finding("NOT_AN_ENTRY", {"cause": "no shape fits"})], document.raw, None)
+    if is_identity:
+        return identity_map(value)
     if kind != "log":
-        return None if kind is None else dict(value)
+        return dict(value)
     heads = [parse_cid(head) for head in value["heads"]]
     wrong = [
         Finding(head, {"field": f"heads[{position}]"})
         for position, head in enumerate(heads)
         if isinstance(head, str)
     ]
-    return wrong or {"id": value["id"], "heads": [link(head.raw) for head in heads if isinstance(head, Cid)]}
+    if wrong:
+        return _refused(wrong, document.raw, None)
+    return {"id": value["id"], "heads": [link(head.raw) for head in heads if isinstance(head, Cid)]}
 
 
 def _refused(

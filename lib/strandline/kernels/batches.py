@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ def nested(**columns: pa.DataType) -> pa.DataType:
     return pa.list_(pa.struct([pa.field(name, kind) for name, kind in columns.items()]))
 
 
-def as_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+def as_batch(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     """Return rows, at least one, as a batch."""
     columns = zip(*rows, strict=True)
     return pa.RecordBatch.from_arrays(

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from strandline.core.hashing import set_hash
 from strandline.frames.lift import map_batches
+from strandline.kernels.batches import as_batch
 from strandline.kernels.containers import StreamLimits
 from strandline.kernels.contents import CONTENT_SCHEMA, contents
 from strandline.kernels.manifests import StatedFile, StatedNamespace
@@ -81,6 +82,5 @@ def content_of(spark: SparkSession, files: Sequence[InputFile], limits: StreamLi
 
 
 def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> DataFrame:
-    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
-    return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=schema))
+    batches = [as_batch(rows, schema)] if rows else []
+    return spark.createDataFrame(pa.Table.from_batches(batches, schema=schema))

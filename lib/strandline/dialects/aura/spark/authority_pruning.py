@@ -15,11 +15,10 @@ from strandline.dialects.aura.reduce import REDUCER
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.reduction import authority_rows, authority_states, counted, with_bases
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
-from strandline.dialects.aura.spark.tables import HOME, STATES
+from strandline.dialects.aura.spark.tables import HOME, STATE, STATES
 from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
-_STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _KINDS: Final = ("AttestedOp", "RendezvousReceipt")
 NOTHING_WENT: Final = b"\xa1\x61v\x01"
 """The carry of an authority that pruned nothing, {v: 1} in CBOR."""
@@ -101,4 +100,4 @@ def plan(
 
 def _tables(found: DataFrame, counts: DataFrame) -> dict[str, DataFrame]:
     states = found.join(counts, "namespace").withColumn("reducer_version", F.lit(REDUCER))
-    return {**authority_rows(found), STATES: states.select(*_STATE)}
+    return {**authority_rows(found), STATES: states.select(*STATE)}

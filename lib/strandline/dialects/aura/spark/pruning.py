@@ -34,10 +34,9 @@ from strandline.dialects.aura.spark.histories import (
 )
 from strandline.dialects.aura.spark.namespaces import is_of
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
-from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATES
+from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE, STATES
 from strandline.frames.known import KEY
 
-_STATE: Final = ("namespace", "bucket", "record_count", "state_hash", "reducer_version")
 _INPUTS: Final = "array<struct<namespace:string,commitment:binary>>"
 _COLUMNS: Final = ("namespace", "bucket", "record_id", "body_id", "kind", "variant", "content_json", "attest")
 _PLACE: Final = (*HOME, "record_id")
@@ -193,7 +192,7 @@ def _reduced(
     stored = others.stored.select(*_PLACE).unionByName(charged.stored.select(*_PLACE))
     counted = RetainedFacts(stored, others.pruned).counted()
     states = state_hashes(counted, views.hashes(rows)).withColumn("reducer_version", F.lit(REDUCER))
-    return {**rows, STATES: jobs.checkpoint(states.select(*_STATE), "states")}
+    return {**rows, STATES: jobs.checkpoint(states.select(*STATE), "states")}
 
 
 def _together(contexts: dict[str, DataFrame], authorities: dict[str, DataFrame]) -> dict[str, DataFrame]:

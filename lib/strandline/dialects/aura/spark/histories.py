@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PruneScope
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, is_of
+from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, authority_namespace, is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.snapshots import known_statuses
 from strandline.dialects.aura.spark.tables import PRUNED, SNAPSHOTS
@@ -30,7 +30,7 @@ def needed_facts(every: DataFrame, members: DataFrame, scope: PruneScope) -> Dat
     if scope.namespaces is None:
         return facts
     each = members.select(F.explode("members").alias("authority"))
-    named = each.select(F.concat(F.lit("authority:"), "authority").alias("namespace"))
+    named = each.select(authority_namespace().alias("namespace"))
     asked = facts.where(scope.is_asked()).select("namespace")
     return facts.join(named.unionByName(asked).distinct(), "namespace", "left_semi")
 
@@ -105,15 +105,9 @@ def states_of(histories: DataFrame, name: str) -> DataFrame:
     return histories.select(authority_id(), F.explode(name).alias("commitment"))
 
 
-def inputs_of(members: DataFrame, histories: DataFrame) -> DataFrame:
-    """Return the bases that contexts rely on.  Gives: namespace, inputs.  Rows: one per context with one."""
-    bases = histories.where("base IS NOT NULL").select(
-        F.col("namespace").alias("member"), F.col("base").alias("commitment")
-    )
-    each = members.select("namespace", F.explode("members").alias("authority"))
-    found = each.withColumn("member", F.concat(F.lit("authority:"), "authority")).join(bases, "member")
-    pair = F.struct(F.col("member").alias("namespace"), "commitment")
-    return found.groupBy("namespace").agg(F.sort_array(F.collect_list(pair)).alias("inputs"))
+def bases_of(histories: DataFrame) -> DataFrame:
+    """Return the base of each authority that has one.  Gives: namespace, commitment."""
+    return histories.where("base IS NOT NULL").select("namespace", F.col("base").alias("commitment"))
 
 
 def own_bases(histories: DataFrame) -> DataFrame:

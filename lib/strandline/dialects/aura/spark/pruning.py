@@ -24,15 +24,15 @@ from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.retained import PrunedFacts, RetainedFacts, retained_facts
 from strandline.dialects.aura.spark.histories import (
     StoredBases,
+    bases_of,
     histories_of,
-    inputs_of,
     is_history,
     needed_facts,
     own_bases,
     states_of,
     stored_bases,
 )
-from strandline.dialects.aura.spark.namespaces import is_of
+from strandline.dialects.aura.spark.namespaces import is_of, of_members
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
 from strandline.dialects.aura.spark.tables import FACTS, FLOWS, HOME, STATE, STATES
 from strandline.frames.known import KEY
@@ -93,7 +93,7 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
         charged, others, facts, (ordinary, final), reduced[FLOWS], scope.skip_window, jobs
     )
     every_member = of_contexts.unionByName(of_authorities, allowMissingColumns=True)
-    states = _stated(reduced[STATES], inputs_of(members, histories)).unionByName(
+    states = _stated(reduced[STATES], of_members(members, bases_of(histories), "inputs")).unionByName(
         _stated(histories.where(scope.is_asked()), own_bases(histories))
     )
     return PrunePlan(

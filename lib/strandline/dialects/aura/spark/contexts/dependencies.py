@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -11,12 +10,10 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura.reduce.contexts import REDUCER
 from strandline.dialects.aura.spark.contexts.bodies import context_members
-from strandline.dialects.aura.spark.namespaces import authority_id
+from strandline.dialects.aura.spark.namespaces import authority_id, authority_namespace, of_members
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
-from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATES
-
-_STATE: Final = (*HOME, "record_count", "state_hash", "reducer_version")
+from strandline.dialects.aura.spark.tables import AUTHORITIES, FACTS, HOME, OPERATIONS, STATE, STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ class Members:
             return None
         moved = self._authorities.select(F.col("namespace").alias("member"))
         held = self._states_of(_applied(self._operations)).select(
-            F.concat(F.lit("authority:"), "authority").alias("member"),
+            authority_namespace().alias("member"),
             "commitment",
             F.lit(True).alias("is_held"),
         )
@@ -116,13 +113,13 @@ class Members:
         """Return the stored states of contexts whose members have other tips now; only these change.
 
         Reads:  reduced: the contexts that this run reduces, which are left out.
-        Gives:  _STATE, depends_on.  Rows: one per context.
+        Gives:  STATE, depends_on.  Rows: one per context.
         """
         named = dependents.contexts.join(reduced, list(HOME), "left_anti").select("namespace")
         contexts = self._states().join(named, "namespace", "left_semi")
         geneses = self._geneses().join(named, "namespace", "left_semi")
-        tips = depends_on(context_members(geneses), self.tips())
-        return contexts.select(*_STATE).join(tips, "namespace")
+        tips = of_members(context_members(geneses), self.tips(), "depends_on")
+        return contexts.select(*STATE).join(tips, "namespace")
 
     def _with_new(self, new: DataFrame) -> DataFrame:
         """Return the contexts with a member whose journal came with this run.  Gives: HOME."""
@@ -146,16 +143,3 @@ class Members:
 
 def _applied(operations: DataFrame) -> DataFrame:
     return operations.where("outcome = 'applied'").select("namespace", "parent_commitment", "new_commitment")
-
-
-def depends_on(of_contexts: DataFrame, tips: DataFrame) -> DataFrame:
-    """Return the tips of the known members of contexts.
-
-    Reads:  of_contexts: namespace, members; tips: namespace, commitment.
-    Gives:  namespace, depends_on (ascending).  Rows: one per context with a known member.
-    """
-    each = of_contexts.select("namespace", F.explode("members").alias("authority"))
-    named = tips.select(F.col("namespace").alias("member"), "commitment")
-    found = each.withColumn("member", F.concat(F.lit("authority:"), "authority")).join(named, "member")
-    pair = F.struct(F.col("member").alias("namespace"), "commitment")
-    return found.groupBy("namespace").agg(F.sort_array(F.collect_list(pair)).alias("depends_on"))

@@ -12,6 +12,7 @@ from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce.contexts.forks import CHECKPOINT_FORK, COMMIT_FORK, CONSENSUS_FORK
 from strandline.dialects.aura.spark.contexts.bodies import parsed
+from strandline.dialects.aura.spark.namespaces import authority_namespace
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, FACTS
 from strandline.dialects.aura.types import DIALECT
@@ -119,7 +120,7 @@ def _state_inputs(
     states: DataFrame, pruned: PrunedOperations | None, tables: Tables, version: int
 ) -> DataFrame:
     """Return what the commitments of all states of these authorities hash.  Gives: authority, commitment, input."""
-    authorities = states.select(F.concat(F.lit("authority:"), "authority").alias("namespace")).distinct()
+    authorities = states.select(authority_namespace().alias("namespace")).distinct()
     operations = tables.read_version(FACTS, version).where(F.col("kind") == "AttestedOp")
     theirs = operations.join(authorities, "namespace", "left_semi")
     grouped = with_remains(theirs, pruned, kernels.STATE_INPUT_COLUMNS)

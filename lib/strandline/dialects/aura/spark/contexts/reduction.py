@@ -20,10 +20,11 @@ from strandline.dialects.aura.reduce.contexts.forks import COMMIT_FORK
 from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.contexts import bodies, forks, views
 from strandline.dialects.aura.spark.contexts.advance import Advanced, advanced
-from strandline.dialects.aura.spark.contexts.dependencies import Members, depends_on
+from strandline.dialects.aura.spark.contexts.dependencies import Members
 from strandline.dialects.aura.spark.contexts.encoding import state_hashes
 from strandline.dialects.aura.spark.contexts.groups import Contexts, with_bereft
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
+from strandline.dialects.aura.spark.namespaces import of_members
 from strandline.dialects.aura.spark.reduction import Authorities
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations
 from strandline.dialects.aura.spark.tables import (
@@ -126,7 +127,7 @@ def _reduced(
     counts = contexts.retained.counted() if found is None else found.counts
     hashed = state_hashes(counts, views.hashes(rows, unchanged))
     states = hashed.withColumn("reducer_version", F.lit(REDUCER))
-    states = states.join(depends_on(of_contexts, members.tips()), "namespace", "left")
+    states = states.join(of_members(of_contexts, members.tips(), "depends_on"), "namespace", "left")
     damaged = contexts.retained.damaged()
     if touched.has_snapshots:
         judged = _judged_snapshots(contexts, members, tables, jobs, scope)

@@ -1,5 +1,6 @@
 """The standard streams of the process: closed ones, and ones that cannot be written."""
 
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -43,11 +44,15 @@ class _MayBeLost:
 def standard_streams() -> Iterator[None]:
     """Open closed standard streams to nowhere, and let standard error fail in the block: no exit code follows from it.
 
-    Files that are opened later must not get the numbers of closed streams.
+    Files that are opened later must not get the numbers of closed streams. Standard output has escapes for characters
+    that its encoding lacks.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # As Python has it for standard error: not every encoding has every character.
+        sys.stdout.reconfigure(errors="backslashreplace")
     before = sys.stderr
     sys.stderr = cast("TextIO", _MayBeLost(before))
     try:

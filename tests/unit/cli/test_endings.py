@@ -1,5 +1,6 @@
 """How a command ends: the exit code of its report, and 3 for a bug of ours, with the line to report."""
 
+import io
 import json
 import os
 import runpy
@@ -183,3 +184,12 @@ def test_a_standard_error_that_cannot_be_written_changes_no_exit_code(
     os.close(taken)
     os.close(writer)
     assert ended.returncode == code
+
+
+def test_what_the_encoding_of_standard_output_lacks_is_printed_as_escapes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="iso-8859-1"))
+    assert main(["config", "--set", "spark.state=/\u00e9\u2026"]) == 0
+    assert b"/\xe9\\u2026" in printed.getvalue()

@@ -155,6 +155,7 @@ def seconds_of(text: str) -> float:
     return min(found)
 
 
+@pytest.mark.large
 def test_a_deep_text_is_written_in_bounded_memory() -> None:
     value = parsed(hostile(1 << 15)["deep"])
     text = stringified(value, 2)

@@ -168,6 +168,7 @@ def heads_of_many(first, count):
         )
 
 
+@pytest.mark.large
 def test_more_heads_than_an_entry_can_name_are_acknowledged_in_parts():
     first = DeviceLog.found(A, "a", [public_key(B)])
     for number in range(5):

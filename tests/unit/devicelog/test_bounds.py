@@ -83,6 +83,7 @@ def rows_of_tips(headers):
     return state, list(reduced_rows.tip_rows(state))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("made", "final"),
     [(logs_in_a_chain, 0), (lambda count: logs_that_see_all(count, 3), 2), (logs_that_remove_one, 0)],

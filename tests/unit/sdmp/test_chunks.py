@@ -213,6 +213,7 @@ def chunk_facts(chunk: bytes, part: int) -> dict:
 HEAD, LATER = TEXT + b"\n", codec.render(J[3:]) + b"\n"
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("chunk", [HEAD, LATER, HEAD[: FIRST_LINE_BYTES + 195], LATER[:195]])
 def test_a_chunk_is_regular_if_each_of_its_lines_passes(chunk: bytes) -> None:
     rng = random.Random(3)

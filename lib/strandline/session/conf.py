@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from strandline.config import Settings
 
@@ -20,17 +20,29 @@ STRICT: Mapping[str, str] = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 
-_LOSES: Final = ("CORRUPT_FILES_IGNORED", "silently loses records")
-NEEDED: Mapping[str, tuple[str, str, str]] = {
-    "spark.sql.files.ignoreCorruptFiles": ("false", *_LOSES),
-    "spark.sql.files.ignoreMissingFiles": ("false", *_LOSES),
-    "spark.sql.timestampType": ("TIMESTAMP_LTZ", "SQL_READ_DIFFERENTLY", "makes columns of time without a zone"),
-    "spark.sql.ansi.enforceReservedKeywords": ("false", "SQL_READ_DIFFERENTLY", "refuses names of columns"),
-    "spark.sql.parser.escapedStringLiterals": (
-        "false", "SQL_READ_DIFFERENTLY", "would give tables constraints that nothing can read",
+
+class Needed(NamedTuple):
+    """The value of a setting without which no session is used, and the code and the harm of another value."""
+
+    value: str
+    code: str
+    harm: str
+
+
+_LOSES: Final = Needed("false", "CORRUPT_FILES_IGNORED", "silently loses records")
+NEEDED: Mapping[str, Needed] = {
+    "spark.sql.files.ignoreCorruptFiles": _LOSES,
+    "spark.sql.files.ignoreMissingFiles": _LOSES,
+    "spark.sql.timestampType": Needed(
+        "TIMESTAMP_LTZ", "SQL_READ_DIFFERENTLY", "makes columns of time without a zone"
     ),
-}  # fmt: skip
-"""Settings without which no session is used: the value, the code of the error without it, and the harm."""
+    "spark.sql.ansi.enforceReservedKeywords": Needed(
+        "false", "SQL_READ_DIFFERENTLY", "refuses names of columns"
+    ),
+    "spark.sql.parser.escapedStringLiterals": Needed(
+        "false", "SQL_READ_DIFFERENTLY", "would give tables constraints that nothing can read"
+    ),
+}
 
 # Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives
 # each piece its own regions and leaves half of them empty: the heap is full when Spark counts half of it (measured with

@@ -116,13 +116,13 @@ def check_session(setting: Setting) -> None:
             f"submit with `--packages {coordinate()} --conf spark.sql.extensions={DELTA_EXTENSION} "
             f"--conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}`",
         )
-    for key, (value, code, harm) in NEEDED.items():
-        found = str(setting(key, value))
-        if found.lower() != value.lower():
+    for key, needed in NEEDED.items():
+        found = str(setting(key, needed.value))
+        if found.lower() != needed.value.lower():
             raise FaultError(
-                code,
-                f"this Spark session sets {key} to {found}, which {harm}",
-                f"submit with `--conf {key}={value}`, or set it in the session",
+                needed.code,
+                f"this Spark session sets {key} to {found}, which {needed.harm}",
+                f"submit with `--conf {key}={needed.value}`, or set it in the session",
             )
 
 

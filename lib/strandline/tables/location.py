@@ -1,5 +1,6 @@
 """Where the tables of a lake are: a folder (or URI) or a schema of a catalog."""
 
+import os
 import re
 import shlex
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import UsageError
 
 DEFAULT_LAKE = "lake"
+_READ_AS_ANOTHER = re.compile(r"%[0-9A-Fa-f]{2}|\\|[\ud800-\udfff]")
+"""What delta-rs decodes in a path of this machine, also in a URI of it."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -26,7 +29,8 @@ class Location:
         """Return the lake in the folder or under the URI `path`.
 
         A path becomes absolute, so that a later change of the working folder does not change the lake.
-        Raises: UsageError `LAKE_PATH_INVALID` for an empty path, or one with NUL or a line end.
+        Raises: UsageError `LAKE_PATH_INVALID` for an empty path, one with NUL or a line end, or a folder that delta-rs
+            would look for in another place.
         """
         if not path.strip() or any(sign in path for sign in "\x00\r\n"):
             raise UsageError(
@@ -38,7 +42,16 @@ class Location:
             path = urlsplit(path).path
         if _SCHEME.match(path):
             return Location(path=path.rstrip("/"))
-        return Location(path=str(Path(path).absolute()))
+        absolute = str(Path(path).absolute())
+        # delta-rs follows links first.
+        if _READ_AS_ANOTHER.search(os.path.realpath(absolute)):
+            raise UsageError(
+                "LAKE_PATH_INVALID",
+                f"the lake {absolute} cannot be opened: its path has a backslash, a % before two hex digits, or a byte "
+                "that is not UTF-8, which delta-rs reads as another path",
+                "name a folder without them",
+            )
+        return Location(path=absolute)
 
     @staticmethod
     def schema(catalog: str, schema: str) -> "Location":

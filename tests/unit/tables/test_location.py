@@ -20,6 +20,20 @@ def test_a_folder_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert Location.lake("file:///x/y").local_path() == Path("/x/y")
 
 
+@pytest.mark.parametrize("name", ["a%2Fb", "x%41", "back\\slash", "latin-1 \udce9"])
+def test_a_folder_that_delta_rs_would_look_for_elsewhere_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / name)
+    (tmp_path / "link").symlink_to(tmp_path / name)
+    for path in ("lake", str(tmp_path / name), f"{tmp_path}/link/lake"):
+        with pytest.raises(UsageError, match="another path") as refused:
+            Location.lake(path)
+        assert refused.value.code == "LAKE_PATH_INVALID"
+    assert Location.lake(f"{tmp_path}/100%").is_local()
+
+
 def test_a_uri_stays_what_it_is() -> None:
     lake = Location.lake("s3a://bucket/lake/")
     assert lake.table_path("run") == "s3a://bucket/lake/run"

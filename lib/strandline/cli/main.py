@@ -115,7 +115,11 @@ class _Ending:
             self._print_interrupted()
             return True
         log = _log()
-        known = _as_usage(error) if isinstance(error, typer.TyperException) else as_fault(error, log, _lake())
+        known = (
+            _as_usage(error, self._command())
+            if isinstance(error, typer.TyperException)
+            else as_fault(error, log, _lake())
+        )
         if known is not None:
             self.exit = known.exit_code
             self._print_error(known)
@@ -191,10 +195,14 @@ def _lake() -> str | None:
     return current[0].location.describe() if current and "location" in current[0].__dict__ else None
 
 
-def _as_usage(error: typer.TyperException) -> UsageError:
-    """Return a parser's error as a UsageError, with the nearest known name for an unknown one."""
+def _as_usage(error: typer.TyperException, command: str) -> UsageError:
+    """Return a parser's error as a UsageError, with the nearest known name for an unknown one.
+
+    `command` is the first word that was typed: not every error of the parser has a context.
+    """
     context: Any = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "strandline"
+    typed = f"strandline {command}" if command in command_names() else "strandline"
+    path = context.command_path if context is not None else typed
     message = printable(error.format_message()).strip().rstrip(".")
     option = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and context is not None:

@@ -403,6 +403,8 @@ def test_config_says_where_each_value_comes_from(
         (["reduce", "--log-config", "nowhere.json"], "OPTION_FILE", "name a file"),
         (["init", "--buckets", "0"], "USAGE", "--help"),
         (["init", "--buckets", "x"], "USAGE", "--help"),
+        (["status", "--check=x"], "USAGE", "`strandline status --help`"),
+        (["--version=x"], "USAGE", "`strandline --help`"),
         (["sql"], "QUERY_MISSING", "strandline sql"),
         (["sql", "SELECT 1", "-f", "x.sql"], "QUERY_TWICE", "-f FILE"),
         (["sql", "-f", "nowhere.sql"], "QUERY_FILE", "file"),

@@ -93,10 +93,10 @@ class Invocation:
 
     @cached_property
     def settings(self) -> "Settings":
-        """The settings, with `~` expanded. Raises: UsageError."""
+        """The settings, with `~` expanded, unless nobody knows the home folder. Raises: UsageError."""
         from strandline.config import with_home
 
-        return with_home(self.effective.settings, self.environ.get("HOME") or str(Path.home()))
+        return with_home(self.effective.settings, self.environ.get("HOME") or os.path.expanduser("~"))
 
     @cached_property
     def location(self) -> Location:

@@ -220,6 +220,12 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _make_folder(folder: Path) -> None:
+    if folder.parts[0] == "~":
+        raise FaultError(
+            "STATE_NOT_WRITABLE",
+            f"this user has no home folder, so the folder {folder} cannot be created",
+            "set HOME, or name folders with --set spark.state=FOLDER and --set spark.cache=FOLDER",
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

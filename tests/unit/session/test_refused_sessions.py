@@ -1,15 +1,17 @@
 """Sessions that cannot be used or started, and folders that cannot be made, are named."""
 
 import os
+import pwd
 from types import SimpleNamespace
 
 import pytest
 
+from strandline.cli.invocation import Invocation, Options
 from strandline.config import effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session.conf import DELTA_EXTENSION
 from strandline.session.functions import register
-from strandline.session.open import _make_folder, _start, check_session
+from strandline.session.open import _make_folder, _start, check_session, log_path
 
 USABLE = {"spark.sql.extensions": f"org.other.Extension,{DELTA_EXTENSION}"}
 HOSTED = {"spark.databricks.clusterUsageTags.clusterId": "c"}
@@ -61,6 +63,22 @@ def test_a_spark_without_table_functions_of_arrow_is_named_with_the_version_that
         register(SimpleNamespace(version="4.0.0"))
     assert refused.value.code == "SPARK_TOO_OLD"
     assert "4.0.0" in refused.value.message
+
+
+def test_a_user_without_a_home_needs_one_only_for_a_session_of_its_own(monkeypatch, tmp_path):
+    def unknown(number):
+        raise KeyError(number)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.delenv("HOME")
+    given = ("spark.cache=/cache", "spark.state=/state")
+    assert Invocation("init", Options(settings=given)).settings.spark.cache == "/cache"
+    settings = Invocation("init", Options()).settings
+    with pytest.raises(FaultError, match="no home folder") as refused:
+        _start(settings, {}, log_path(settings, "run"), "17", with_kafka=False)
+    assert refused.value.code == "STATE_NOT_WRITABLE"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_below_a_file_cannot_be_made(tmp_path):

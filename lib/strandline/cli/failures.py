@@ -91,6 +91,8 @@ _ENVIRONMENT_FAULTS = (
 )
 # Spark writes to the lake and to its folder for temporary files.
 _WRITE_FAULTS = frozenset({"DISK_FULL", "NOT_WRITABLE"})
+_NO_TEMPORARY = "No usable temporary directory"
+"""What `tempfile` says if it finds none."""
 _PATH = re.compile(r"(?<!/)/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _FILE = re.compile(r"\bfile:/*(/[^\s:'\"()]+[^\s:'\"().,;])")
 _ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -126,6 +128,12 @@ def as_fault(error: BaseException, log: Path | None, lake: str | None = None) ->
             f"the system takes no path of this length: {error.filename}",
             "name a shorter one",
         )
+    if isinstance(error, FileNotFoundError) and _NO_TEMPORARY in str(error):
+        return FaultError(
+            "NOT_WRITABLE",
+            f"this machine has no folder for temporary files: {error.strerror}",
+            "name one that can be written in the environment variable TMPDIR, and run the command again",
+        )
     if isinstance(error, OSError) and error.errno in _ERRNOS:
         return _environment_fault(f"{error.strerror}: {error.filename or ''}", log, lake)
     if is_from_spark(error) or is_from_delta_rs(error):
@@ -140,13 +148,21 @@ def _environment_fault(text: str, log: Path | None, lake: str | None) -> FaultEr
             continue
         place = _place(text, found.start(), found.end())
         if place is None and code in _WRITE_FAULTS:
-            places = (lake, tempfile.gettempdir())
+            places = (lake, _temporary())
             place = " or ".join(f"{each}" for each in places if each)
         named = f"{sentence}: {place}" if place else sentence
         return FaultError(
             code, named, f"{next_step}; Spark's log is {log}" if log and log.exists() else next_step
         )
     return None
+
+
+def _temporary() -> str | None:
+    """Return the folder for temporary files, or None without one."""
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError:
+        return None
 
 
 def _place(text: str, start: int, end: int) -> str | None:

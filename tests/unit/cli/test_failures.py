@@ -141,6 +141,22 @@ def test_an_error_number_of_the_system_is_told_by_what_it_means_with_its_file(nu
         assert fault.message.endswith(f": {named}")
 
 
+def test_a_machine_without_a_folder_for_temporary_files_is_told(monkeypatch):
+    # As a container has it whose file system is read-only.
+    def none() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp', '/var/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    with pytest.raises(FileNotFoundError) as failed:
+        tempfile.gettempdir()
+    fault = as_fault(failed.value, None, "/data/lake")
+    assert (fault.code, fault.exit_code) == ("NOT_WRITABLE", 3)
+    assert "['/tmp', '/var/tmp']" in fault.message
+    assert "TMPDIR" in fault.next
+    full = as_fault(Py4JError("java.io.IOException: No space left on device"), None, "/data/lake")
+    assert full.message == "the disk is full: /data/lake"
+
+
 def test_a_name_that_the_system_does_not_take_is_wrong_usage():
     fault = as_fault(
         OSError(errno.ENAMETOOLONG, "File name too long", "/data/" + "x" * 300), None, "/data/lake"

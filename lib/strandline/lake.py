@@ -115,8 +115,8 @@ class Lake:
         """Take a snapshot of each namespace that changed: its state, what it covers, what can be pruned."""
         return self._run(
             "snapshot",
-            namespace=list(namespace),
-            dialect=list(dialect),
+            namespace=_listed(namespace),
+            dialect=_listed(dialect),
             skip_window=skip_window,
             run_id=run_id,
         )
@@ -144,8 +144,8 @@ class Lake:
         `archive` is a folder for the texts of node journals; `compact` and `vacuum` (hours) then keep up the tables.
         """
         return self._run(
-            "gc", what_if=what_if, namespace=list(namespace), dialect=list(dialect), excluded=list(excluded),
-            skip_window=skip_window, min_prunable=min_prunable, erase=list(erase), now=now,
+            "gc", what_if=what_if, namespace=_listed(namespace), dialect=_listed(dialect), excluded=_listed(excluded),
+            skip_window=skip_window, min_prunable=min_prunable, erase=_listed(erase), now=now,
             archive=None if archive is None else Path(archive), compact=compact, vacuum=vacuum,
             force_vacuum=force_vacuum, run_id=run_id,
         )  # fmt: skip
@@ -282,6 +282,10 @@ def open_lake(
     if schema is not None:
         return Lake(Location.parse_schema(schema), settings or {})
     return Lake(Location.lake(DEFAULT_LAKE if path is None else os.fspath(path)), settings or {})
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _text(value: object) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from strandline.cli import show
 from strandline.cli.help import CommandHelp
 from strandline.cli.invocation import Invocation, Options
+from strandline.cli.numbers import bounds_of, check_numbers
 from strandline.dialect_api.info import LakeOption, RunOption
 from strandline.dialects import infos, run_options
 from strandline.pipelines.report import Report
@@ -93,6 +94,7 @@ def command(
     def register(function: Callable[..., Result]) -> Callable[..., Result]:
         own = list(inspect.signature(function).parameters.values())[1:]
         parameters = [*own, *added.values(), *_shared_parameters(tables=tables, recorded=recorded)]
+        bounds = bounds_of(own)
 
         @functools.wraps(function)
         def call(**values: Any) -> Result:
@@ -103,6 +105,7 @@ def command(
             of_dialects = {option: _texts(option, text, flags) for option, text in texts.items() if text}
             invocation = Invocation(name, _options(given, of_dialects), sources=_sources(values))
             current[:] = [invocation]
+            check_numbers(name, bounds, values)
             if invocation.options.gives_settings:
                 # Not every command uses the settings, but every command reports a wrong one.
                 _ = invocation.effective

@@ -77,6 +77,39 @@ def test_errors_are_those_of_the_commands_as_exceptions(lake, call, code):
     assert isinstance(raised.value, strandline.StrandlineError)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        # Files younger than a week may be those of a command that runs.
+        lambda lake: lake.maintain(keep_days=6),
+        lambda lake: lake.maintain(keep_days=36_501),
+        lambda lake: lake.maintain(keep_days="30"),
+        lambda lake: lake.snapshot(skip_window=-1),
+        lambda lake: lake.gc(skip_window=-1),
+        lambda lake: lake.gc(min_prunable=0),
+        lambda lake: lake.gc(vacuum="168"),
+        lambda lake: lake.init(buckets=0),
+        lambda lake: lake.init(buckets=65_537),
+        lambda lake: lake.init(buckets=True),
+        lambda lake: lake.stream("landing", dialect="sdmp", max_files=0),
+    ],
+)
+def test_a_number_that_the_command_line_refuses_is_refused(lake, call):
+    with pytest.raises(strandline.UsageError, match="must be a whole number") as raised:
+        call(lake)
+    assert raised.value.code == "NUMBER_INVALID"
+    assert raised.value.next
+
+
+def test_one_name_may_stand_for_a_list(lake):
+    with pytest.raises(strandline.UsageError, match="no dialect sdpm"):
+        lake.gc(dialect="sdpm")
+    with pytest.raises(strandline.UsageError, match="no dialect sdpm"):
+        lake.snapshot(dialect="sdpm")
+    with pytest.raises(strandline.UsageError, match="no dialect sdpm"):
+        lake.gc(erase="sdpm")
+
+
 def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_spark(tmp_path):
     path = empty_lake(tmp_path / "lake")
     set_properties(path, "quarantine", {"strandline.contract": "99.0.0"})

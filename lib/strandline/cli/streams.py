@@ -45,7 +45,7 @@ def standard_streams() -> Iterator[None]:
     """Open closed standard streams to nowhere, and let standard error fail in the block: no exit code follows from it.
 
     Files that are opened later must not get the numbers of closed streams. Standard output has escapes for characters
-    that its encoding lacks.
+    that its encoding lacks. Zero columns are no width.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -53,6 +53,9 @@ def standard_streams() -> Iterator[None]:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # As Python has it for standard error: not every encoding has every character.
         sys.stdout.reconfigure(errors="backslashreplace")
+    if os.environ.get("COLUMNS") == "0":
+        # rich would print nothing.
+        del os.environ["COLUMNS"]
     before = sys.stderr
     sys.stderr = cast("TextIO", _MayBeLost(before))
     try:

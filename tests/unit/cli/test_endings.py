@@ -193,3 +193,15 @@ def test_what_the_encoding_of_standard_output_lacks_is_printed_as_escapes(
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="iso-8859-1"))
     assert main(["config", "--set", "spark.state=/\u00e9\u2026"]) == 0
     assert b"/\xe9\\u2026" in printed.getvalue()
+
+
+def test_a_screen_without_columns_hides_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As the environment says it where a terminal has no size.
+    monkeypatch.setenv("COLUMNS", "0")
+    assert main(["explain", "BOMB"]) == 0
+    assert "BOMB" in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert main(["explain", "NO_SUCH_CODE"]) == 2
+    assert "NO_SUCH_CODE" in capsys.readouterr().err

@@ -7,12 +7,14 @@ from dataclasses import asdict
 import pytest
 from deltalake import DeltaTable
 
-from support.lakes import write_files
+from support.lakes import choose_buckets, write_files
 from support.packaged import ROOT, Cluster
 from support.random_journals import corpus
 from support.reference import outcome_of
 
 [FILES] = corpus(seed=5, journals=12, runs=1)
+MISSING = ("node_journal_line", "namespace_state")
+"""The tables that `init` makes: all of them take a second each."""
 
 
 @pytest.fixture
@@ -20,8 +22,14 @@ def cluster(jars, tmp_path):
     return Cluster.make(tmp_path / "cluster", jars)
 
 
-def test_the_jobs_run_on_executors_that_know_strandline_by_the_wheel_alone(cluster, wheel, tmp_path):
+def test_the_jobs_run_on_executors_that_know_strandline_by_the_wheel_alone(
+    cluster, wheel, empty_lakes, tmp_path
+):
     work, lake = tmp_path / "work", tmp_path / "lake"
+    shutil.copytree(empty_lakes[False], lake)
+    choose_buckets(lake, 4)
+    for table in MISSING:
+        shutil.rmtree(lake / table)
     shutil.copytree(ROOT / "jobs", work, ignore=shutil.ignore_patterns("__pycache__"))
     # Named from the driver's working folder, which is not that of the executors.
     write_files(work / "in", FILES)
@@ -37,6 +45,7 @@ def test_the_jobs_run_on_executors_that_know_strandline_by_the_wheel_alone(clust
         assert done.returncode == 0, done.stderr[-5000:]
         # Ivy prints lines of its own before the job begins.
         reports[job] = json.loads(done.stdout.splitlines()[-1])
+    assert reports["init"]["created"] == list(MISSING)
     assert DeltaTable(lake / "namespace_state").metadata().configuration["strandline.buckets"] == "4"
     counts, states = outcome_of(FILES)
     assert reports["ingest"]["counts"].items() >= asdict(counts).items()

@@ -21,6 +21,8 @@ FILES = {
 }
 PRUNING_PAGE = (ROOT / "docs" / "snapshots.md").read_text(encoding="utf-8")
 PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+# The first command that writes makes a lake: so it is with `lake` and `second-lake`. These are copies of an empty one.
+COPIES = ("own-lake", "copied-lake", "stores-lake", "devices-lake")
 # These start no JVM: they are cheap as processes of their own.
 LIGHT = ("status", "quarantine", "explain", "config")
 
@@ -43,10 +45,12 @@ def as_shown(shown: str, printed: str) -> bool:
 
 
 def test_every_command_of_the_readme_and_its_pages_runs_and_prints_what_is_shown(
-    spark, program, tmp_path, monkeypatch, capsys
+    spark, program, empty_lakes, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for name in COPIES:
+        shutil.copytree(empty_lakes[False], tmp_path / name)
     monkeypatch.setenv("COLUMNS", "300")
     ran, printed = [], []
 

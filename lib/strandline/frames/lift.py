@@ -30,18 +30,18 @@ def map_batches(
 
 
 def map_groups(
-    rows: DataFrame, by: str, kernel: Callable[[pd.DataFrame], pd.DataFrame], schema: pa.Schema
+    rows: DataFrame, kernel: Callable[[pd.DataFrame], pd.DataFrame], schema: pa.Schema
 ) -> DataFrame:
-    """Run a kernel over all rows of each group at once; a group must fit into a task.
+    """Run a kernel over all rows of each namespace at once; those of one must fit into a task.
 
-    Reads:  as the kernel, and `by`.  Gives: the columns of `schema`.  Rows: as the kernel.
+    Reads:  as the kernel, and namespace.  Gives: the columns of `schema`.  Rows: as the kernel.
     """
 
     def run(group: pd.DataFrame) -> pd.DataFrame:
         return kernel(group)
 
     typed = _with_types(run, group=pd.DataFrame, returns=pd.DataFrame)
-    return rows.groupBy(by).applyInPandas(typed, from_arrow_schema(schema))
+    return rows.groupBy("namespace").applyInPandas(typed, from_arrow_schema(schema))
 
 
 def nested_rows(reduced: DataFrame, column: str) -> DataFrame:

@@ -25,7 +25,7 @@ def write_lines(rows: DataFrame, path: Path) -> tuple[WrittenFile, int]:
         return file.publish(), lines
 
 
-def write_contents(rows: DataFrame, file: NewFile, separator: bytes = b"") -> int:
+def write_contents(rows: DataFrame, file: NewFile, separator: bytes) -> int:
     """Write the column `content` of rows, in their order, with `separator` between; return the sum of `records`.
 
     The driver holds one partition at a time.

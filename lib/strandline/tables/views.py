@@ -47,7 +47,7 @@ class Relations:
     views: Mapping[str, Query]
 
 
-def relations(statement: str | None = None) -> Relations:
+def relations(statement: str | None) -> Relations:
     """Return the tables and views that a statement can read: all whose names are words of it, or of such a view.
 
     Spark resolves a view for each of its columns when it is created: all views of a lake take it many seconds.

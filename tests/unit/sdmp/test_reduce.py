@@ -100,17 +100,6 @@ def test_a_fork_names_all_members_and_shows_the_two_of_least_id():
     assert row.position == J[2][:64].decode() == evidence["position"]
 
 
-def test_a_fork_row_can_be_made_from_the_two_of_least_id_and_a_count():
-    children = {record_id(line): line for line in (J[2], *branch(J[1], 1), *branch(J[1], 2))}
-    least = dict(sorted(children.items())[:2])
-    row, whole = reduce.fork(NODE, J[1], least, count=3), reduce.fork(NODE, J[1], children)
-    assert (row.equivocation_id, row.evidence, row.member_count) == (
-        whole.equivocation_id,
-        whole.evidence,
-        whole.member_count,
-    )
-
-
 def test_members_beyond_the_limit_are_counted_and_not_listed():
     followers = {i.to_bytes(32, "big"): J[2] for i in range(reduce.MAX_MEMBERS + 1)}
     row = reduce.fork(NODE, J[1], followers)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 
-def lines_of(data: bytes, start: int = 0) -> Iterator[tuple[int, int, bool]]:
+def lines_of(data: bytes, start: int) -> Iterator[tuple[int, int, bool]]:
     """Yield of each line from `start` where it begins and ends, and whether an LF follows it.
 
     LF separates lines; one LF at the end of the data begins no other line.

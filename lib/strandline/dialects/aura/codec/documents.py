@@ -76,7 +76,7 @@ def truncated(document: Unreadable) -> Unreadable:
 
 
 def line_documents(
-    data: bytes, start: int, stop: int, *, ended: bool = True, transitions: bool = False
+    data: bytes, start: int, stop: int, *, ended: bool, transitions: bool
 ) -> Iterator[Document]:
     """Yield the facts of the line from `start` to `stop`; `ended`: an LF follows; `transitions` as in `fact_forms`."""
     piece = stripped(data, start, stop)
@@ -115,7 +115,7 @@ def fact_document(
     return FactDocument(fact, offset)
 
 
-def cbor_documents(data: bytes, *, transitions: bool = False) -> Iterator[Document]:
+def cbor_documents(data: bytes, *, transitions: bool) -> Iterator[Document]:
     """Yield the facts of a CBOR sequence. `transitions` as in `fact_forms`."""
     form, at = fact_forms(None, transitions=transitions), 0
     while at < len(data):

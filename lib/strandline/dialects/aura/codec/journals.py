@@ -31,7 +31,7 @@ def has_facts(data: bytes, piece: Slice) -> bool:
     return isinstance(members, dict) and _FACTS in members
 
 
-def journal_document(data: bytes, piece: Slice, *, transitions: bool = False) -> Iterator[Document]:
+def journal_document(data: bytes, piece: Slice, *, transitions: bool) -> Iterator[Document]:
     """Yield the facts of the journal document at `piece`, or one rejected record for all of it.
 
     Its own members come first: unknown ones (`FIELD_UNKNOWN`), its namespace, which the facts inherit, then the

@@ -117,7 +117,7 @@ def pruned_after(held: Iterable[AcceptedOp], plan: Plan, pruned: PrunedOps | Non
     return PrunedOps(tuple(bones.values()), state, unbuilt_ops(kept, bones.values(), state))
 
 
-def reduced_rows(found: AuthorityState, left_out: Iterable[bytes] = ()) -> dict[str, dict[str, object]]:
+def reduced_rows(found: AuthorityState, left_out: Iterable[bytes]) -> dict[str, dict[str, object]]:
     """Return the rows of the reduced tables of an authority by table and key, without those of some operations."""
     chain, omitted = found.chain, frozenset(left_out)
     shown = {op.fact.fact_id: op.op_id for ops in chain.forks.values() for op in ops}

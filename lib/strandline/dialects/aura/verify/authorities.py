@@ -33,7 +33,7 @@ class AdmittedOps:
 def admit_operations(
     namespace: Namespace,
     candidates: Iterable[Fact],
-    accepted: Iterable[Fact] = (),
+    accepted: Iterable[Fact],
     pin: bytes | None = None,
     pruned: PrunedOps | None = None,
 ) -> AdmittedOps:
@@ -50,9 +50,9 @@ def admit_operations(
 def judge_operations(
     namespace: Namespace,
     candidates: Iterable[GivenOp],
-    accepted: Iterable[GivenOp] = (),
-    pin: bytes | None = None,
-    pruned: PrunedOps | None = None,
+    accepted: Iterable[GivenOp],
+    pin: bytes | None,
+    pruned: PrunedOps | None,
 ) -> Iterator[JudgedOp]:
     """Yield which operations of an authority join the accepted ones, and these. Their order makes no difference.
 

@@ -34,9 +34,9 @@ def leaf_hash(leaf_id: int, epoch: int, public_key: bytes, h: Hash = sha256) -> 
     return h(b"LEAF" + _VERSION + leaf_id.to_bytes(4, "little") + epoch.to_bytes(8, "little") + h(public_key))
 
 
-def branch_hash(index: int, epoch: int, policy: Policy, left: bytes, right: bytes, h: Hash = sha256) -> bytes:
+def branch_hash(index: int, epoch: int, policy: Policy, left: bytes, right: bytes) -> bytes:
     """Return the commitment of a branch."""
-    return h(_branch_head(index, epoch, policy, h) + left + right)
+    return sha256(_branch_head(index, epoch, policy, sha256) + left + right)
 
 
 def _branch_head(index: int, epoch: int, policy: Policy, h: Hash) -> bytes:

@@ -187,7 +187,7 @@ def walk(
     id_of: Callable[[Item], bytes],
     *,
     looks_further: bool,
-    amount: int | None = None,
+    amount: int | None,
     end: bytes | None = None,
 ) -> list[bytes]:
     """Return up to `amount` ids reachable from `roots`, newest first; stops after `end`.

@@ -108,7 +108,7 @@ def order_of(side: str = "") -> list[Column]:
     ]
 
 
-def key_of(side: str = "") -> Column:
+def key_of(side: str) -> Column:
     """Return the order of an entry, k, as one comparable value."""
     time, clock, cid = order_of(side)
     return F.struct(time.alias("time"), clock.alias("clock"), cid.alias("cid"))

@@ -86,7 +86,7 @@ def verify_json(
     return conclude(check_json(value, profile), identities)
 
 
-def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity] = NO_IDENTITIES) -> Verdict:
+def conclude(checked: Checked, identities: Mapping[bytes, KnownIdentity]) -> Verdict:
     """Return the verdict on an entry after checks 1 to 16, from the known identities.
 
     An embedded identity that is not known is verified here.

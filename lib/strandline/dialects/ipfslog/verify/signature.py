@@ -62,8 +62,8 @@ def signature_findings(
     profile: Profile,
     flags: list[str],
     *,
-    plain: bool = False,
-    is_sampled: bool = False,
+    plain: bool,
+    is_sampled: bool,
 ) -> list[Finding]:
     """Return the findings about key and signature; deviations that only `compat` accepts are added to `flags`.
 

@@ -8,7 +8,7 @@ from strandline.dialects.sdmp.verify import Tree, tree_of_lines
 
 
 def new_pairs(
-    journal: Tree, pending: Container[Pair], peers: Mapping[str, Tree], authors: Collection[str] | None = None
+    journal: Tree, pending: Container[Pair], peers: Mapping[str, Tree], authors: Collection[str] | None
 ) -> tuple[Pair, ...]:
     """Return the pairs in journals of peers that are neither in `journal` nor pending, in writing order.
 
@@ -30,7 +30,7 @@ def sync_pairs(
     journal: Tree,
     pending: Collection[Pair],
     peers: Mapping[str, Tree],
-    authors: Collection[str] | None = None,
+    authors: Collection[str] | None,
 ) -> tuple[Pair, ...]:
     """Return the pairs that a synchronisation appends to `journal`: the pending ones, then, in 0.9, the new ones.
 

@@ -104,7 +104,7 @@ def _shape(value: dict[str, Any]) -> list[Finding]:
             )
         ]
     if "journal" in value:
-        wrong, elements = _journal_shape(value), _member(value["journal"], "entries")
+        wrong, elements = _journal_shape(value), _entries(value["journal"])
     else:
         wrong, elements = _resources_shape(value), value["resources"]
     findings = [] if wrong is None else [wrong]
@@ -114,8 +114,8 @@ def _shape(value: dict[str, Any]) -> list[Finding]:
     return findings
 
 
-def _member(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
+def _entries(journal: Any) -> Any:
+    return journal.get("entries") if isinstance(journal, dict) else None
 
 
 def _journal_shape(value: dict[str, Any]) -> Finding | None:

@@ -38,13 +38,10 @@ def _raws(links: Iterable[Link]) -> dict[bytes, bytes]:
     return {link.record_id: link.raw for link in links}
 
 
-def fork(
-    node: str, predecessor: bytes, followers: Mapping[bytes, bytes], count: int | None = None
-) -> Equivocation:
+def fork(node: str, predecessor: bytes, followers: Mapping[bytes, bytes]) -> Equivocation:
     """Return the row of one forked line from its successors, by record id: at least two.
 
-    `followers` may hold only the least ids; `count` is then the total number. The position is the number that all
-    successors carry, since n is not unique across branches.
+    The position is the number that all successors carry, since n is not unique across branches.
     """
     position = followers[min(followers)].partition(b"@")[0].decode("ascii")
     return equivocation(
@@ -56,5 +53,4 @@ def fork(
         records=followers,
         attributable=False,
         context=(Context("predecessor", record_id(predecessor), predecessor),),
-        count=count,
     )

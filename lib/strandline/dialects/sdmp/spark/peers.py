@@ -103,7 +103,7 @@ def off_trunk(journals: DataFrame, lines: DataFrame) -> DataFrame:
     forked = journals.where("fork_count > 0").select("namespace", "tip_hash", "common_n")
     disputed = lines.join(F.broadcast(forked), "namespace").where("n > common_n")
     columns = ("namespace", "tip_hash", "line_hash", "line_number")
-    return map_groups(disputed.select(*columns), "namespace", kernels.off_trunk, kernels.OFF_TRUNK_SCHEMA)
+    return map_groups(disputed.select(*columns), kernels.off_trunk, kernels.OFF_TRUNK_SCHEMA)
 
 
 def _named(links: DataFrame, authors: DataFrame, lines: DataFrame) -> DataFrame:

@@ -78,7 +78,7 @@ _LINE_REASONS = (
 """Reasons of single lines; rows with other reasons are frames or whole files."""
 
 
-def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collection[str] = ()) -> DataFrame:
+def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collection[str]) -> DataFrame:
     """Shape rejected rows of `quarantine` to elements; each line keeps its position and its claim.
 
     Reads:  quarantine_id, namespace, reasons, raw, raw_bytes, evidence.

@@ -50,7 +50,7 @@ class Flow:
         return self.limit is not None and self.spent > self.limit
 
 
-def flows_of(met: Mapping[str, Sequence[Body]], carried: Iterable[Flow] = ()) -> list[Flow]:
+def flows_of(met: Mapping[str, Sequence[Body]], carried: Iterable[Flow]) -> list[Flow]:
     """Return the budgets of met charges and limits, by key; `carried` adds up charges that were pruned.
 
     A sum over distinct bodies loses no concurrent charge.

@@ -45,7 +45,7 @@ def decode_skeleton(raw: bytes, body_id: bytes) -> Flow:
     raise ValueError("a skeleton of a charge must be src, dst, epoch, cost and nonce")
 
 
-def carried(charges: Iterable[Body], before: Iterable[Flow] = ()) -> tuple[Flow, ...]:
+def carried(charges: Iterable[Body], before: Iterable[Flow]) -> tuple[Flow, ...]:
     """Return what pruned charges add up to, on top of those that were pruned before."""
     return tuple(flows_of({CHARGE: list(charges)}, before))
 

@@ -41,7 +41,7 @@ def bump_hash() -> Column:
     )  # fmt: skip
 
 
-def channel_epochs(granted: DataFrame, committed: DataFrame, moves: DataFrame | None = None) -> DataFrame:
+def channel_epochs(granted: DataFrame, committed: DataFrame, moves: DataFrame | None) -> DataFrame:
     """Return the channels in the form of `channel_epoch`.
 
     Reads:  `granted`, `commits`; `transitions.moves` in a lake with AMP transitions.

@@ -19,7 +19,7 @@ LIMIT: Final = (*_KEY, "limit")
 CHARGE: Final = "FlowCharge"
 
 
-def flow_budgets(facts: DataFrame, carried: DataFrame | None = None) -> DataFrame:
+def flow_budgets(facts: DataFrame, carried: DataFrame | None) -> DataFrame:
     """Return the budgets in the form of `flow_budget`.
 
     Reads:  facts of contexts with a genesis: rows of `aura_fact`; carried: `sums`, of charges that were pruned.

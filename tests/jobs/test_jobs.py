@@ -13,7 +13,7 @@ from support.random_journals import corpus
 from support.reference import outcome_of
 
 [FILES] = corpus(seed=5, journals=12, runs=1)
-MISSING = ("node_journal_line", "namespace_state")
+MISSING = ("node_journal", "namespace_state")
 """The tables that `init` makes: all of them take a second each."""
 
 

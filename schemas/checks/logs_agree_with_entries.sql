@@ -75,7 +75,7 @@ WHERE NOT (
   AND p.entries <=> p.distinct_count
   AND p.entries <=> p.last_position
   AND array_sort(f.heads) <=> array_sort(h.heads)
-  AND size(h.heads) <=> h.last_rank
+  AND array_size(h.heads) <=> h.last_rank
   AND array_sort(coalesce(k.missing, CAST(array() AS ARRAY<BINARY>)))
     <=> array_sort(coalesce(t.missing, CAST(array() AS ARRAY<BINARY>)))
 )

@@ -13,7 +13,7 @@ SELECT
   s.namespace,
   url_decode(substring(s.namespace, 5)) AS log_id,
   coalesce(aggregate(c.counts, CAST(0 AS DOUBLE), (total, count) -> total + count), CAST(0 AS DOUBLE)) AS total,
-  CAST(coalesce(size(c.counts), 0) AS BIGINT) AS ids
+  CAST(coalesce(array_size(c.counts), 0) AS BIGINT) AS ids
 FROM namespace_state AS s
 LEFT JOIN counted AS c ON c.namespace = s.namespace
 WHERE s.dialect = 'ipfslog' AND get_json_object(s.configuration, '$.store') = 'counter'

@@ -1,5 +1,6 @@
 """Lints over the whole package, each of them seen to notice what it forbids."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -54,6 +55,17 @@ def test_no_data_becomes_code_or_a_process() -> None:
         return lints.dangerous(path.read_text(), may_start_processes=path in STARTS_PROCESSES)
 
     assert found(dangerous) == {}
+
+
+SIZE_OR_DEFAULT = re.compile(r"coalesce\((?:F\.)?size\([^()]*\),")
+
+
+@pytest.mark.large
+def test_no_default_stands_for_the_size_of_a_null_which_is_not_null_without_ansi() -> None:
+    queries = sorted((ROOT / "schemas").rglob("*.*"))
+    assert found(lambda path: SIZE_OR_DEFAULT.findall(path.read_text()), [*MODULES, *queries]) == {}
+    assert SIZE_OR_DEFAULT.search('F.coalesce(F.size("entries"), F.lit(0))')
+    assert SIZE_OR_DEFAULT.search("coalesce(size(c.counts), 0)")
 
 
 @pytest.mark.large

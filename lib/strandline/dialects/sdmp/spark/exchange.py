@@ -164,5 +164,5 @@ def _answer_frames(found: DataFrame, trunks: DataFrame) -> DataFrame:
         F.coalesce(F.array_join(quoted, ","), F.lit("")), F.lit("]}}"),
     )  # fmt: skip
     return found.join(entries, "request_no", "left").select(
-        "request_no", line.alias("line"), F.coalesce(F.size("entries"), F.lit(0)).alias("lines")
+        "request_no", line.alias("line"), F.coalesce(F.array_size("entries"), F.lit(0)).alias("lines")
     )

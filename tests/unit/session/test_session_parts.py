@@ -3,6 +3,7 @@
 import os
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyspark
 import pytest
@@ -11,9 +12,11 @@ from strandline.config import defaults, effective, options_layer
 from strandline.core.errors import FaultError
 from strandline.session import is_hosted, log_path, open_session
 from strandline.session import open as open_module
-from strandline.session.conf import REGIONS, log_config, page_bytes, spark_conf
+from strandline.session.classic.engine import ClassicEngine
+from strandline.session.conf import DELTA_EXTENSION, REGIONS, STRICT, log_config, page_bytes, spark_conf
 from strandline.session.jars import coordinate
 from strandline.session.java import check_java, find_java, major, parse_version
+from strandline.session.open import _existing
 from strandline.session.stores import check_log_store, check_store_jar, has_lock, store_jar_missing
 
 [_CLIENT] = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
@@ -204,3 +207,19 @@ def test_a_session_for_such_a_lake_is_refused_before_it_starts(monkeypatch: pyte
         open_session(defaults(), environ={}, run_id="r", scheme="s3a")
     assert caught.value.code == "STORE_JAR_MISSING"
     assert f"hadoop-aws:{HADOOP}" in caught.value.next
+
+
+def test_what_the_owner_of_a_session_set_is_left_also_what_was_set_while_it_ran(monkeypatch):
+    zone, ansi = "spark.sql.session.timeZone", "spark.sql.ansi.enabled"
+    settings = {"spark.sql.extensions": DELTA_EXTENSION, ansi: "false", zone: "Europe/Berlin"}
+    context = SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: [(ansi, "false")]))
+    session = SimpleNamespace(
+        sparkContext=context,
+        conf=SimpleNamespace(get=settings.get, set=settings.__setitem__, getAll=dict(settings)),
+    )
+    monkeypatch.setattr(ClassicEngine, "ship", lambda *_: None)
+    assert _existing(session) is session
+    assert {name: settings[name] for name in (zone, ansi)} == {zone: "Europe/Berlin", ansi: "false"}
+    assert {name: settings[name] for name in STRICT if name not in (zone, ansi)} == {
+        name: value for name, value in STRICT.items() if name not in (zone, ansi)
+    }

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from strandline.core.errors import FaultError
 from strandline.session import open_session
 from strandline.session.conf import WORKERS
 from strandline.tables.commits import session_settings
+from strandline.tables.creating import DEFAULT_PROPERTIES, LakeDesign, make
+from support.lakes import Lake
 
 
 def test_workers_are_forked_with_their_modules_and_import_nothing_from_the_working_folder(spark):
@@ -73,3 +76,15 @@ def test_a_thread_gets_a_session_of_its_own_in_the_jvm_that_runs(spark, settings
     with session_settings(own, {"spark.sql.shuffle.partitions": "77"}):
         assert spark.conf.get("spark.sql.shuffle.partitions") != "77"
     assert opened() is spark
+
+
+def test_new_tables_get_no_properties_that_the_session_gives_to_all_new_tables(spark, settings, tmp_path):
+    unwanted = {"columnMapping.mode": "name", "appendOnly": "true"}
+    defaults = {f"{DEFAULT_PROPERTIES}{name}": value for name, value in unwanted.items()}
+    store = Lake(spark, settings, tmp_path / "lake").store()
+    with session_settings(spark, defaults):
+        make(store, LakeDesign(4, {}), ["run"])
+        assert {name: spark.conf.get(name) for name in defaults} == defaults
+    given = DeltaTable(str(tmp_path / "lake" / "run")).metadata().configuration
+    assert not {f"delta.{name}" for name in unwanted} & set(given)
+    assert store.few_rows("run").num_rows == 0

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
+
+from pyspark.sql import SparkSession
 
 from strandline.contracts.ddl import (
     BUCKETS_PROPERTY,
@@ -18,7 +21,7 @@ from strandline.contracts.ddl import (
 from strandline.contracts.load import contract, tables
 from strandline.contracts.views import create_view_sql, view_names
 from strandline.tables.catalogs import names_in, refusals, schema_sql
-from strandline.tables.commits import current_schema
+from strandline.tables.commits import current_schema, session_settings
 from strandline.tables.damage import table_damaged
 from strandline.tables.leftovers import is_created
 from strandline.tables.spark_errors import condition_of, spark_errors
@@ -26,6 +29,8 @@ from strandline.tables.store import TableStore
 from strandline.tables.views import lake_views
 
 TABLES_AT_ONCE: Final = 4
+DEFAULT_PROPERTIES: Final = "spark.databricks.delta.properties.defaults."
+"""What the settings begin with by which Delta gives properties to new tables."""
 FOLDER_TAKEN: Final = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 
 
@@ -56,11 +61,21 @@ def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple
         raise table_damaged(store.location, table, "its folder _delta_log has files, but no commit")
 
     # A table takes most of a second, in which the driver waits: several at once. The last one marks a complete lake.
-    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
-        list(pool.map(create, made[:-1]))
-    for table in made[-1:]:
-        create(table)
+    with _no_defaults(store.spark):
+        with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
+            list(pool.map(create, made[:-1]))
+        for table in made[-1:]:
+            create(table)
     return made
+
+
+def _no_defaults(spark: SparkSession) -> AbstractContextManager[None]:
+    """Let new tables have the properties of their contracts alone, none that the session gives to every new table.
+
+    Of a table with column mapping delta-rs reads no column, and an append-only one cannot be reduced again.
+    """
+    given = (name for name in spark.conf.getAll if name.startswith(DEFAULT_PROPERTIES))
+    return session_settings(spark, dict.fromkeys(given))
 
 
 def make_views(store: TableStore) -> tuple[str, ...]:

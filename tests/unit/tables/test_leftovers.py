@@ -1,5 +1,7 @@
 """A log without commits is a table that another process creates, or the leftover of a killed one."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from strandline.core.errors import FaultError
@@ -63,7 +65,7 @@ def test_a_table_that_no_statement_creates_is_damaged(lake, log):
     made = []
 
     class Store:
-        location = lake
+        location, spark = lake, SimpleNamespace(conf=SimpleNamespace(getAll={}))
 
         def repeated(self, statement, *, table, buckets):
             made.append(table)

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(ge=1)]
+IntOfJava = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Bytes = Annotated[int, Field(ge=1, le=2**62)]
 KeptBytes = Annotated[int, Field(ge=1_024, le=2**62)]
 """Bytes stored of a record: more than any valid journal line, so that the head of a long line is never valid."""
@@ -41,7 +42,7 @@ class Read(Section):
 class Stream(Section):
     """How `stream` follows a folder, a prefix of a store or a topic."""
 
-    max_files: Count
+    max_files: IntOfJava
     max_records: Count
     compact_every: Annotated[int, Field(ge=0, le=1_000_000)]
 
@@ -76,7 +77,7 @@ class Spark(Section):
 
     master: Text
     driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmgKMG]$")]
-    shuffle_partitions: Count
+    shuffle_partitions: IntOfJava
     cache: Text
     state: Text
 

@@ -68,4 +68,4 @@ def test_arguments_that_can_be_left_out_are_in_brackets(shown):
 def test_what_leveldb_needs_and_bounds_of_numbers_are_said(shown):
     assert "the extra [leveldb]" in " ".join(shown("unpack").split())
     assert "[1 to 65536]" in " ".join(shown("init").split())
-    assert "[at least 1]" in shown("stream")
+    assert "[at least 1]" in " ".join(shown("stream").split())

@@ -95,6 +95,12 @@ def test_an_empty_file_changes_nothing() -> None:
         ("tables:\n  buckets: true\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets:\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is None"),
         ("limits:\n  files: 0\n", "SETTING_INVALID", "is 0, but must be a whole number of at least 1"),
+        (
+            "spark:\n  shuffle_partitions: 2147483648\n",
+            "SETTING_INVALID",
+            "a whole number from 1 to 2147483647",
+        ),
+        ("stream:\n  max_files: 2147483648\n", "SETTING_INVALID", "a whole number from 1 to 2147483647"),
         # No line of a journal is as long: the head of one that is cut could be a good one.
         ("limits:\n  quarantine_raw_head: 1023\n", "SETTING_INVALID", "a whole number from 1024 to"),
         ("limits:\n  quarantine_raw_bytes: 1023\n", "SETTING_INVALID", "a whole number from 1024 to"),

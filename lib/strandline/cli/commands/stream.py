@@ -39,7 +39,9 @@ Every = Annotated[
 ]
 MaxFiles = Annotated[
     int | None,
-    typer.Option("--max-files", metavar="N", min=1, help="Maximum number of files in a batch."),
+    typer.Option(
+        "--max-files", metavar="N", min=1, max=2**31 - 1, help="Maximum number of files in a batch."
+    ),
 ]
 MaxRecords = Annotated[
     int | None,

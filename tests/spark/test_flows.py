@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -150,6 +151,43 @@ def test_a_lake_of_an_older_contract_is_read_refused_and_given_the_columns_that_
     assert lake.ingest(more).counts["new"] == 2
     by_position = [(n, None) for n in range(1, 5)] + [(n, f"{more}/b.journal") for n in (5, 6)]
     assert lake.rows("node_journal_line", "n", "source") == by_position
+
+
+def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduction(new_lake, tmp_path):
+    lake, lines = new_lake(), [list(synthetic(seed, 6)) for seed in (11, 12)]
+    one, both = (
+        write_files(tmp_path / name, {f"{seed}.journal": render(each) for seed, each in enumerate(journals)})
+        for name, journals in (("one", [lines[0][:4]]), ("both", lines))
+    )
+    lake.ingest(one)
+    lake.reduce()
+    lake.ingest(both)
+    lake.reduce()
+    reduced = lake.rows("node_journal")
+
+    def left() -> list[tuple]:
+        done = lake.reduce()
+        assert (done.exit, lake.reduce(full=True).members["differences"]) == (0, {})
+        return lake.rows("namespace_state", "record_count", "reduced_version")
+
+    # The reduced table is gone: what the records say is reduced again, and only once.
+    shutil.rmtree(lake.path / "node_journal")
+    lake.init()
+    assert left() == [(6, 2), (6, 2)]
+    assert lake.rows("node_journal") == reduced
+    # The records are gone, and come again in part: versions begin anew, and no state says more than they do.
+    shutil.rmtree(lake.path / "node_journal_line")
+    lake.init()
+    lake.ingest(one)
+    assert left() == [(4, 1)]
+    lake.ingest(both)
+    assert left() == [(6, 2), (6, 2)]
+    # The version before the first record: nothing is left of what they were reduced to.
+    lake.damage("RESTORE TABLE node_journal_line TO VERSION AS OF 0")
+    assert left() == lake.rows("node_journal") == []
+    lake.ingest(both)
+    left()
+    assert lake.rows("node_journal") == reduced
 
 
 def test_rows_judged_again_that_share_a_number_have_one_source(spark):

@@ -32,6 +32,14 @@ def advance_sql(*, target: str, version: int, before: int, namespace: str, bucke
     )
 
 
+def restart_sql(*, target: str, dialect: str, version: int) -> str:
+    """Return the statement that says up to where a dialect is reduced, in each of its states that says otherwise."""
+    return (
+        f"UPDATE {target} SET reduced_version = {int(version)} WHERE dialect = {quote_text(dialect)} "
+        f"AND reduced_version != {int(version)}"
+    )
+
+
 def set_retention_sql(*, target: str, days: int) -> str:
     """Return the statement that sets how many days a table keeps its commits and the files that they removed."""
     interval = quote_text(f"interval {int(days)} days")

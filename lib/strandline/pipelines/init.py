@@ -17,7 +17,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.session.stores import has_lock
-from strandline.tables import lake
+from strandline.tables import lake, old_versions
 from strandline.tables.creating import LakeDesign, make, make_views
 from strandline.tables.lake import LakeState
 from strandline.tables.location import Location
@@ -56,6 +56,8 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
         check_agrees(store.location, state, options, every())
     made_with = design(options, every()) if state.is_empty else lake.design_of(state)
     migrated = lake.complete(store, state)
+    # Before tables are made: after a kill in between they are still missing.
+    _restart_reductions(store, state, context)
     made = make(store, made_with, state.missing)
     made_views = make_views(store)
     kept = tuple(table for table in state.tables if table not in (*made, *migrated))
@@ -64,6 +66,17 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
     done = {"created": made, "migrated": migrated, "unchanged": kept, "views": made_views}
     members = {name: list(tables) for name, tables in done.items()}
     return record_run(store, context, RunResult(members=members))
+
+
+def _restart_reductions(store: TableStore, state: LakeState, context: RunContext) -> None:
+    """Let the next reduction of a dialect start anew if one of its tables is missing, but its states are there."""
+    if not state.missing or STATES not in state.tables or not store.stored_bytes(STATES):
+        return
+    for dialect in every():
+        name = dialect.info.name
+        is_missing = not set(dialect.info.tables).isdisjoint(state.missing)
+        if is_missing and old_versions.restart(store, name, 0):
+            context.progress.note(f"the next `reduce` reduces all of {name}: a table of it was missing")
 
 
 def design(options: InitOptions, dialects: Iterable[Dialect]) -> LakeDesign:

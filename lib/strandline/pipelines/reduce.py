@@ -23,7 +23,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables import lake
+from strandline.tables import lake, old_versions
 from strandline.tables.store import TableStore
 
 ROUNDS: Final = 5
@@ -98,7 +98,9 @@ def _reduce_tables(
     writer = journal_writer(dialect, options)
     table = dialect.info.record_table
     with store.sized(record_bytes, dialect.info.tables), SparkJobs(context.progress) as jobs:
-        if record_bytes:
+        # A table without records, but with commits, may have lost what was reduced: by RESTORE, for example.
+        is_lost = not record_bytes and store.version(table) and _has_rows(store, dialect)
+        if record_bytes or is_lost:
             _DialectReduction(store, dialect, request, resolved, context, jobs, done).run()
         else:
             done.read_versions[table] = store.version(table)
@@ -106,6 +108,10 @@ def _reduce_tables(
             peers = write_peers(store, writer, options, done.read_versions[table], context)
             for each, written in peers.items():
                 done.add(each, written)
+
+
+def _has_rows(store: TableStore, dialect: Dialect) -> bool:
+    return any(map(store.stored_bytes, dialect.info.reduced_tables))
 
 
 class _DialectReduction:
@@ -157,6 +163,12 @@ class _DialectReduction:
         context.progress.stage(f"reducing {table}")
         if previous is None or whole:
             writer.write(dialect.reduce(None, store, jobs, scope))
+        elif version < previous or (previous == 0 < version):
+            context.progress.note(f"a table of {dialect.info.name} was made anew: everything is reduced")
+            writer.write_all(dialect.reduce(None, store, jobs, scope))
+            # A state that did not change still names a version of the table before.
+            old_versions.restart(store, dialect.info.name, version)
+            return not writer.is_overtaken
         elif version > previous or dialect.info.sticky_options:
             if version > previous and store.was_restored(table, previous, version):
                 context.progress.note(f"{table} was restored to an older version: everything is reduced")

@@ -86,13 +86,13 @@ class DeltaRsLake:
         return int(self.tables[table].version())
 
     def newest_addition(self, table: str, after: int) -> int | None:
-        """Return the newest version of `table` after `after` that may have added rows, or None.
+        """Return the newest version of `table` after `after` that may have added rows, or None; see `ReadLake`.
 
         Reads: the commits after `after`.
         """
         behind = self.version(table) - after
         if behind <= 0:
-            return None
+            return (self.version(table) or None) if behind else None
         with Reading(self.location, table):
             commits = self.tables[table].history(behind)
         return newest_addition(({"operation": None, **each} for each in commits), after, self.version(table))

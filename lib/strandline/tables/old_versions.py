@@ -8,7 +8,7 @@ from typing import Final
 
 from pyspark.sql import functions as F
 
-from strandline.contracts.maintenance import advance_sql, vacuum_sql
+from strandline.contracts.maintenance import advance_sql, restart_sql, vacuum_sql
 from strandline.tables import maintain
 from strandline.tables.commits import USER_METADATA, session_settings
 from strandline.tables.reads import TableReads, history_sql
@@ -75,3 +75,16 @@ def advance(store: TableStore, namespace: str, bucket: int, before: int, version
     )
     with session_settings(store.spark, {USER_METADATA: store.run_id}):
         store.repeated(lambda: store.spark.sql(sql).collect(), table="namespace_state", buckets=(bucket,))
+
+
+def restart(store: TableStore, dialect: str, version: int) -> int:
+    """Say in all states of a dialect that it is reduced up to a version of its record table, which was made anew.
+
+    Returns how many said otherwise. 0, the version that creates a table, means that the next reduction takes nothing
+    stored as given.
+    Raises: FaultError `WRITE_CONFLICT`.
+    """
+    sql = restart_sql(target=store.target("namespace_state"), dialect=dialect, version=version)
+    with session_settings(store.spark, {USER_METADATA: store.run_id}):
+        [row] = store.repeated(lambda: store.spark.sql(sql).collect(), table="namespace_state", buckets=())
+    return int(row["num_affected_rows"])

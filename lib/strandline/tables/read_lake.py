@@ -53,7 +53,10 @@ class ReadLake(Protocol):
         """
 
     def newest_addition(self, table: str, after: int) -> int | None:
-        """Return the newest version of `table` after `after` that may have added rows, or None."""
+        """Return the newest version of `table` after `after` that may have added rows, or None.
+
+        The current version if it is before `after`: the table was made anew, and has had commits since.
+        """
 
 
 def newest_addition(history: Iterable[Row], after: int, version: int) -> int | None:
@@ -115,12 +118,12 @@ class SparkLake:
         return [None]
 
     def newest_addition(self, table: str, after: int) -> int | None:
-        """Return the newest version of `table` after `after` that may have added rows, or None."""
+        """Return the newest version of `table` after `after` that may have added rows, or None; see `ReadLake`."""
         from strandline.tables.reads import collected, history_sql
 
         version = self.store.version(table)
         if version <= after:
-            return None
+            return (version or None) if version < after else None
         rows = collected(self.store.spark, history_sql(self.store.target(table), version - after))
         return newest_addition((row.asDict() for row in rows), after, version)
 

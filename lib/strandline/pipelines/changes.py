@@ -12,6 +12,7 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables import old_versions
 from strandline.tables.store import TableStore
 
 LARGE_CHANGES: Final = 1_000_000
@@ -61,3 +62,16 @@ def changes_since(
         return changes, count
     context.progress.note(f"{count:,} new records outnumber those before them: everything is reduced")
     return None, count
+
+
+def say_reduced(store: TableStore, dialect: Dialect, before: int, version: int, jobs: SparkJobs) -> None:
+    """Say that a dialect is reduced up to `version`, since nothing came after `before`, in one of the states of it.
+
+    Raises: FaultError WRITE_CONFLICT.
+    """
+    states = store.read(STATES).where(
+        (F.col("dialect") == dialect.info.name) & (F.col("reduced_version") == before)
+    )
+    row = jobs.row(states.agg(F.min(F.struct("namespace", "bucket")).alias("state")))["state"]
+    if row is not None:
+        old_versions.advance(store, row["namespace"], row["bucket"], before, version)

@@ -14,7 +14,7 @@ from strandline.contracts.load import contract
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines import gc_runs
-from strandline.pipelines.changes import reduced_before
+from strandline.pipelines.changes import reduced_before, say_reduced
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -127,12 +127,7 @@ def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJo
         return None
     if changes[1] or store.was_restored(table, reduced, newest):
         return {"dialect": dialect.info.name, "table": table, "reduced_version": reduced, "version": newest}
-    states = store.read("namespace_state").where(
-        (F.col("dialect") == dialect.info.name) & (F.col("reduced_version") == reduced)
-    )
-    row = jobs.row(states.agg(F.min(F.struct("namespace", "bucket")).alias("state")))["state"]
-    if row is not None:
-        old_versions.advance(store, row["namespace"], row["bucket"], reduced, newest)
+    say_reduced(store, dialect, reduced, newest, jobs)
     return None
 
 

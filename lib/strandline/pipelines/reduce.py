@@ -12,7 +12,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.pipelines import init, reducer_options
-from strandline.pipelines.changes import changes_since, reduced_before
+from strandline.pipelines.changes import changes_since, reduced_before, say_reduced
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
 from strandline.pipelines.rebuild_diff import differences
@@ -179,6 +179,10 @@ class _DialectReduction:
             context.progress.stage(f"reducing {count:,} new records of {table}")
             if changes is None or count or dialect.info.sticky_options:
                 writer.write(dialect.reduce(changes, store, jobs, scope))
+            is_still = changes is not None and not count and version > previous
+            if is_still and store.may_have_added(table, previous, version):
+                # Somebody changed records: else `status` would ask for a reduction for ever.
+                say_reduced(store, dialect, previous, version, jobs)
         if request.full and previous is not None:
             rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
             writer.add_damage(rebuilt)

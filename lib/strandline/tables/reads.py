@@ -19,6 +19,7 @@ from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.damage import FILE_GONE
 from strandline.tables.delta_rs import open_table
 from strandline.tables.location import Location
+from strandline.tables.read_lake import newest_addition
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
 from strandline.tables.spark_errors import condition_of, spark_errors
@@ -143,6 +144,14 @@ class TableReads:
 
     def was_restored(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous`, up to `version`, restored an older one of the table."""
+        return any(each["operation"] == RESTORED for each in self._commits(table, previous, version))
+
+    def may_have_added(self, table: str, previous: int, version: int) -> bool:
+        """Return whether a commit after the version `previous`, up to `version`, counts as an addition of rows."""
+        return newest_addition(self._commits(table, previous, version), previous, version) is not None
+
+    def _commits(self, table: str, previous: int, version: int) -> list[dict[str, Any]]:
+        """Return the commits after the version `previous`, up to `version`, newest first."""
         opened = self.delta_rs_table(table)
         # The newest commits are listed, and other writers may have added some to these.
         if opened is None:
@@ -151,8 +160,8 @@ class TableReads:
             )
             commits = [row.asDict() for row in asked]
         else:
-            commits = opened.history(opened.version() - previous)
-        return any(each["operation"] == RESTORED for each in commits if previous < each["version"] <= version)
+            commits = [{"operation": None, **each} for each in opened.history(opened.version() - previous)]
+        return [each for each in commits if previous < each["version"] <= version]
 
     def version(self, table: str) -> int:
         """Return the table's version."""

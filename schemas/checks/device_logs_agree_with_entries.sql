@@ -1,13 +1,17 @@
 -- Groups whose reduced rows contradict each other or their entries: messages or screws without a row, positions from 0 with a
 -- gap, an order that is not that of clock, time and id, and a hash of the view that is not that of the messages before it.
--- Only for groups whose state was reduced from all stored entries.
+-- Also groups that lack entries from which their state was reduced. Newer entries belong to the next reduction.
 WITH complete AS (
-  SELECT s.namespace, count_if(e.kind = 'msg') AS messages, count_if(e.kind = 'screw') AS screws
+  SELECT
+    s.namespace,
+    count_if(e.kind = 'msg') AS messages,
+    count_if(e.kind = 'screw') AS screws,
+    s.record_count - count(e.record_id) AS lost_entries
   FROM namespace_state AS s
-  JOIN device_log_entry AS e ON e.namespace = s.namespace
+  LEFT JOIN device_log_entry AS e ON e.namespace = s.namespace
   WHERE s.dialect = 'devicelog'
   GROUP BY s.namespace, s.record_count
-  HAVING count(*) = s.record_count
+  HAVING count(e.record_id) <= s.record_count
 ),
 linked AS (
   SELECT
@@ -55,6 +59,7 @@ screwed AS (
 )
 SELECT
   c.namespace,
+  c.lost_entries,
   c.messages,
   coalesce(p.rows, 0) AS view_rows,
   c.screws,
@@ -64,7 +69,8 @@ FROM complete AS c
 LEFT JOIN placed AS p ON p.namespace = c.namespace
 LEFT JOIN screwed AS w ON w.namespace = c.namespace
 LEFT JOIN broken AS b ON b.namespace = c.namespace
-WHERE coalesce(p.rows, 0) <> c.messages
+WHERE c.lost_entries > 0
+  OR coalesce(p.rows, 0) <> c.messages
   OR coalesce(p.messages, 0) <> c.messages
   OR coalesce(w.rows, 0) <> c.screws
   OR coalesce(w.screws, 0) <> c.screws

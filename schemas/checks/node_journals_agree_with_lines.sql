@@ -1,5 +1,5 @@
--- Journals whose reduced row differs from their lines: length, tip, leaves, forks, pairs. Only for journals whose state
--- was reduced from all stored lines; newer lines belong to the next reduction.
+-- Journals whose reduced row differs from their lines: length, tip, leaves, forks, pairs; also if lines are missing that
+-- the state was reduced from. Newer lines belong to the next reduction.
 WITH followed AS (
   SELECT namespace, line_number, count(*) AS follower_count
   FROM node_journal_line
@@ -24,7 +24,7 @@ counted AS (
   GROUP BY l.namespace
 )
 SELECT
-  c.namespace,
+  s.namespace,
   c.line_count AS line_count_found,
   j.line_count,
   c.tip_n AS tip_n_found,
@@ -39,10 +39,10 @@ SELECT
   j.common_n,
   c.pair_count AS pair_count_found,
   j.pair_count
-FROM counted AS c
-JOIN namespace_state AS s ON s.namespace = c.namespace AND s.record_count = c.line_count
-LEFT JOIN node_journal AS j ON j.namespace = c.namespace
-WHERE NOT (
+FROM namespace_state AS s
+LEFT JOIN counted AS c ON c.namespace = s.namespace
+LEFT JOIN node_journal AS j ON j.namespace = s.namespace
+WHERE s.dialect = 'sdmp' AND s.record_count >= coalesce(c.line_count, 0) AND NOT (
   j.line_count <=> c.line_count
   AND j.tip_n <=> c.tip_n
   AND j.tip_number <=> c.tip.tip_number

@@ -662,3 +662,18 @@ def two_messages_that_changed_places(rows):
 @planted(met_devices, DEVICES_AGREE)
 def a_screw_without_a_verdict(rows):
     rows["device_log_screw"].pop()
+
+
+@planted(met_devices, DEVICES_AGREE)
+def a_group_that_lost_all_entries(rows):
+    rows["device_log_entry"] = []
+
+
+@planted(journal, AGREE)
+def a_journal_that_lost_its_last_line(rows):
+    rows["node_journal_line"].pop()
+
+
+@planted(journal, AGREE)
+def a_journal_that_lost_all_lines(rows):
+    rows["node_journal_line"] = []

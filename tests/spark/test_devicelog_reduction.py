@@ -221,6 +221,17 @@ def required(described):
     return {column.name for column in described.columns if column.required}
 
 
+def test_a_group_that_lacks_an_entry_is_refused_and_others_are_reduced(spark):
+    whole, lacking = list(groups().values())[:2]
+    named = {dep for entry in lacking for dep in entry.deps}
+    rest = [entry for entry in lacking if entry.record_id != min(named)]
+    rows = [row for each in (whole, rest) for row in entry_rows(each)]
+    found = reduce_entries(spark.createDataFrame(rows, ENTRY_DDL), "keep-both")
+    [refused] = found.refused
+    assert (refused.code, refused.namespace) == ("ENTRIES_LOST", lacking[0].namespace)
+    assert [row["namespace"] for row in found.states.collect()] == [whole[0].namespace]
+
+
 @pytest.fixture(scope="module")
 def selects(spark, entries, reductions):
     """The SELECTs of the views, over tables of the groups that the session knows."""

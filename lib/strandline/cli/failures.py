@@ -65,6 +65,12 @@ _ENVIRONMENT_FAULTS = (
         UPGRADE_OR_DROP,
     ),
     (
+        re.compile("the entry [0-9a-f]{64} of a device log is missing"),
+        "ENTRIES_LOST",
+        "device logs lack entries that others name: an older version of their table was restored, or rows were deleted",
+        "`strandline reduce --full` names the groups: ingest their entries again, or restore the newer version",
+    ),
+    (
         re.compile("DELTA_CANNOT_MODIFY_APPEND_ONLY"),
         "TABLE_APPEND_ONLY",
         "a table of the lake has got the property delta.appendOnly, so its rows cannot be replaced",

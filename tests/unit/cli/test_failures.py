@@ -61,6 +61,14 @@ CASES = {
         "TABLE_UNSUPPORTED",
         f"a table of the lake has a feature of Delta that is unknown here: {LAKE}",
     ),
+    "a group of devices whose entries somebody deleted": (
+        (
+            "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File ..\n"
+            f"MissingEntryError: the entry {'0' * 64} of a device log is missing\n"
+        ),
+        "ENTRIES_LOST",
+        "device logs lack entries that others name: an older version of their table was restored, or rows were deleted",
+    ),
     "a table that only appends": (
         "[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends. If you ..",
         "TABLE_APPEND_ONLY",

@@ -8,9 +8,16 @@ from strandline.core.ed25519 import Ed25519Key
 from strandline.dialects.devicelog.author import DeviceLog, public_key, sign_entry, synthetic
 from strandline.dialects.devicelog.kernels.headers import by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import MAX_BOUNDS
-from strandline.dialects.devicelog.kernels.reduction import reduced
+from strandline.dialects.devicelog.kernels.reduction import LOST, reduced, reduced_or_lost
 from strandline.dialects.devicelog.kernels.schemas import PARTS
-from strandline.dialects.devicelog.reduce import Memberships, View, empty_view_hash, history, reduce
+from strandline.dialects.devicelog.reduce import (
+    Memberships,
+    MissingEntryError,
+    View,
+    empty_view_hash,
+    history,
+    reduce,
+)
 from strandline.dialects.devicelog.reduce.membership import pasts
 from strandline.dialects.devicelog.reduce.screws import judged_screws
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
@@ -54,6 +61,19 @@ def test_the_policy_of_the_lake_decides_the_state(groups):
             reduce(each, policy).state_hash for each in groups
         ]
         assert [row["state"]["record_count"] for row in found] == list(map(len, groups))
+
+
+def test_a_group_that_lacks_an_entry_is_named_and_others_are_reduced(groups):
+    named = {dep for entry in groups[1] for dep in entry.deps}
+    lacking = [groups[0], [each for each in groups[1] if each.record_id != min(named)], groups[2]]
+    assert len(lacking[1]) == len(groups[1]) - 1
+    found = rows_of(reduced_or_lost(batches(lacking, 50), policy="keep-both"))
+    assert [row["namespace"] for row in found if row["part"] == LOST] == [groups[1][0].namespace]
+    assert [row for row in found if row["part"] != LOST] == rows_of(
+        reduced(batches([groups[0], groups[2]], 50), policy="keep-both")
+    )
+    with pytest.raises(MissingEntryError, match=r"the entry [0-9a-f]{64} of a device log is missing"):
+        rows_of(reduced(batches(lacking, 50), policy="keep-both"))
 
 
 def start_of(seed, grant):

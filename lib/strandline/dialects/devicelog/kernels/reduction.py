@@ -9,16 +9,18 @@ from typing import Final
 import pyarrow as pa
 
 from strandline.dialects.devicelog.kernels import reduced_rows as rows_of
-from strandline.dialects.devicelog.kernels.headers import by_namespace
+from strandline.dialects.devicelog.kernels.headers import Rows, by_namespace
 from strandline.dialects.devicelog.kernels.reduced_rows import Row
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
-from strandline.dialects.devicelog.reduce import State, reduce
+from strandline.dialects.devicelog.reduce import MissingEntryError, State, reduce
 from strandline.dialects.devicelog.types import ForkPolicy
 
 _BATCH_ROWS: Final = 8192
 _WIDE: Final = ("screw", "tip")
 _WIDE_ROWS: Final = 64
 """Rows with pasts in them: each can have thousands of values."""
+LOST: Final = "lost"
+"""The part of a row that says: an accepted entry names one that is not there any more, so the group has no state."""
 
 
 def reduced(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterator[pa.RecordBatch]:
@@ -26,10 +28,26 @@ def reduced(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterato
 
     Reads: HEADER_COLUMNS of all accepted entries, the rows of a namespace together.
     Gives: REDUCED_SCHEMA, each row with one part; memory is that of the headers of one group.
+    Raises: MissingEntryError.
     """
     for found in by_namespace(batches):
-        for part, rows in _parts(reduce(found.headers, policy)):
-            yield from reduced_batches(found.namespace, found.bucket, part, rows)
+        yield from _batches(found, _parts(reduce(found.headers, policy)))
+
+
+def reduced_or_lost(batches: Iterable[pa.RecordBatch], *, policy: ForkPolicy) -> Iterator[pa.RecordBatch]:
+    """Yield what `reduced` yields; a group that lacks an entry has one row of the part LOST instead."""
+    for found in by_namespace(batches):
+        try:
+            state = reduce(found.headers, policy)
+        except MissingEntryError:
+            yield from _batches(found, ((LOST, [{}]),))
+        else:
+            yield from _batches(found, _parts(state))
+
+
+def _batches(found: Rows, parts: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[pa.RecordBatch]:
+    for part, rows in parts:
+        yield from reduced_batches(found.namespace, found.bucket, part, rows)
 
 
 def _parts(state: State) -> Iterator[tuple[str, Iterable[Row]]]:

@@ -2,7 +2,7 @@
 
 from strandline.dialects.devicelog.reduce.branches import Key, key_of
 from strandline.dialects.devicelog.reduce.forks import Fork, forks
-from strandline.dialects.devicelog.reduce.graph import Graph
+from strandline.dialects.devicelog.reduce.graph import Graph, MissingEntryError
 from strandline.dialects.devicelog.reduce.history import Row, history
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, settle
 from strandline.dialects.devicelog.reduce.pruning import CARRY, plan_group
@@ -30,6 +30,7 @@ __all__ = [
     "LogState",
     "Membership",
     "Memberships",
+    "MissingEntryError",
     "Peer",
     "PrefixHashes",
     "Probe",

@@ -16,6 +16,10 @@ from strandline.dialects.devicelog.types import Header, KeyStatement, RemoveStat
 _MEMBERSHIP: Final = ("key", "add-log", "remove-log")
 
 
+class MissingEntryError(ValueError):
+    """An entry names one that is not there."""
+
+
 class Graph:
     """Entries by index, each with its branch. A past holds for as long as the graph does, or until it is freed.
 
@@ -42,7 +46,8 @@ class Graph:
         """Add an entry whose parents are there, and return its index.
 
         Raises:
-            ValueError: a parent is missing, or the entry is of another group.
+            MissingEntryError: a parent is missing.
+            ValueError: the entry is of another group.
         """
         if self.entries and header.group != self.entries[0].group:
             raise ValueError("the entries are of two groups")
@@ -71,7 +76,7 @@ class Graph:
     def _known(self, record_id: bytes) -> int:
         found = self.index.get(record_id)
         if found is None:
-            raise ValueError(f"the entry {record_id.hex()} is missing")
+            raise MissingEntryError(f"the entry {record_id.hex()} of a device log is missing")
         return found
 
     def _previous(self, header: Header) -> int:

@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
-from strandline.dialect_api.reduction import ReduceScope, Reduction
+from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT
-from strandline.dialects.devicelog.kernels.reduction import reduced
+from strandline.dialects.devicelog.kernels.reduction import LOST, reduced_or_lost
 from strandline.dialects.devicelog.kernels.schemas import REDUCED_SCHEMA
 from strandline.dialects.devicelog.reduce import reducer_version
 from strandline.dialects.devicelog.spark import increments
@@ -77,13 +77,30 @@ def reduce(new_entries: NewEntries | None, tables: Tables, jobs: Jobs, scope: Re
     rows = {table: _part(found, part) for part, table in TABLES.items()}
     states = _part(found, "state").withColumn("reducer_version", F.lit(version))
     shaped = as_namespace_state(states, dialect=DIALECT, reduced_version=scope.version, run_id=scope.run_id)
-    return Reduction(rows, shaped, {TIPS: _old_tips(rows, states, tables)}, bounds)
+    return Reduction(
+        rows, shaped, {TIPS: _old_tips(rows, states, tables)}, bounds, refused=_refused(found, jobs)
+    )
 
 
 def _whole(entries: DataFrame, jobs: Jobs, policy: ForkPolicy) -> DataFrame:
     """Reduce groups from the headers of all of their entries."""
     grouped = entries.repartition("namespace").sortWithinPartitions("namespace")
-    return jobs.persist(map_batches(grouped, reduced, REDUCED_SCHEMA, policy=policy), "views")
+    return jobs.persist(map_batches(grouped, reduced_or_lost, REDUCED_SCHEMA, policy=policy), "views")
+
+
+def _refused(found: DataFrame, jobs: Jobs) -> tuple[Refusal, ...]:
+    """Refuse groups that lack entries which others name: their reduced rows stay until these come again."""
+    lost = found.where(F.col("part") == LOST).agg(F.collect_set("namespace").alias("groups"))
+    return tuple(
+        Refusal(
+            name,
+            f"The group {name} lacks entries that others name: an older version of {ENTRIES} was restored, or "
+            "rows were deleted.",
+            "ENTRIES_LOST",
+            "Ingest the entries of this group again, or restore the newer version.",
+        )
+        for name in sorted(jobs.row(lost)["groups"])
+    )
 
 
 def _are_few(tables: Tables) -> bool:

@@ -88,6 +88,24 @@ def change_first_commit(lake: Path, table: str, change: Callable[[Mapping[str, A
     commit.write_text("".join(json.dumps(action) + "\n" for action in actions))
 
 
+def map_columns(lake: Path, table: str, renamed: Sequence[str]) -> None:
+    """Turn on Delta's column mapping in the table's first commit: `renamed` columns have other names in its files."""
+
+    def change(actions: Mapping[str, Any]) -> None:
+        schema = json.loads(actions["metaData"]["schemaString"])
+        for number, field in enumerate(schema["fields"], 1):
+            physical = f"col-{number}" if field["name"] in renamed else field["name"]
+            field["metadata"] |= {
+                "delta.columnMapping.id": number,
+                "delta.columnMapping.physicalName": physical,
+            }
+        actions["metaData"]["schemaString"] = json.dumps(schema)
+        actions["metaData"]["configuration"] |= {"delta.columnMapping.mode": "name"}
+        actions["protocol"] |= {"minReaderVersion": 2, "minWriterVersion": 5}
+
+    change_first_commit(lake, table, change)
+
+
 def empty_lake(lake: Path) -> Path:
     """Make every table at version 0 without rows: a copy of those that this process made first."""
     for path, content in _empty_commits().items():

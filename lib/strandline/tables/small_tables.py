@@ -29,6 +29,8 @@ MOST_COMMITS: Final = 32
 MOST_MEMORY: Final = 16 * 1024 * 1024
 """Bytes of the rows in Arrow's form."""
 CHANGE_FEED: Final = "delta.enableChangeDataFeed"
+MAPPING: Final = "delta.columnMapping.mode"
+"""With it files can have other names of columns, which Arrow takes for columns without values."""
 _ROWS: Final = 256
 """Rows that are decoded at once: some hostile bytes in few stored ones are noticed before they fill the memory."""
 
@@ -159,6 +161,8 @@ def _read(open_table: Callable[[], DeltaTable], read: Callable[[DeltaTable], Sma
 def _scanned(opened: DeltaTable) -> Small | None:
     import pyarrow.dataset as ds
 
+    if opened.metadata().configuration.get(MAPPING, "none") != "none":
+        return None
     rows = opened.to_pyarrow_dataset()
     scanner = rows.scanner(
         batch_size=_ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False,

@@ -45,6 +45,13 @@ def test_rows_of_a_version_have_the_columns_and_types_of_the_table(lake):
     assert empty.num_rows == 0
 
 
+def test_a_table_whose_files_have_another_name_of_a_column_is_not_read(tmp_path):
+    delta_rs_lake.write(tmp_path, TABLE, [])
+    delta_rs_lake.map_columns(tmp_path, TABLE, ["source"])
+    delta_rs_lake.write(tmp_path, TABLE, [{"namespace": "node:1", "bucket": 1, "source": "/in/a"}])
+    assert found(tmp_path) is None
+
+
 def test_rows_are_read_once_a_version(lake):
     small = SmallTables(Location.lake(str(lake)), is_trusted=True)
     first = small.rows(TABLE)

@@ -51,6 +51,9 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
     try:
         schema: pa.Schema = pq.read_schema(path)
+        if not {"run_id", "command"} <= {*schema.names}:
+            # With Delta's column mapping files can have other names of columns.
+            return []
         wanted = {"run_id", "command", "detail", "read_versions", "tables"}.intersection(schema.names)
         rows: list[dict[str, Any]] = pq.read_table(
             path, columns=sorted(wanted), partitioning=None

@@ -4,9 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from strandline.cli import main
+from strandline.tables.run_versions import newest_runs
 from support.damage import DATA, LOGS, data_file, newest
 from support.delta_rs_lake import empty_lake, set_properties, state, write
 from support.forged_lakes import commit
@@ -192,6 +194,15 @@ def test_every_command_refuses_properties_that_this_product_does_not_write(
     code, error, err = told(capsys, *words(command, tmp_path, there, lake))
     assert (code, error["code"], err) == (2, "PROPERTY_INVALID", "")
     assert "quarantine" in error["message"]
+
+
+def test_a_table_of_runs_whose_files_have_other_names_of_columns_names_no_version(tmp_path):
+    write(tmp_path, "run", [run("last", {TABLE: 4})])
+    assert [each.versions for each in newest_runs(tmp_path / "run")] == [{TABLE: 4}]
+    [file] = (tmp_path / "run").glob("*.parquet")
+    rows = pq.read_table(file)
+    pq.write_table(rows.rename_columns([f"col-{name}" for name in rows.column_names]), file)
+    assert list(newest_runs(tmp_path / "run")) == []
 
 
 def test_the_version_that_runs_name_is_that_of_the_newest_commits(lake, tmp_path, capsys):

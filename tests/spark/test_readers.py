@@ -11,6 +11,7 @@ from strandline.dialects import drawings, health_queries, record_tables
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.pipelines import fleet
+from strandline.tables.commits import session_settings
 from strandline.tables.delta_rs import open_delta_rs
 from strandline.tables.read_lake import SparkLake
 from support.connect_server import as_client
@@ -71,7 +72,9 @@ def test_spark_gives_the_numbers_of_delta_rs(lake):
     before = fleet.Before(datetime(2000, 1, 1, tzinfo=UTC), {"ok": 1})
     context = lake.context(lake.store(), "report")
     given = (record_tables(), health_queries(), drawings(), before, context)
-    by_spark = fleet.run(SparkLake(lake.store()), *given)
+    # Hours and days are those of UTC in the session of any host.
+    with session_settings(lake.spark, {"spark.sql.session.timeZone": "Asia/Kolkata"}):
+        by_spark = fleet.run(SparkLake(lake.store()), *given)
     by_delta_rs = fleet.run(open_delta_rs(lake.store().location), *given)
     assert by_spark.members == by_delta_rs.members
     assert (by_spark.counts, by_spark.reasons) == (by_delta_rs.counts, by_delta_rs.reasons)

@@ -31,6 +31,7 @@ NO_NEW_ROWS = frozenset(
 )  # fmt: skip
 _OF_MERGE = ("numTargetRowsInserted", "numTargetRowsUpdated")
 """Metrics of a MERGE: the collections of `gc` only delete."""
+_UTC = {"spark.sql.session.timeZone": "UTC"}
 
 
 class ReadLake(Protocol):
@@ -104,11 +105,15 @@ class SparkLake:
 
     @contextmanager
     def _named(self, tables: Sequence[str]) -> "Iterator[SparkSession]":
+        from strandline.tables.commits import session_settings
+
         spark = self.store.spark
         try:
             for table in tables:
                 self.store.read(table).createOrReplaceTempView(table)
-            yield spark
+            # As delta-rs has it: days are those of UTC, whatever the session's owner set.
+            with session_settings(spark, _UTC):
+                yield spark
         finally:
             for table in tables:
                 spark.catalog.dropTempView(table)

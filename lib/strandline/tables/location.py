@@ -11,8 +11,8 @@ from strandline.contracts.quoting import is_legal_name
 from strandline.core.errors import UsageError
 
 DEFAULT_LAKE = "lake"
-_READ_AS_ANOTHER = re.compile(r"%[0-9A-Fa-f]{2}|\\|[\ud800-\udfff]")
-"""What delta-rs decodes in a path of this machine, also in a URI of it."""
+_NOT_OPENED = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|\x00-\x1f\x7f\ud800-\udfff]")
+"""What delta-rs decodes in a path of this machine, also in a URI of it, or does not write."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -30,7 +30,7 @@ class Location:
 
         A path becomes absolute, so that a later change of the working folder does not change the lake.
         Raises: UsageError `LAKE_PATH_INVALID` for an empty path, one with NUL or a line end, or a folder that delta-rs
-            would look for in another place.
+            would look for in another place, or not write.
         """
         if not path.strip() or any(sign in path for sign in "\x00\r\n"):
             raise UsageError(
@@ -44,11 +44,12 @@ class Location:
             return Location(path=path.rstrip("/"))
         absolute = str(Path(path).absolute())
         # delta-rs follows links first.
-        if _READ_AS_ANOTHER.search(os.path.realpath(absolute)):
+        if _NOT_OPENED.search(os.path.realpath(absolute)):
             raise UsageError(
                 "LAKE_PATH_INVALID",
-                f"the lake {absolute} cannot be opened: its path has a backslash, a % before two hex digits, or a byte "
-                "that is not UTF-8, which delta-rs reads as another path",
+                f"the lake {absolute} cannot be opened: its path has one of [ ] ^ | and backslash, a control "
+                "character, a % before two hex digits, or a byte that is not UTF-8, which delta-rs refuses or reads "
+                "as another path",
                 "name a folder without them",
             )
         return Location(path=absolute)

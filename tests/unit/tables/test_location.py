@@ -20,8 +20,10 @@ def test_a_folder_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert Location.lake("file:///x/y").local_path() == Path("/x/y")
 
 
-@pytest.mark.parametrize("name", ["a%2Fb", "x%41", "back\\slash", "latin-1 \udce9"])
-def test_a_folder_that_delta_rs_would_look_for_elsewhere_is_refused(
+@pytest.mark.parametrize(
+    "name", ["a%2Fb", "x%41", "back\\slash", "latin-1 \udce9", "a[1]", "x^y", "x|y", "tab\t"]
+)
+def test_a_folder_that_delta_rs_would_look_for_elsewhere_or_not_write_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / name).mkdir()
@@ -31,7 +33,7 @@ def test_a_folder_that_delta_rs_would_look_for_elsewhere_is_refused(
         with pytest.raises(UsageError, match="another path") as refused:
             Location.lake(path)
         assert refused.value.code == "LAKE_PATH_INVALID"
-    assert Location.lake(f"{tmp_path}/100%").is_local()
+    assert Location.lake(f"{tmp_path}/100% (é) 'a' {{b}} #;?*&").is_local()
 
 
 def test_a_uri_stays_what_it_is() -> None:

@@ -42,6 +42,9 @@ NEEDED: Mapping[str, Needed] = {
     "spark.sql.parser.escapedStringLiterals": Needed(
         "false", "SQL_READ_DIFFERENTLY", "would give tables constraints that nothing can read"
     ),
+    "spark.sql.legacy.createEmptyCollectionUsingStringType": Needed(
+        "false", "SQL_READ_DIFFERENTLY", "makes every empty array one of texts"
+    ),
 }
 
 # Spark stores blocks in pieces of slightly more than 1 MiB. With a heap below 8 GB, G1 has regions of 1 or 2 MiB, gives

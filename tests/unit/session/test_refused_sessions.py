@@ -46,6 +46,7 @@ def test_a_session_that_passes_over_files_is_refused(given, key):
         ("spark.sql.timestampType", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"),
         ("spark.sql.ansi.enforceReservedKeywords", "true", "false"),
         ("spark.sql.parser.escapedStringLiterals", "True", "false"),
+        ("spark.sql.legacy.createEmptyCollectionUsingStringType", "true", "false"),
     ],
 )
 def test_a_session_that_reads_statements_differently_is_refused(key, value, needed):

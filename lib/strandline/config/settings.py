@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=2**62)]
+"""A number that Java takes as a long."""
 IntOfJava = Annotated[int, Field(ge=1, le=2**31 - 1)]
-Bytes = Annotated[int, Field(ge=1, le=2**62)]
+Bytes = Count
 KeptBytes = Annotated[int, Field(ge=1_024, le=2**62)]
 """Bytes stored of a record: more than any valid journal line, so that the head of a long line is never valid."""
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
@@ -140,6 +141,4 @@ def expected(key: str) -> str:
     number = "a whole number" if field.annotation is int else "a number"
     if "gt" in bounds:
         return f"{number} above {bounds['gt']} and up to {bounds['le']}"
-    if "le" in bounds:
-        return f"{number} from {bounds['ge']} to {bounds['le']}"
-    return f"{number} of at least {bounds['ge']}"
+    return f"{number} from {bounds['ge']} to {bounds['le']}"

@@ -87,6 +87,7 @@ def test_errors_are_those_of_the_commands_as_exceptions(lake, call, code):
         lambda lake: lake.snapshot(skip_window=-1),
         lambda lake: lake.gc(skip_window=-1),
         lambda lake: lake.gc(min_prunable=0),
+        lambda lake: lake.gc(min_prunable=2**63),
         lambda lake: lake.gc(vacuum="168"),
         lambda lake: lake.init(buckets=0),
         lambda lake: lake.init(buckets=65_537),

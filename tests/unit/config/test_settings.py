@@ -94,7 +94,16 @@ def test_an_empty_file_changes_nothing() -> None:
         ("tables:\n  buckets: 65537\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets: true\n", "SETTING_INVALID", "mine.yaml:2"),
         ("tables:\n  buckets:\n", "SETTING_INVALID", "mine.yaml:2: tables.buckets is None"),
-        ("limits:\n  files: 0\n", "SETTING_INVALID", "is 0, but must be a whole number of at least 1"),
+        (
+            "limits:\n  files: 0\n",
+            "SETTING_INVALID",
+            "is 0, but must be a whole number from 1 to 4611686018427387904",
+        ),
+        (
+            "limits:\n  deferred_per_namespace: 4611686018427387905\n",
+            "SETTING_INVALID",
+            "a whole number from 1 to 46",
+        ),
         (
             "spark:\n  shuffle_partitions: 2147483648\n",
             "SETTING_INVALID",

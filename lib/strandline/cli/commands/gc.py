@@ -32,6 +32,7 @@ MinPrunable = Annotated[
         "--min-prunable",
         metavar="N",
         min=1,
+        max=2**62,
         help="Leave namespaces with fewer such records alone.",
         show_default=False,
     ),

@@ -53,9 +53,9 @@ def _differing(
     Rows of refused namespaces are not compared: they stay.
     """
     described = contract(table)
-    kept = [each.namespace for each in refused]
-    stored = _stored(store, dialect, table).where(~is_listed("namespace", kept)).select(*described.compared)
-    given = stored.limit(0) if rows is None else rows.select(*described.compared)
+    is_asked = ~is_listed("namespace", [each.namespace for each in refused])
+    stored = _stored(store, dialect, table).where(is_asked).select(*described.compared)
+    given = stored.limit(0) if rows is None else rows.where(is_asked).select(*described.compared)
     unequal: list[Column] = [
         ~F.expr(described.comparable(name, "s")).eqNullSafe(F.expr(described.comparable(name, "g")))
         for name in described.compared

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.reduction import InMemory, Reduction
+from strandline.frames.listed import is_listed
 from strandline.pipelines.rebuild_diff import STATES, delete_strays, first_namespaces, with_nulls
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
@@ -71,7 +72,10 @@ class ReductionWriter:
     def _write_tables(self, reduction: Reduction, buckets: tuple[int, ...]) -> None:
         store, jobs = self._store, self._jobs
         in_memory = reduction.in_memory is not None
-        for table, rows in reduction.tables.items():
+        # Rows of refused namespaces stay: they can be in other buckets, in which a MERGE would not see them.
+        kept = ~is_listed("namespace", [each.namespace for each in reduction.refused])
+        for table, given in reduction.tables.items():
+            rows = given.where(kept) if reduction.refused else given
             self._context.progress.stage(f"writing {table}")
             deletes = reduction.deletes.get(table)
             # A table without files has no row to delete: this check is cheaper than a query.

@@ -71,6 +71,7 @@ def code_of(words, capsys) -> tuple[int, str]:
         (("sync", "--from", "there", "--to", "file/lake"), "LAKE_NO_FOLDER"),
         (("sql", "SELECT 1", "--lake", "absent"), "LAKE_NOT_FOUND"),
         (("export", "a-log", "--out", "a.car", "--lake", "absent"), "LAKE_NOT_FOUND"),
+        (("export", "a-log", "--out", "a.car", "--lake", "there", "--format", "cra"), "FORMAT_UNKNOWN"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
 )  # fmt: skip

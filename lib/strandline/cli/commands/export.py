@@ -9,7 +9,8 @@ from strandline.cli import show
 from strandline.cli.command import Result, command
 from strandline.cli.given import by_dialect
 from strandline.cli.invocation import Invocation
-from strandline.dialects import dialect, names
+from strandline.core.errors import UsageError
+from strandline.dialects import dialect, infos, names
 
 
 def add_to(app: typer.Typer) -> None:
@@ -65,11 +66,22 @@ def _export(
     manifests, facts of Aura as lines of JSON, a journal document or a CBOR sequence, device logs as lines of JSON.
     Ingested into an empty lake, the file gives the same sets of records.
     """
+    _check_format(form)
     from strandline.pipelines import export
 
     request = export.ExportRequest(tuple(dict.fromkeys(namespaces)), out.absolute(), as_of, form)
     with call.progress() as progress:
         store, context = call.store(makes=False, writes=False), call.context(progress)
-
         report = export.run(store, {name: dialect(name) for name in names()}, request, context)
     return Result(report, lambda console: show.export(console, report))
+
+
+def _check_format(form: str | None) -> None:
+    """Check that a dialect writes the format, None without one. Raises: UsageError FORMAT_UNKNOWN."""
+    written = dict.fromkeys(each for info in infos().values() for each in info.written_formats)
+    if form is not None and form not in written:
+        raise UsageError(
+            "FORMAT_UNKNOWN",
+            f"no dialect writes the format {form}",
+            f"name one of {', '.join(written)}, or leave --format out",
+        )

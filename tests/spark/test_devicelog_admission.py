@@ -193,6 +193,30 @@ def test_news_are_merged_into_stored_rows_as_a_full_reduction_writes_them(new_la
     assert lake.reduce(full=True).members["differences"] == {}
 
 
+def test_a_group_that_lost_an_entry_keeps_its_rows_until_the_entry_comes_again(new_lake):
+    lake = new_lake("lost", dialect="devicelog")
+    forked, other = (list(random_history(seed, forks=True, removals=True).entries()) for seed in (42, 41))
+    namespace = forked[0].namespace
+    union(lake, TABLE, [entry_row(each) | {"run_id": "first"} for each in (*forked, *other)])
+    lake.reduce()
+    reduced = {table: lake.rows(table) for table in (*INFO.reduced_tables, "equivocation", "namespace_state")}
+    # Its forks lie in a bucket of their own: a MERGE into the buckets of what was reduced does not see them.
+    buckets = dict(lake.rows("equivocation", "namespace", "bucket"))
+    assert buckets[namespace] not in {
+        row[1] for row in lake.rows("namespace_state", "namespace", "bucket") if row[0] != namespace
+    }
+    lost = next(each for each in forked if any(each.record_id in more.deps for more in forked))
+    lake.damage(f"ALTER TABLE {TABLE} SET TBLPROPERTIES (delta.appendOnly = false)")
+    lake.damage(f"DELETE FROM {TABLE} WHERE record_id = X'{{}}'", lost.record_id.hex())
+    full = lake.reduce(full=True)
+    assert (full.exit, full.error.code, full.members["refused"]) == (3, "ENTRIES_LOST", [namespace])
+    assert full.members["differences"] == {}
+    assert {table: lake.rows(table) for table in reduced} == reduced
+    union(lake, TABLE, [entry_row(lost) | {"run_id": "again"}])
+    assert lake.reduce(full=True).members["differences"] == {}
+    assert {table: lake.rows(table) for table in reduced} == reduced
+
+
 def test_a_weak_lake_takes_a_feed_without_its_beginning_and_a_network_key_binds_signatures(
     new_lake, tmp_path
 ):

@@ -185,7 +185,7 @@ class _DialectReduction:
                 say_reduced(store, dialect, previous, version, jobs)
         if request.full and previous is not None:
             rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
-            writer.add_damage(rebuilt)
+            writer.note_findings(rebuilt)
             differing = differences(store, dialect, rebuilt)
             if differing and writer.has_company():
                 # They may be newer, not different.

@@ -45,8 +45,7 @@ class ReductionWriter:
     def write(self, reduction: Reduction) -> None:
         """Write one MERGE per table, the states last."""
         store, jobs, done = self._store, self._jobs, self._done
-        done.refused.update({each.namespace: each for each in reduction.refused})
-        self.add_damage(reduction)
+        self.note_findings(reduction)
         states = with_nulls(store, reduction.states)
         known = reduction.in_memory
         if known is None:
@@ -88,8 +87,9 @@ class ReductionWriter:
                 )
             self._context.faults.reach(f"reduce.{table}")
 
-    def add_damage(self, reduction: Reduction) -> None:
-        """Note the first namespaces whose derived columns are damaged."""
+    def note_findings(self, reduction: Reduction) -> None:
+        """Note the refused namespaces, and the first ones whose derived columns are damaged."""
+        self._done.refused.update({each.namespace: each for each in reduction.refused})
         for table, rows in reduction.damaged.items():
             if names := first_namespaces(rows):
                 self._done.damaged[table] = names

@@ -69,7 +69,9 @@ def test_processes_that_make_a_lake_and_merge_at_once_end_with_the_union(
         for name, source in sources.items()
     ]  # fmt: skip
     told = [writer.communicate(timeout=SECONDS) for writer in started]
-    assert [writer.returncode for writer in started] == [0] * writers, told
+    assert [(json.loads(out)["exit"], json.loads(out).get("error")) for out, _ in told] == [
+        (0, None)
+    ] * writers
     assert met(tmp_path, "making") == met(tmp_path, "ready") == set(sources)
     reports = [json.loads(out) for out, _ in told]
 

@@ -29,6 +29,8 @@ from strandline.tables.store import TableStore
 from strandline.tables.views import lake_views
 
 TABLES_AT_ONCE: Final = 4
+TRIES: Final = 4
+"""How often a table is created while other processes create it, too, or remove what a killed one left of it."""
 DEFAULT_PROPERTIES: Final = "spark.databricks.delta.properties.defaults."
 """What the settings begin with by which Delta gives properties to new tables."""
 FOLDER_TAKEN: Final = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
@@ -54,7 +56,7 @@ def make(store: TableStore, design: LakeDesign, missing: Iterable[str]) -> tuple
 
     def create(table: str) -> None:
         with refusals(store.location, f"the table {table}"):
-            for _ in range(2):
+            for _ in range(TRIES):
                 store.repeated(lambda: _create_table(store, design, table), table=table, buckets=())
                 if is_created(store.location, table):
                     return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from strandline.tables.damage import has_table
@@ -18,21 +19,33 @@ def is_created(location: Location, table: str) -> bool:
     """Return whether the table is there, after a CREATE TABLE IF NOT EXISTS; if not, it can be repeated.
 
     Delta takes a folder `_delta_log` without commits as a table and creates none. Another process may just be about to
-    commit: it has some seconds. Then the folder is a leftover and is removed. A folder with a commit is never removed.
+    commit: it has some seconds. A folder in which nothing changed meanwhile is a leftover and is removed. One with a
+    commit is never removed.
     Raises: FaultError TABLE_DAMAGED.
     """
     if not location.is_local():
         return True
+    log = location.local_path() / table / "_delta_log"
+    before = _changed_at(log)
     for _ in range(LOOKS):
         if has_table(location, table):
             return True
         time.sleep(SECONDS_BETWEEN)
-    log = location.local_path() / table / "_delta_log"
+    if _changed_at(log) != before:
+        # Another process removed the leftover and creates the table: its files must stay.
+        return False
     with suppress(OSError):
-        for name in os.listdir(log):
+        for name in before:
             if name.startswith("."):
                 os.unlink(log / name)  # the temporary file of a commit
             elif name == "_staged_commits":
                 (log / name).rmdir()
         log.rmdir()
     return False
+
+
+def _changed_at(log: Path) -> dict[str, int]:
+    """Return when each file of a log changed, by its name; empty if there is no log."""
+    with suppress(FileNotFoundError), os.scandir(log) as found:
+        return {each.name: each.stat(follow_symlinks=False).st_mtime_ns for each in found}
+    return {}

@@ -1,12 +1,14 @@
 """A log without commits is a table that another process creates, or the leftover of a killed one."""
 
+import os
+import shutil
 from types import SimpleNamespace
 
 import pytest
 
 from strandline.core.errors import FaultError
 from strandline.tables import leftovers
-from strandline.tables.creating import LakeDesign, make
+from strandline.tables.creating import TRIES, LakeDesign, make
 from strandline.tables.leftovers import is_created
 from strandline.tables.location import Location
 
@@ -54,6 +56,28 @@ def test_a_table_that_another_process_is_about_to_commit_is_waited_for(lake, log
     assert len(slept) == 3
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_the_files_of_a_process_that_found_the_leftover_first_stay(lake, log, monkeypatch, again):
+    """It removes the leftover and begins to create the table when another one has waited to the end, too."""
+    staged = log / f".{COMMIT}.1234.tmp"
+    if again:
+        staged.write_text("left")
+    else:
+        (log / "_staged_commits").mkdir()
+
+    def create(seconds):
+        if not (log / "begun").exists():
+            shutil.rmtree(log)
+            log.mkdir()
+            (log / "begun").touch()
+            staged.write_text("{}")
+            os.utime(staged, ns=(0, 1))
+
+    monkeypatch.setattr(leftovers.time, "sleep", create)
+    assert not is_created(lake, "run")
+    assert staged.read_text() == "{}"
+
+
 def test_what_is_no_leftover_is_never_removed(lake, log):
     (log / "notes.txt").write_text("mine")
     assert not is_created(lake, "run")
@@ -72,7 +96,7 @@ def test_a_table_that_no_statement_creates_is_damaged(lake, log):
 
     with pytest.raises(FaultError) as damaged:
         make(Store(), LakeDesign(16, {}), ["run"])
-    assert (damaged.value.code, made) == ("TABLE_DAMAGED", ["run", "run"])
+    assert (damaged.value.code, made) == ("TABLE_DAMAGED", ["run"] * TRIES)
 
 
 def test_data_without_a_log_are_damage(lake, log):

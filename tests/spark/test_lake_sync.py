@@ -91,6 +91,7 @@ def test_a_run_killed_and_called_again_leaves_nothing_waiting_for_what_is_held_a
             "there": 10,
             "here": 9,
             "missing": 1,
+            "pruned_there": 0,
         },
     ]
 

@@ -88,6 +88,8 @@ _LOCAL_MODE: Mapping[str, str] = {
     "spark.hadoop.fs.defaultFS": "file:///",
     # The defaults are for thousands of files: a snapshot of 50 tasks and a listing of 10,000 cost seconds here.
     "spark.databricks.delta.snapshotPartitions": "2",
+    # For a list of all files in each checksum file Delta runs a query in every commit, and nothing reads the list.
+    "spark.databricks.delta.allFilesInCrc.enabled": "false",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
     "spark.sql.streaming.stateStore.providerClass": (

@@ -12,6 +12,7 @@ import pytest
 from support import empty_lakes as empty
 from support.lakes import Lake, choose, choose_buckets
 from support.locks import one_at_a_time
+from support.places import BUCKETS
 from support.tiers import is_spark
 
 pytest_plugins = ("support.complete_runs",)
@@ -121,7 +122,7 @@ def empty_lakes(request, spark, settings) -> dict[bool, Path]:
     """An empty lake by strictness, kept from one run of the tests to the next."""
 
     def make(folder: Path) -> None:
-        Lake(spark, settings, folder / "lake").init()
+        Lake(spark, settings, folder / "lake").init(buckets=BUCKETS)
         shutil.copytree(folder / "lake", folder / "strict")
         choose(folder / "strict", "node_journal_line", "strandline.sdmp.reading", "weak", "strict")
 
@@ -138,14 +139,14 @@ def new_lake(spark, settings, empty_lakes, tmp_path) -> Callable[..., Lake]:
     lakes = []
 
     def make(
-        name: str = "lake", *, strict: bool = False, profile: str = "strict", buckets: int = 16,
+        name: str = "lake", *, strict: bool = False, profile: str = "strict", buckets: int = BUCKETS,
         dialect: str = "sdmp", like: Path | None = None, **changed: dict[str, object],
     ) -> Lake:  # fmt: skip
         path = tmp_path / name
         shutil.copytree(like or empty_lakes[strict], path)
         if profile != "strict":
             choose(path, "ipfs_log_entry", "strandline.ipfslog.profile", "strict", profile)
-        if buckets != 16:
+        if buckets != BUCKETS:
             choose_buckets(path, buckets)
         lakes.append(Lake(spark, settings, path, changed, dialect=dialect))
         return lakes[-1]

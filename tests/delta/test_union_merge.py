@@ -14,6 +14,7 @@ from strandline.dialects.sdmp.codec import render
 from strandline.tables.commits import Retry
 from strandline.tables.store import TableStore
 from support.lakes import write_files
+from support.places import BUCKETS
 
 JOURNALS = 12
 
@@ -40,7 +41,7 @@ def test_news_of_one_bucket_are_added_without_a_look_at_any_other(new_lake, tmp_
     first = {f"{n}.journal": journal(n, 20 + n) for n in range(JOURNALS)}
     lake.ingest(write_files(tmp_path / "first", first))
     lake.reduce()
-    bucket = bucket_of(f"node:{node_of(0)}", 16)
+    bucket = bucket_of(f"node:{node_of(0)}", BUCKETS)
     others = [
         path for path in data_files(lake, "node_journal_line") if path.parent.name != f"bucket={bucket}"
     ]
@@ -74,7 +75,9 @@ def test_a_row_that_breaks_a_constraint_is_refused_by_the_table(new_lake, tmp_pa
     rows = lake.store().read("node_journal_line").toJSON().collect()
     assert len({json.loads(row)["n"] for row in rows}) == 3
     moved = (
-        lake.store().read("node_journal_line").selectExpr("* EXCEPT (bucket)", "(bucket + 1) % 16 AS bucket")
+        lake.store()
+        .read("node_journal_line")
+        .selectExpr("* EXCEPT (bucket)", f"(bucket + 1) % {BUCKETS} AS bucket")
     )
     with pytest.raises((PySparkException, Py4JJavaError), match="bucket_is_derived"):
         moved.write.format("delta").mode("append").save(str(lake.path / "node_journal_line"))
@@ -96,15 +99,15 @@ def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after
     rows = other.store().read("node_journal_line")
     retry = Overtaken(lake.settings.merge)
     overtaken = TableStore(lake.spark, store.location, retry, run_id="overtaken")
-    written = overtaken.merge_new("node_journal_line", rows, tuple(range(16)), {})
+    written = overtaken.merge_new("node_journal_line", rows, tuple(range(BUCKETS)), {})
     assert (written.version, store.version("node_journal_line")) == (before + 1, before + 2)
     # Another run with the same rows changes nothing, so it commits nothing, unless it repairs what a killed one left.
     later = TableStore(lake.spark, store.location, Retry(lake.settings.merge), run_id="later")
-    assert later.merge_new("node_journal_line", rows, tuple(range(16)), {}).inserted == 0
+    assert later.merge_new("node_journal_line", rows, tuple(range(BUCKETS)), {}).inserted == 0
     assert (later.version("node_journal_line"), later.merged_by("node_journal_line")) == (
         before + 2,
         "overtaken",
     )
     assert later.has_partial_run(("node_journal_line",))
-    assert later.merge_new("node_journal_line", rows, tuple(range(16)), {}).inserted == 0
+    assert later.merge_new("node_journal_line", rows, tuple(range(BUCKETS)), {}).inserted == 0
     assert (later.version("node_journal_line"), later.merged_by("node_journal_line")) == (before + 3, "later")

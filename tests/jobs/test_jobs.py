@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from deltalake import DeltaTable
 
-from support.lakes import choose_buckets, write_files
+from support.lakes import write_files
 from support.packaged import ROOT, Cluster
 from support.random_journals import corpus
 from support.reference import outcome_of
@@ -27,7 +27,6 @@ def test_the_jobs_run_on_executors_that_know_strandline_by_the_wheel_alone(
 ):
     work, lake = tmp_path / "work", tmp_path / "lake"
     shutil.copytree(empty_lakes[False], lake)
-    choose_buckets(lake, 4)
     for table in MISSING:
         shutil.rmtree(lake / table)
     shutil.copytree(ROOT / "jobs", work, ignore=shutil.ignore_patterns("__pycache__"))

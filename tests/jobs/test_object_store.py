@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from support.gcs import google_store
-from support.lakes import choose_buckets
 from support.object_runs import lands_whole_or_split
 from support.s3 import store
 
@@ -13,6 +12,5 @@ from support.s3 import store
 @pytest.mark.parametrize("serve", [store, google_store])
 def test_objects_of_a_store_are_landed_whole_or_split(program, empty_lakes, tmp_path, serve):
     shutil.copytree(empty_lakes[False], tmp_path / "lake")
-    choose_buckets(tmp_path / "lake", 4)
     with serve() as served:
         lands_whole_or_split(program, tmp_path, served)

@@ -13,6 +13,7 @@ from strandline.contracts.checks import checks
 from strandline.dialects import infos
 from support.costs import counted
 from support.lakes import Lake
+from support.places import BUCKETS
 
 SCHEMA = "spark_catalog.strandline_places"
 ASKED = "SELECT * FROM namespace_health ORDER BY namespace"
@@ -43,12 +44,15 @@ def told(capsys):
 def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     spark, settings, undisturbed, schema, told
 ):
+    as_there = ("--set", f"tables.buckets={BUCKETS}")
     # The first command that writes makes the schema and its tables; init adds the views.
     reports = [
         report
         for source in ("first", "second")
         for report in (
-            told("ingest", str(undisturbed.root / source), "--dialect", "sdmp", "--schema", schema),
+            told(
+                "ingest", str(undisturbed.root / source), "--dialect", "sdmp", *as_there, "--schema", schema
+            ),
             told("reduce", "--schema", schema),
         )
     ]
@@ -102,7 +106,7 @@ def test_status_shows_without_a_jvm_what_the_view_holds(undisturbed, told):
 def test_a_lake_is_checked_and_a_row_that_is_gone_is_found(undisturbed, tmp_path, told, capsys):
     sound = told("check", "--lake", str(undisturbed.root / "lake"))
     assert (sound["counts"]["broken"], sound["broken"]) == (0, [])
-    assert {entry["check"] for entry in sound["checks"]} == {check.name for check in checks(buckets=16)}
+    assert {entry["check"] for entry in sound["checks"]} == {check.name for check in checks(buckets=BUCKETS)}
     lake = tmp_path / "lake"
     shutil.copytree(undisturbed.root / "lake", lake)
     DeltaTable(lake / "node_journal").delete()

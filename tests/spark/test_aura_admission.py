@@ -11,6 +11,7 @@ from strandline.dialects.aura.verify import EMPTY
 from strandline.dialects.aura.verify.pins import Pins
 from support.aura_cases import K1, after, at, device, facts, other_authority, second_context
 from support.lakes import write_files
+from support.places import BUCKETS
 
 MOVED = Namespace("authority", b"\x09" * 16)
 
@@ -54,10 +55,10 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     assert waiting(lake) == {binding.fact_id: (("AUTHORITY_STATE_MISSING",), 1)}
     assert lake.rows("aura_fact", "anchor", "namespace").count(("pin", MOVED.text)) == 1
     # What facts do not name is not read.
-    [folder] = lake.path.glob(f"aura_fact/bucket={bucket_of(MOVED.text, 16)}")
+    [folder] = lake.path.glob(f"aura_fact/bucket={bucket_of(MOVED.text, BUCKETS)}")
     folder = folder.rename(folder.with_name("hidden"))
     assert ingest(4, *facts().values()).counts["readmitted"] == 1
-    folder.rename(folder.with_name(f"bucket={bucket_of(MOVED.text, 16)}"))
+    folder.rename(folder.with_name(f"bucket={bucket_of(MOVED.text, BUCKETS)}"))
     assert waiting(lake) == {}
     before = lake.tables()
     with pytest.raises(UsageError) as refused:

@@ -11,7 +11,7 @@ from strandline.contracts.load import contract
 from strandline.tables.checks import find_broken
 from strandline.tables.commits import session_settings
 from strandline.tables.reads import INTERPRETED
-from support.log_lakes import BUCKETS
+from support.places import BUCKETS
 from support.planted_cases import CASES, OTHER
 
 MOST = 50

@@ -14,6 +14,7 @@ from strandline.dialects.aura.reduce.contexts.skeletons import charge_skeleton
 from strandline.dialects.aura.spark import continuation
 from strandline.dialects.aura.spark.contexts import advance, reduction
 from strandline.dialects.aura.spark.contexts.charges import skeleton
+from strandline.tables import reads
 from support import aura_reference, reference_rows
 from support.aura_cases import V_ID, U, attested, facts, other_authority
 from support.aura_corpus import line
@@ -190,7 +191,9 @@ def test_budgets_are_advanced_by_news_unless_stored_rows_and_news_are_not_all(de
     assert sorted(found, key=str) == [(146, 5, 50), (46, 4, None), (46, 4, None)]
 
 
-def test_300_random_contexts_reduce_as_by_plain_functions(delivered, advances):
+def test_300_random_contexts_reduce_as_by_plain_functions(delivered, advances, monkeypatch):
+    # As large work: each stage has several tasks, which small lakes of other tests do not have.
+    monkeypatch.setattr(reads, "ONE_TASK_BYTES", 0)
     chance, of_charges = random.Random(5), random.Random(6)
     delivered.with_transitions()
     given = [*world(300, 3, 24), *forked_commits(), *facts().values(), other_authority()]

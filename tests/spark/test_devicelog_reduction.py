@@ -20,9 +20,10 @@ from strandline.dialects.devicelog.spark.forks import forks
 from strandline.dialects.devicelog.spark.reduction import TABLES, NewEntries
 from strandline.dialects.devicelog.spark.sync_points import StoredHashes, common_lengths
 from strandline.dialects.devicelog.spark.tables import VIEW
-from support.device_frames import BUCKETS, ENTRY_DDL, Uncounted, entry_rows, reduce_entries
+from support.device_frames import ENTRY_DDL, Uncounted, entry_rows, reduce_entries
 from support.device_groups import group, named_in_a_label, starting_anew, vectors
 from support.device_rules import Reference
+from support.places import BUCKETS
 from support.random_devices import random_history
 
 POLICIES = ("keep-both", "freeze")

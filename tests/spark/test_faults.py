@@ -22,6 +22,7 @@ from strandline.pipelines.faults import Faults
 from support.damage import DATA
 from support.full_disks import full_disk
 from support.lakes import Lake, write_files
+from support.places import BUCKETS
 
 LINES = "node_journal_line"
 JOURNALS = 3
@@ -82,7 +83,7 @@ def no_folders(table: Path) -> Iterator[None]:
     """No partition of a table can be made while the block runs: where its folder would be stands a file."""
     aside = table.parent.parent / f"{table.name}-aside"
     aside.mkdir()
-    taken = [table / f"bucket={bucket}" for bucket in range(16)]
+    taken = [table / f"bucket={bucket}" for bucket in range(BUCKETS)]
     for path in taken:
         if path.is_dir():
             path.rename(aside / path.name)

@@ -10,7 +10,8 @@ from bench.logs import TABLE, entry_rows
 from strandline.dialects.ipfslog.codec import canonical_cid
 from strandline.dialects.ipfslog.spark import few_entries
 from strandline.dialects.ipfslog.types import Entry
-from support.log_lakes import BUCKETS, ReferenceLogs, enter, file_of, lake_tables, told, written
+from support.log_lakes import ReferenceLogs, enter, file_of, lake_tables, told, written
+from support.places import BUCKETS
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +91,7 @@ def test_one_lie_over_the_head_of_a_log_of_a_million_is_named_and_a_write_list_t
     lake, log_id, length = new_lake(), "/log/0", 1_000_000
     rows = entry_rows(lake.spark, 1, 1, length).withColumns(
         {
+            "bucket": F.col("bucket") % BUCKETS,
             "variant": F.lit("v0"),
             "cid": F.concat(F.lit("Qm"), F.hex("record_id").substr(1, 44)),
             "identity_digest": F.lit(None).cast("binary"),

@@ -15,6 +15,7 @@ from strandline.session.classic.plans import items
 from strandline.tables.commits import session_settings
 from strandline.tables.views import bare_names, lake_views
 from support.lakes import Lake
+from support.places import BUCKETS
 from support.queries import ANSWERED, REFUSED
 from support.typed_pages import DASHBOARDS, QUERIES
 
@@ -73,7 +74,7 @@ def test_queries_over_the_lake_are_answered(asked):
         **ANSWERED,
         **{f"page: {text}": text for text in QUERIES},
         **{f"example of {name}": view.example for name, view in lake_views().items()},
-        **{check.name: check.select for check in checks(buckets=16)},
+        **{check.name: check.select for check in checks(buckets=BUCKETS)},
         **{f"dashboard {name}": text for name, text in DASHBOARDS.items()},
     }
     refused = {name: error for name, text in queries.items() if (error := asked(text))}

@@ -17,6 +17,7 @@ from strandline.pipelines.faults import Faults
 from strandline.tables import small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.lakes import Lake, write_files
+from support.places import BUCKETS
 from support.plans import executed_plans
 from support.reference import ReferenceLake
 
@@ -166,7 +167,9 @@ def assert_repaired(lake: Lake, reference: ReferenceLake) -> None:
     damaged, lost, stray = (f"node:{node_of(n)}" for n in (FORKED, GAPPED, LATE))
     lake.damage("UPDATE node_journal SET tip_n = tip_n + 1 WHERE namespace = '{}'", damaged)
     lake.damage("DELETE FROM namespace_state WHERE namespace = '{}'", lost)
-    row = f"SELECT * EXCEPT (namespace, bucket), '{stray}' AS namespace, {bucket_of(stray, 16)} AS bucket"
+    row = (
+        f"SELECT * EXCEPT (namespace, bucket), '{stray}' AS namespace, {bucket_of(stray, BUCKETS)} AS bucket"
+    )
     lake.damage(f"INSERT INTO node_journal BY NAME {row} FROM node_journal WHERE namespace = '{{}}'", lost)
     found = lake.reduce(full=True)
     assert (found.outcome, found.exit) == ("found", 1)
@@ -229,7 +232,7 @@ def test_news_of_a_large_journal_cost_the_change_feed_and_the_pairs_of_its_bucke
     old, node = len(history.big) - NEWS, history.big[0].decode()
     news = {"news.jsonl": frame(history.big, old, old + NEWS)}
     assert lake.ingest(write_files(tmp_path / "news", news)).counts["new"] == NEWS
-    bucket = bucket_of(f"node:{node}", 16)
+    bucket = bucket_of(f"node:{node}", BUCKETS)
     hidden = hide(lake, bucket)
     assert {path.parent.parent.name for path in hidden} == {LINES, "node_journal", "quarantine"}
     try:

@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 
 from strandline.contracts.load import tables
 from support.lakes import Lake
+from support.places import BUCKETS
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
@@ -52,11 +53,11 @@ def test_a_table_read_back_is_what_its_contract_says(spark, settings, empty_lake
         if name.startswith("delta.constraints.")
     }
     checks = {
-        name: check.replace("{buckets}", "16")
+        name: check.replace("{buckets}", str(BUCKETS))
         for name, check in described["custom"].get("checks", {}).items()
     }
     assert constraints == checks
-    bucketed = {"strandline.buckets": "16"} if partitions else {}
+    bucketed = {"strandline.buckets": str(BUCKETS)} if partitions else {}
     version = {"strandline.contract": yaml.safe_load((SCHEMAS / f"{table}.odcs.yaml").read_text())["version"]}
     choices = {
         "node_journal_line": {"strandline.sdmp.reading": "weak"},

@@ -3,6 +3,7 @@
 from dataclasses import astuple
 
 from strandline.core.ids import bucket_of
+from support.places import BUCKETS
 
 QUARANTINE = ("quarantine_id", "namespace", "status", "reasons", "raw", "waits_for", "evidence")
 STATE = ("namespace", "bucket", "dialect", "record_count", "state_hash", "reducer_version", "depends_on")
@@ -23,7 +24,7 @@ def assert_reduced_equal(lake, reference) -> None:
     """Rows of journals, states and forks are those of the reference."""
     journals, states, forks = [], [], []
     for name, state in reference.namespaces.items():
-        row, bucket = state.journal, bucket_of(name, 16)
+        row, bucket = state.journal, bucket_of(name, BUCKETS)
         leaves = tuple((leaf.n, leaf.record_id) for leaf in row.leaves)
         journals.append(
             (name, bucket, row.profile, row.tip_n, row.tip_number, row.tip_line, row.tip_hash, leaves, row.fork_count,
@@ -62,7 +63,7 @@ def assert_held_equal(lake, reference) -> None:
     rows = sorted(map(astuple, reference.quarantine.values()), key=repr)
     assert lake.rows("quarantine", *QUARANTINE) == rows
     held = [
-        (row.namespace, bucket_of(row.namespace, 16), *astuple(row)[1:4], None if row.seq is None else row.seq,
+        (row.namespace, bucket_of(row.namespace, BUCKETS), *astuple(row)[1:4], None if row.seq is None else row.seq,
          row.frame_no, row.pos, row.frame_hash, row.origin)
         for row in reference.resources.values()
     ]  # fmt: skip
@@ -77,7 +78,7 @@ def assert_peers_equal(lake, reference) -> None:
 
     def placed(row) -> tuple:
         namespace, *rest = astuple(row)
-        return namespace, bucket_of(namespace, 16), *rest
+        return namespace, bucket_of(namespace, BUCKETS), *rest
 
     statuses = [placed(row) for node in reference.own for row in reference.peer_statuses(node)]
     wanted = [placed(row) for node in reference.own for row in reference.wanted(node)]

@@ -20,6 +20,7 @@ import pytest
 from strandline.pipelines.faults import Faults
 from support.golden import Recorder, agree, contents
 from support.lakes import Lake, choose_buckets, write_files
+from support.places import BUCKETS
 from support.provenance import delivered
 
 Files = Mapping[str, bytes]
@@ -45,10 +46,10 @@ class Lakes:
         self.reference = kit.reference()
         self.recorder = Recorder(spark)
 
-    def new(self, name: str, *, buckets: int = 16) -> Lake:
+    def new(self, name: str, *, buckets: int = BUCKETS) -> Lake:
         """An empty lake with all tables."""
         shutil.copytree(self._empty, self._root / name)
-        if buckets != 16:
+        if buckets != BUCKETS:
             choose_buckets(self._root / name, buckets)
         lake = Lake(self._spark, self._settings, self._root / name, dialect=self._kit.dialect)
         if self._kit.adds_tables:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, Schema, write_deltalake
 
 from strandline.contracts.load import contract, tables
+from support.places import BUCKETS
 
 WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 _TYPES = {
@@ -54,7 +55,7 @@ def write(lake: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         partition = list(contract(table).partition)
         DeltaTable.create(str(lake / table), Schema.from_arrow(schema), partition_by=partition)
         set_properties(
-            lake, table, {"strandline.contract": contract(table).version, "strandline.buckets": "16"}
+            lake, table, {"strandline.contract": contract(table).version, "strandline.buckets": str(BUCKETS)}
         )
     if filled:
         write_deltalake(str(lake / table), data, mode="append")
@@ -154,7 +155,7 @@ def rejected_namespaces(lake: Path, count: int, *, at_once: int = 250_000) -> No
         names = [f"node:{digest.hex()}" for digest in digests]
         made = {
             "namespace": names, "quarantine_id": digests, "raw_sha256": digests,
-            "bucket": [int.from_bytes(sha256(name.encode()).digest()[:2]) % 16 for name in names],
+            "bucket": [int.from_bytes(sha256(name.encode()).digest()[:2]) % BUCKETS for name in names],
         }  # fmt: skip
         same = {name: value for name, value in (_filled("quarantine") | pattern).items() if name not in made}
         columns = [

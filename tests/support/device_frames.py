@@ -4,8 +4,8 @@ from strandline.contracts.load import contract
 from strandline.core.ids import bucket_of
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.dialects.devicelog.spark import reduction
+from support.places import BUCKETS
 
-BUCKETS = 16
 ENTRY_DDL = (
     "namespace STRING, bucket INT, record_id BINARY, log BINARY, profile STRING, kind STRING, seq BIGINT, "
     "lamport BIGINT, utc BIGINT, prev BINARY, deps ARRAY<BINARY>, body BINARY, body_size INT, body_hash BINARY, "

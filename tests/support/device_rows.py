@@ -9,6 +9,7 @@ from strandline.dialects.devicelog.codec import write_body
 from strandline.dialects.devicelog.kernels.headers import HEADER_COLUMNS, NO_STATEMENT
 from strandline.dialects.devicelog.kernels.increments import STORED
 from strandline.dialects.devicelog.kernels.schemas import PARTS
+from support.places import BUCKETS
 
 HEADER_TYPES = {
     "bucket": pa.int32(), "seq": pa.int64(), "lamport": pa.int64(), "utc": pa.int64(), "namespace": pa.string(),
@@ -32,7 +33,7 @@ STORED_ROWS = pa.schema([
 def row_of(entry):
     """The header of an entry, by HEADER_COLUMNS."""
     values = {name: getattr(entry, name, None) for name in HEADER_COLUMNS}
-    values |= {"bucket": bucket_of(entry.namespace, 16), "deps": list(entry.deps)}
+    values |= {"bucket": bucket_of(entry.namespace, BUCKETS), "deps": list(entry.deps)}
     return values | {"body": None if entry.kind in NO_STATEMENT else write_body(entry.statement)}
 
 

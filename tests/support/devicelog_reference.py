@@ -15,9 +15,9 @@ from strandline.dialects.devicelog.reduce import reduce
 from strandline.dialects.devicelog.types import DIALECT
 from strandline.dialects.devicelog.verify import Counts, HeldEntries, forks, judge_documents
 from support.lakes import counted
+from support.places import BUCKETS
 from support.reference_rows import assert_quarantine_equal, keep, tuples
 
-BUCKETS = 16
 NAMES = [field.name for field in fields(Counts)]
 FORMATS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "txt": "json"}
 SAME = (

@@ -10,9 +10,9 @@ from strandline.dialects.ipfslog.reduce import ops_of, payload_json, value_json
 from strandline.dialects.ipfslog.types import DIALECT, SHARED_NAMESPACE
 from strandline.dialects.ipfslog.verify import AcceptedRecords, Counts, judge
 from support.lakes import counted
+from support.places import BUCKETS
 from support.reference_rows import assert_quarantine_equal, keep
 
-BUCKETS = 16
 NAMES = [field.name for field in fields(Counts)]
 FORMATS = {".jsonl": "lines", ".json": "json", ".car": "car"}
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import RunContext, no_signals
+from support.places import BUCKETS
 
 LIGHT_BYTES = 32 * 1024 * 1024
 """A table of more bytes is not carried through this process."""
@@ -279,7 +280,10 @@ def choose(lake: Path, table: str, name: str, before: str, after: str) -> None:
 
 def choose_buckets(lake: Path, buckets: int) -> None:
     """Make an empty lake one that was made with another number of buckets."""
-    spelled = {'"strandline.buckets":"16"': f'"strandline.buckets":"{buckets}"', "% 16": f"% {buckets}"}
+    spelled = {
+        f'"strandline.buckets":"{BUCKETS}"': f'"strandline.buckets":"{buckets}"',
+        f"% {BUCKETS}": f"% {buckets}",
+    }
     for log in lake.glob("*/_delta_log"):
         _replace(log, spelled)
 

@@ -17,12 +17,12 @@ from strandline.dialects.ipfslog.reduce import (
 )
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
 from support.ipfslog_cases import AUTHORS, who
+from support.places import BUCKETS
 from support.pruning import carry, member_rows, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
 
 REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
 )  # fmt: skip
-BUCKETS = 16
 ALL = ("*",)
 
 

@@ -31,7 +31,8 @@ from support.devicelog_cases import Log, compact, ssb_value
 from support.devicelog_reference import entry_row as device_row
 from support.devicelog_reference import fork_row
 from support.ipfslog_cases import AUTHORS, entry, who
-from support.log_lakes import BUCKETS, entry_row, identity_row, log_rows, manifest, manifest_row
+from support.log_lakes import entry_row, identity_row, log_rows, manifest, manifest_row
+from support.places import BUCKETS
 from support.pruning import gc_row, member_rows, pruned_row, snapshot_row
 from support.reference import ReferenceLake
 

@@ -13,6 +13,7 @@ from strandline.dialects.ipfslog.reduce import (
     node_of,
     reduce_log,
 )
+from support.places import BUCKETS
 
 
 def skeleton(entry):
@@ -39,7 +40,7 @@ def snapshot_row(namespace, told, state, gone, number=1):
     """The snapshot that lets `gone` go, as far as reducers read it."""
     return {
         "namespace": namespace,
-        "bucket": bucket_of(namespace, 16),
+        "bucket": bucket_of(namespace, BUCKETS),
         "snapshot_id": snapshot_id(namespace, number),
         "origin": "local",
         "dialect": "ipfslog",
@@ -66,7 +67,7 @@ def member_rows(namespace, ids, gone, number=1):
     """The records that the snapshot covers, as rows of `snapshot_member`."""
     place = {
         "namespace": namespace,
-        "bucket": bucket_of(namespace, 16),
+        "bucket": bucket_of(namespace, BUCKETS),
         "snapshot_id": snapshot_id(namespace, number),
     }
     lost = {each.record_id for each in gone}
@@ -85,7 +86,8 @@ def member_rows(namespace, ids, gone, number=1):
 def gc_row(namespace, gone, number=1):
     """The finished collection of `gone`."""
     return {
-        "namespace": namespace, "bucket": bucket_of(namespace, 16), "run_id": "test", "outcome": "DONE", "reason": None,
+        "namespace": namespace, "bucket": bucket_of(namespace, BUCKETS), "run_id": "test", "outcome": "DONE",
+        "reason": None,
         "snapshot_id": snapshot_id(namespace, number), "gc_number": number, "before_hash": bytes(32),
         "after_hash": bytes(32), "before_rows": 1, "after_rows": 1, "holds": {}, "kinds": {"entry": len(gone)},
         "pruned": len(gone), "bytes": 1, "delete_version": 1, "vacuumed_at": None,
@@ -96,7 +98,7 @@ def pruned_row(entry, position, number=1):
     """A pruned entry as a row of `pruned_record`."""
     return {
         "namespace": entry.namespace,
-        "bucket": bucket_of(entry.namespace, 16),
+        "bucket": bucket_of(entry.namespace, BUCKETS),
         "record_id": entry.record_id,
         "alt_id": None,
         "form": "remove",

@@ -16,7 +16,8 @@ from support.context_cases import of_context
 from support.device_groups import group
 from support.devicelog_cases import compact, feed
 from support.devicelog_reference import fork_row
-from support.log_lakes import BUCKETS, ReferenceLogs, entry_row
+from support.log_lakes import ReferenceLogs, entry_row
+from support.places import BUCKETS
 from support.planted import (
     Rows,
     authority,

@@ -10,6 +10,7 @@ from strandline.dialects.sdmp.author import synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import announce, render
 from support.lakes import write_files
 from support.packaged import SECONDS
+from support.places import BUCKETS
 
 SHARED, OWN, LINES = 20, 4, 100
 # The command as it is, but that it waits before it makes a lake, and before its union merge, until the others are there
@@ -64,6 +65,7 @@ def test_processes_that_make_a_lake_and_merge_at_once_end_with_the_union(
     started = [
         program.start(
             name, "ingest", str(source), "--dialect", "sdmp", "--lake", str(raced.path), "--json",
+            "--set", f"tables.buckets={BUCKETS}",
             cwd=tmp_path, script=WRITER.replace("WRITERS = 2", f"WRITERS = {writers}"),
         )
         for name, source in sources.items()

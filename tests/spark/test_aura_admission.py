@@ -11,9 +11,10 @@ from strandline.dialects.aura.verify import EMPTY
 from strandline.dialects.aura.verify.pins import Pins
 from support.aura_cases import K1, after, at, device, facts, other_authority, second_context
 from support.lakes import write_files
-from support.places import BUCKETS
 
 MOVED = Namespace("authority", b"\x09" * 16)
+MANY_BUCKETS = 16
+"""So many that no two namespaces lie in one."""
 
 
 def lines(*given):
@@ -33,7 +34,7 @@ def waiting(lake):
 
 
 def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_path):
-    lake = new_lake("aura", dialect="aura")
+    lake = new_lake("aura", dialect="aura", buckets=MANY_BUCKETS)
     first, second = moved()
     context = second_context()
     binding, genesis = context["b1"], context["g"]
@@ -55,10 +56,10 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     assert waiting(lake) == {binding.fact_id: (("AUTHORITY_STATE_MISSING",), 1)}
     assert lake.rows("aura_fact", "anchor", "namespace").count(("pin", MOVED.text)) == 1
     # What facts do not name is not read.
-    [folder] = lake.path.glob(f"aura_fact/bucket={bucket_of(MOVED.text, BUCKETS)}")
+    [folder] = lake.path.glob(f"aura_fact/bucket={bucket_of(MOVED.text, MANY_BUCKETS)}")
     folder = folder.rename(folder.with_name("hidden"))
     assert ingest(4, *facts().values()).counts["readmitted"] == 1
-    folder.rename(folder.with_name(f"bucket={bucket_of(MOVED.text, BUCKETS)}"))
+    folder.rename(folder.with_name(f"bucket={bucket_of(MOVED.text, MANY_BUCKETS)}"))
     assert waiting(lake) == {}
     before = lake.tables()
     with pytest.raises(UsageError) as refused:
@@ -68,7 +69,7 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
         ingest(6, other_authority(), options=Pins({genesis.namespace.text: bytes(32)}, "pins.json"))
     assert lake.tables() == before
     # Another lake vouches for the same genesis, and so takes all of it.
-    other = new_lake("other", dialect="aura")
+    other = new_lake("other", dialect="aura", buckets=MANY_BUCKETS)
     report = other.bring(lake, options={"aura": Pins({MOVED.text: first.op_id}, "pins.json")})
     assert (report.outcome, report.counts["deferred"]) == ("ok", 0)
     assert other.rows("aura_fact") == lake.rows("aura_fact")

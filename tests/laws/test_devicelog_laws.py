@@ -170,6 +170,7 @@ def test_a_history_is_what_the_device_recorded():
     assert compared > len(SEEDS)
 
 
+@pytest.mark.large
 def test_missing_entries_are_found_exactly_without_forks_and_completely_with_them():
     for seed in SEEDS:
         for is_exact, found in ((True, made(seed, forks=False)), (False, made(seed))):

@@ -12,6 +12,7 @@ from strandline.contracts.load import contract, tables
 from strandline.dialects import every
 from strandline.pipelines.init import InitOptions, design
 from support.locks import one_at_a_time
+from support.places import BUCKETS
 
 ROOT = Path(__file__).parents[2]
 # What writes an empty lake, beside the text of its statements.
@@ -26,7 +27,7 @@ KEPT = 3
 
 def key() -> str:
     """What an empty lake depends on, as a name: each table's statement, the code that runs it, Spark and Delta."""
-    planned = design(InitOptions(), every())
+    planned = design(InitOptions(buckets=BUCKETS), every())
     statements = (
         create_table_sql(
             contract(table), target="t", buckets=planned.buckets, properties=planned.properties.get(table, {})

@@ -121,6 +121,7 @@ def test_a_lake_of_a_newer_version_is_refused_by_what_reads_it_with_and_without_
         assert raised.value.code == "CONTRACT_NEWER"
 
 
+@pytest.mark.large
 def test_a_lake_of_an_older_version_is_shown_by_status_and_refused_by_all_that_needs_its_columns(
     tmp_path, monkeypatch
 ):

@@ -78,6 +78,7 @@ def history_rows(source, statuses=(), **changed):
     return [*(row for row in rows if row["kind"] in ("AttestedOp", "Snapshot")), *remains(source, **changed)]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("full", [False, True])
 def test_a_reduction_of_what_stays_is_that_of_all(full):
     gone = 0

@@ -46,6 +46,7 @@ class History:
         return self
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("stays", [False, True], ids=["a chain", "siblings"])
 @pytest.mark.parametrize("is_reduced", [False, True], ids=["admitted", "reduced"])
 def test_each_further_operation_takes_less_memory_than_a_state(is_reduced, stays):

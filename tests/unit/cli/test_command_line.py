@@ -118,6 +118,7 @@ def test_status_names_damaged_files_those_without_a_namespace_too(
     assert r"  b\x1b[2J as sdmp, byte 0: BAD_UTF8,TRUNCATED, 2 rejected" in out
 
 
+@pytest.mark.large
 def test_status_names_the_first_damaged_files_and_says_how_many_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

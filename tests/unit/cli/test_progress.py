@@ -4,6 +4,7 @@ import io
 import re
 import time
 
+import pytest
 from rich.console import Console
 
 from strandline.cli.progress import ShownProgress
@@ -23,6 +24,7 @@ def test_off_a_terminal_a_line_comes_every_so_often_with_stage_records_and_time(
     assert "\x1b" not in text
 
 
+@pytest.mark.large
 def test_a_line_off_a_terminal_and_the_live_one_have_stage_records_rate_and_time_but_no_step() -> None:
     for terminal in (False, True):
         out = io.StringIO()
@@ -45,6 +47,7 @@ def test_a_command_that_ends_soon_says_nothing() -> None:
     assert out.getvalue() == ""
 
 
+@pytest.mark.large
 def test_on_a_terminal_the_live_line_is_taken_away() -> None:
     out = io.StringIO()
     with ShownProgress(Console(file=out, force_terminal=True, no_color=True), 30) as shown:

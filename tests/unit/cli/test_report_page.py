@@ -198,6 +198,7 @@ def test_without_the_extra_nothing_is_written(lake, tmp_path, capsys, monkeypatc
     assert not (tmp_path / "a.html").exists()
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("code", ["TABLE_DAMAGED", "MEMORY_SHORT"])
 def test_a_report_that_fails_leaves_the_earlier_page_whole(lake, tmp_path, capsys, monkeypatch, code):
     out = tmp_path / "out" / "fleet.html"

@@ -62,6 +62,7 @@ def held(graph):
     return count
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("made", [nested_forks, logs_in_a_chain])
 def test_pasts_that_grow_from_one_another_share_what_is_equal(made):
     few, many = (whole_of(made(count)).graph for count in (1_000, 4_000))

@@ -75,6 +75,7 @@ def count_increments(entries, policy="keep-both"):
     return done
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("forks", "least"), [(False, 0.5), (True, 0.3)])
 def test_news_step_by_step_end_with_the_rows_of_all_entries(forks, least):
     done = 0

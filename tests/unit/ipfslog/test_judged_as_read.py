@@ -102,6 +102,7 @@ def test_an_entry_that_is_judged_as_it_is_read_has_the_verdict_of_its_block(prof
     assert (len(later) > 900, reasons["none"] > 200, len(reasons) > 12) == (True, True, True), reasons
 
 
+@pytest.mark.large
 def test_the_entry_of_a_line_of_json_is_not_parsed_again_unless_its_block_may_have_too_many_values(
     monkeypatch,
 ):

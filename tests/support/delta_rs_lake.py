@@ -13,6 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, Schema, write_deltalake
 
 from strandline.contracts.load import contract, tables
+from strandline.core.ids import bucket_of
 from support.places import BUCKETS
 
 WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
@@ -155,7 +156,7 @@ def rejected_namespaces(lake: Path, count: int, *, at_once: int = 250_000) -> No
         names = [f"node:{digest.hex()}" for digest in digests]
         made = {
             "namespace": names, "quarantine_id": digests, "raw_sha256": digests,
-            "bucket": [int.from_bytes(sha256(name.encode()).digest()[:2]) % BUCKETS for name in names],
+            "bucket": [bucket_of(name, BUCKETS) for name in names],
         }  # fmt: skip
         same = {name: value for name, value in (_filled("quarantine") | pattern).items() if name not in made}
         columns = [

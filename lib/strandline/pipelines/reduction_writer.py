@@ -12,6 +12,7 @@ from strandline.pipelines.rebuild_diff import STATES, delete_strays, first_names
 from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables.merges_at_once import MergesAtOnce
 from strandline.tables.store import TableStore, Written
 
 
@@ -43,7 +44,7 @@ class ReductionWriter:
         delete_strays(self._store, self._dialect, rebuilt, self._jobs)
 
     def write(self, reduction: Reduction) -> None:
-        """Write one MERGE per table, the states last."""
+        """Write one MERGE per table: several at once, and the states after all others."""
         store, jobs, done = self._store, self._jobs, self._done
         self.note_findings(reduction)
         states = with_nulls(store, reduction.states)
@@ -73,18 +74,20 @@ class ReductionWriter:
         in_memory = reduction.in_memory is not None
         # Rows of refused namespaces stay: they can be in other buckets, in which a MERGE would not see them.
         kept = ~is_listed("namespace", [each.namespace for each in reduction.refused])
-        for table, given in reduction.tables.items():
-            rows = given.where(kept) if reduction.refused else given
-            self._context.progress.stage(f"writing {table}")
-            deletes = reduction.deletes.get(table)
-            # A table without files has no row to delete: this check is cheaper than a query.
-            if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
-                deletes = None
-            if deletes is not None or in_memory or jobs.has_rows(rows):
-                bounds = reduction.bounds.get(table, {})
-                self._done.add(
-                    table, store.replace(table, rows, buckets, deletes, bounds, in_memory=in_memory)
-                )
+        with MergesAtOnce(store) as merges:
+            for table, given in reduction.tables.items():
+                rows = given.where(kept) if reduction.refused else given
+                self._context.progress.stage(f"writing {table}")
+                deletes = reduction.deletes.get(table)
+                # A table without files has no row to delete: this check is cheaper than a query.
+                if deletes is not None and not (store.stored_bytes(table) and jobs.has_rows(deletes)):
+                    deletes = None
+                if deletes is not None or in_memory or jobs.has_rows(rows):
+                    bounds = reduction.bounds.get(table, {})
+                    merges.replace(table, rows, buckets, deletes, bounds, in_memory=in_memory)
+        for table in reduction.tables:
+            if table in merges.written:
+                self._done.add(table, merges.written[table])
             self._context.faults.reach(f"reduce.{table}")
 
     def note_findings(self, reduction: Reduction) -> None:

@@ -41,6 +41,12 @@ class Engine(Protocol):
     def ship(self, package: ModuleType) -> None:
         """Make a package importable in Python workers, if this process runs it and the workers may lack it."""
 
+    def copy(self) -> SparkSession | None:
+        """Return a session with the settings that this one has now, for a thread of its own, or None without one."""
+
+    def adopt(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of a frame of the session that this one is a copy of, as a frame of this one."""
+
     def new_counter(self) -> Counter | None:
         """Return a counter for tasks, or None without one."""
 

@@ -16,8 +16,9 @@ from strandline.contracts.maintenance import (
     vacuum_sql,
 )
 from strandline.tables.commits import USER_METADATA, session_settings
+from strandline.tables.data_files import layout_settings
 from strandline.tables.reads import TableReads
-from strandline.tables.store import TableStore, layout_settings
+from strandline.tables.store import TableStore
 
 LISTED: Final = 1000
 """Maximum number of files that `VACUUM .. DRY RUN` lists."""

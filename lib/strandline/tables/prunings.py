@@ -10,8 +10,9 @@ from pyspark.sql import functions as F
 from strandline.contracts.load import contract
 from strandline.frames.layout import laid_out
 from strandline.tables.commits import session_settings, transaction
+from strandline.tables.data_files import layout_settings
 from strandline.tables.spark_errors import condition_of, spark_errors
-from strandline.tables.store import TableStore, layout_settings
+from strandline.tables.store import TableStore
 
 PRUNED: Final = "pruned_record"
 APP_ID: Final = "strandline-gc"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -28,25 +29,13 @@ from strandline.frames.listed import is_listed
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
+from strandline.tables.data_files import ROWS_PER_FILE, layout_settings
 from strandline.tables.location import Location
 from strandline.tables.reads import ONE_TASK, SMALL_WORK_BYTES, TableReads
 
 RUN: Final = "run"
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4
-DICTIONARY: Final = "parquet.enable.dictionary"
-PARQUET: Final = {
-    "parquet.block.size": str(32 * 1024 * 1024),
-    "parquet.compression.codec.zstd.level": "1",
-}
-"""A reader loads a whole row group of the requested columns into memory, so row groups must be small.
-
-Most bytes are hashes and signatures: level 1 of zstd makes them as small as level 3, in less than half of the time.
-"""
-
-ROWS_PER_FILE: Final = {"spark.sql.files.maxRecordsPerFile": "100000"}
-"""Of a table with a layout column, a replacement changes a range: the fewer rows a file has, the fewer are copied."""
-
 MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
 LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 """Delta sets it after each commit through the same Spark session, not after commits of other writers."""
@@ -96,6 +85,14 @@ class TableStore(TableReads):
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
         return TableStore(self.spark, location, self._retry, run_id=self.run_id, is_trusted=False)
+
+    def through(self, session: SparkSession) -> TableStore:
+        """Return the same tables for the same run, for a statement through another session."""
+        # The number of a statement is part of its transaction id.
+        self._statements += 1
+        through = copy(self)
+        through.spark = session
+        return through
 
     def merge_new(
         self,
@@ -289,10 +286,3 @@ class TableStore(TableReads):
         """Return the version that the last statement committed, or the table's version if it committed nothing."""
         made = self.spark.conf.get(LAST_COMMIT, None)
         return self.version(table) if made is None else int(made)
-
-
-def layout_settings(described: Contract) -> dict[str, str]:
-    """Return the session settings for files of a table: row groups, compression, columns without a dictionary."""
-    return PARQUET | {
-        f"{DICTIONARY}#{column.name}": "false" for column in described.columns if column.distinct
-    }

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from strandline.session.classic import relations
 from strandline.session.classic.brokers import Brokers, open_brokers
+from strandline.session.classic.copies import adopted, copy_session
 from strandline.session.classic.ending import end_context
 from strandline.session.classic.plans import Plans
 from strandline.session.classic.shipping import ship_package
@@ -30,6 +31,14 @@ class ClassicEngine:
     def ship(self, package: ModuleType) -> None:
         """Add the package's archive under a name that Spark puts on the path of workers."""
         ship_package(self._context, package)
+
+    def copy(self) -> SparkSession:
+        """Return another session in the same JVM."""
+        return copy_session(self._spark)
+
+    def adopt(self, rows: DataFrame) -> DataFrame:
+        """Return a frame of this session with the same plan."""
+        return adopted(rows, self._spark)
 
     def new_counter(self) -> Counter:
         """Return an accumulator."""

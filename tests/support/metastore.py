@@ -21,7 +21,7 @@ from strandline.config import Settings
 from strandline.session.conf import JAVA, LOCAL, spark_conf
 from support.packaged import ROOT, environment
 
-SECONDS: Final = 600
+SECONDS: Final = 1000
 LISTED: Final = ("open", "os.listdir", "os.scandir")
 """What Python says of each path that it opens or lists."""
 

@@ -85,6 +85,8 @@ class ReductionWriter:
                 if deletes is not None or in_memory or jobs.has_rows(rows):
                     bounds = reduction.bounds.get(table, {})
                     merges.replace(table, rows, buckets, deletes, bounds, in_memory=in_memory)
+            if merges.started:
+                self._context.progress.stage(f"writing {', '.join(merges.started)}")
         for table in reduction.tables:
             if table in merges.written:
                 self._done.add(table, merges.written[table])

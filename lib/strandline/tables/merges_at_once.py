@@ -30,6 +30,11 @@ class MergesAtOnce:
         self._pool = ThreadPoolExecutor(MERGES_AT_ONCE, "merge")
         self._started: dict[str, Future[Written]] = {}
 
+    @property
+    def started(self) -> tuple[str, ...]:
+        """The tables whose MERGEs were given to a thread, in this order."""
+        return tuple(self._started)
+
     def replace(
         self, table: str, rows: DataFrame, buckets: tuple[int, ...], deletes: DataFrame | None = None,
         bounds: Bounds = NO_BOUNDS, *, in_memory: bool = False,

@@ -43,6 +43,7 @@ def test_a_reason_is_explained_without_a_lake():
     assert report.members["advice"]
 
 
+@pytest.mark.large
 def test_nothing_is_printed_and_a_finding_is_no_exception(lake, capsys):
     assert lake.status(check=True).exit in (0, 1)
     assert tuple(capsys.readouterr()) == ("", "")
@@ -206,6 +207,7 @@ def test_a_lake_shows_the_call_that_opens_it(lake):
     assert repr(strandline.open(schema="main.ours")) == "strandline.open(schema='main.ours')"
 
 
+@pytest.mark.large
 def test_to_import_and_open_starts_nothing_and_leaves_signals_alone():
     asked = (
         "import signal, sys; before = signal.getsignal(signal.SIGINT); import strandline; "

@@ -397,6 +397,7 @@ def test_each_fact_of_a_chain_in_reverse_with_many_children_is_judged_once(monke
     assert len(calls) == len(given)
 
 
+@pytest.mark.large
 def test_foreign_geneses_cost_no_signature_and_do_not_slow_the_own_chain(monkeypatch):
     calls = []
     original = authorities.judge_op

@@ -95,6 +95,7 @@ def test_a_reduction_of_what_stays_is_that_of_all(full):
     assert gone > len(SEEDS) / 2
 
 
+@pytest.mark.large
 def test_the_plan_of_a_kernel_is_the_plain_one():
     for seed in SEEDS:
         source = source_of(seed)

@@ -43,6 +43,7 @@ def history(seed, window=0, check=True):
     return lake, gone, None
 
 
+@pytest.mark.large
 def test_what_is_held_reduces_to_the_state_of_all_facts_after_any_number_of_collections():
     total = below = 0
     for seed in SEEDS:
@@ -53,6 +54,7 @@ def test_what_is_held_reduces_to_the_state_of_all_facts_after_any_number_of_coll
     assert below > 0
 
 
+@pytest.mark.large
 def test_a_collection_is_antitone_in_the_window():
     counts = [sum(history(seed, window=window)[1] for seed in range(8)) for window in (0, 1, 100)]
     assert counts[0] > counts[1] > counts[2] == 0

@@ -249,6 +249,7 @@ def test_after_facts_were_pruned_verdicts_stay_and_new_snapshots_are_unchecked()
     assert judged(good, waiting, told={good.fact_id: "unjudged"})[0] == ["unchecked", "waiting"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("first", ["false", "sound"])
 def test_a_chain_of_snapshots_takes_linear_time_whatever_its_first_one_is_worth(first):
     genesis = named_facts()["g"]
@@ -288,6 +289,7 @@ def test_copies_of_one_snapshot_that_nobody_met_are_looked_at_once():
     assert judged(200) < 5 * judged(50)
 
 
+@pytest.mark.large
 def test_a_chain_of_snapshots_of_an_authority_takes_the_time_of_its_operations():
     def judged(length):
         every, state, over = [genesis()], after(EMPTY, genesis()), []

@@ -98,6 +98,7 @@ def replayed(row):
     return [each for found in pieces.rest() for each in found.to_pylist()]
 
 
+@pytest.mark.large
 def test_rejected_rows_judged_again_stay_as_they_are():
     bad = 0
     for run in aura_corpus.corpus(6, 8, 4):

@@ -121,6 +121,7 @@ def test_a_job_that_is_imported_runs_nothing(monkeypatch: pytest.MonkeyPatch) ->
         runpy.run_path(str(job), run_name="imported")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("words", "code"),
     [

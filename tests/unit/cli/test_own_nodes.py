@@ -144,6 +144,7 @@ def test_a_fleet_without_own_nodes_has_no_writer_that_stopped(capsys):
     assert json.loads(capsys.readouterr().out)["stopped"] == {}
 
 
+@pytest.mark.large
 def test_status_check_finds_a_writer_that_stopped_where_nothing_else_is_wrong(capsys):
     empty_lake(Path("lake"))
     write(Path("lake"), "peer_status", [{"namespace": f"node:{OWN}", "peer": PEER}])

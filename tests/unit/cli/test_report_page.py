@@ -191,6 +191,7 @@ def test_a_lake_that_is_empty_damaged_or_not_reduced_says_so(tmp_path):
     assert "a.journal" in text
 
 
+@pytest.mark.large
 def test_without_the_extra_nothing_is_written(lake, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygal", None)
     assert main(["report", "--lake", str(lake), "--out", str(tmp_path / "a.html"), "--json"]) == 3

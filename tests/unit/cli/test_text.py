@@ -24,6 +24,7 @@ def test_what_moves_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
+@pytest.mark.large
 @given(st.text(st.characters(exclude_categories=())))
 def test_what_is_printed_holds_no_unsafe_sign(text: str) -> None:
     shown = printable(text)

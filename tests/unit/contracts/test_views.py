@@ -130,6 +130,7 @@ def test_a_header_ends_at_a_bare_comment_line():
     assert query == views.Query("x", "One two.", "SELECT a FROM x", "SELECT 1 -- why")
 
 
+@pytest.mark.large
 def test_position_means_one_thing_in_all_views():
     """The place of a record in the order of its namespace; in a history, in the order that one device displayed."""
     shown = {

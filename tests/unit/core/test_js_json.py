@@ -44,6 +44,7 @@ def test_ten_thousand_random_texts_are_written_like_javascript() -> None:
     assert found == VECTORS["hashes"]
 
 
+@pytest.mark.large
 def test_the_random_texts_hold_what_they_are_for() -> None:
     every = [text for group in range(20) for text in js_texts.texts(group)]
     written = [js_texts.written_here(text) for text in every]

@@ -87,6 +87,7 @@ def test_the_most_values_are_read_and_one_more_is_not() -> None:
     assert (cbor_cause(items), cbor_cause(cbor_list(b"\x19\x01\x00", MAX_VALUES))) == (None, "values")
 
 
+@pytest.mark.large
 def test_the_evidence_names_the_limit() -> None:
     with pytest.raises(JsonRefused) as json_refused:
         strict_json.strict_json(b"[" + b"," * MAX_VALUES + b"]")

@@ -39,6 +39,7 @@ def both(key, der, message):
     return hot
 
 
+@pytest.mark.large
 def test_of_225_published_signatures_those_121_of_low_s_are_taken():
     assert len(VECTORS) == 225
     taken = [both(key, der_of(r, s), message) for keys, r, s, message in VECTORS for key in keys]

@@ -85,6 +85,7 @@ def test_a_key_is_a_point_in_one_of_two_spellings_and_both_libraries_agree(name)
     assert compressed_point(key) == (PUBLIC if expected else key if is_point(key) else None)
 
 
+@pytest.mark.large
 def test_both_libraries_agree_on_random_and_mutated_signatures():
     chance = random.Random(7)
     true = 0

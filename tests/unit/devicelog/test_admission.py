@@ -177,6 +177,7 @@ def _set(lake):
     return set(lake.held.entries), lake.rejected, lake.waiting
 
 
+@pytest.mark.large
 def test_a_chain_that_comes_backwards_and_entries_behind_one_are_admitted_by_one_run():
     log = Log(b"chain")
     log.found("chain")

@@ -70,6 +70,7 @@ def test_pasts_that_grow_from_one_another_share_what_is_equal(made):
     assert held(many) < 100 * len(many.entries)
 
 
+@pytest.mark.large
 def test_forks_in_forks_that_name_the_dead_ends_share_their_pasts_too():
     few, many = (whole_of(nested_forks(count, sees_dead_ends=True)).graph for count in (1_000, 4_000))
     assert held(many) < 8 * held(few)
@@ -99,6 +100,7 @@ def test_many_logs_take_linear_time(monkeypatch, made, final):
     assert (small.final_length, large.final_length) == (final * 99, final * 399)
 
 
+@pytest.mark.large
 def test_what_replicas_of_nested_forks_miss_is_found_in_linear_time():
     def found(count):
         (send, get), calls = calls_of(missing, nested_forks(count), nested_forks(count + 2))

@@ -10,6 +10,7 @@ from support.laws import IS_QUICK
 from support.random_devices import random_history
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("policy", ["keep-both", "freeze"])
 def test_bodies_go_below_the_boundary_of_the_final_prefix_and_no_entry_that_comes_later_moves_them(policy):
     total = 0
@@ -28,6 +29,7 @@ def test_bodies_go_below_the_boundary_of_the_final_prefix_and_no_entry_that_come
     assert total > (15 if IS_QUICK else 60)
 
 
+@pytest.mark.large
 def test_what_holds_a_body_is_told():
     for seed in range(20):
         entries = {each.record_id: each for each in random_history(seed).entries()}

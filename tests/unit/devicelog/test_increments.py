@@ -87,6 +87,7 @@ def test_news_step_by_step_end_with_the_rows_of_all_entries(forks, least):
     assert done > least * len(SEEDS)
 
 
+@pytest.mark.large
 def test_most_news_of_devices_that_meet_are_increments():
     for number, (logs, every) in enumerate([(2, 3), (3, 5), (5, 7)]):
         entries = {

@@ -36,6 +36,7 @@ def rows_of(found):
     return [row for batch in found for row in batch.to_pylist()]
 
 
+@pytest.mark.large
 def test_headers_are_those_of_the_entries(groups):
     for found, entries in zip(by_namespace(batches(groups, 7)), groups, strict=True):
         assert found.namespace == entries[0].namespace

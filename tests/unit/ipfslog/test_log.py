@@ -330,6 +330,7 @@ def test_a_chain_of_100_000_is_read_without_recursion_and_in_linear_time():
     assert len(deep.reachable(deep.heads)) == 100_000
 
 
+@pytest.mark.large
 def test_a_fan_of_20_000_heads_is_read_in_linear_time():
     ids = [number.to_bytes(32, "big") for number in range(20_000)]
     fan = Dag(

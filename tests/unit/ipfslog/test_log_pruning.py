@@ -101,6 +101,7 @@ def rounds(seed):
         yield told, seen, held, skeletons
 
 
+@pytest.mark.large
 def test_no_rounds_of_entries_and_collections_change_an_answer():
     gone = 0
     for seed in range(12 if IS_QUICK else 200):

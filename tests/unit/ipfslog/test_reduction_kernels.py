@@ -116,6 +116,7 @@ def test_a_state_without_entries_has_a_hash_and_the_published_ones_come_out():
     assert found["state_hash"].hex() == document()["dag"]["hashes"]["v2 none"]
 
 
+@pytest.mark.large
 def test_configurations_follow_the_manifests_that_are_held_and_the_file_goes_first():
     logs = [each for seed in range(80) if (each := random_log(seed, 1)).manifests]
     kept = ("record_id", "kind", "type", "access", "write")

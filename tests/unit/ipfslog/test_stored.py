@@ -80,6 +80,7 @@ def test_a_key_is_an_address_or_a_slash_and_a_name():
     assert section_of_entry(raw.encode(), block) == section(b"\x01\x55" + SHA256, block)
 
 
+@pytest.mark.large
 @given(st.binary(max_size=80), st.binary(max_size=80), st.text(max_size=80))
 def test_nothing_that_a_node_keeps_raises(key, value, name):
     for made in (

@@ -118,6 +118,7 @@ def test_a_failing_check_sum_costs_none_of_the_content() -> None:
         assert opened(bytes(packed)) == (long, "CONTAINER_DAMAGED")
 
 
+@pytest.mark.large
 def test_every_flipped_bit_of_a_gzip_file_is_noticed_or_changes_no_content() -> None:
     packed = gz(TEXT)
     for at in range(len(packed)):

@@ -76,6 +76,7 @@ def test_the_evidence_names_position_field_and_what_was_found():
     }
 
 
+@pytest.mark.large
 def test_one_announcement_too_long_is_one_rejected_record_and_writes_nothing():
     raw = json.dumps({"node": X, "resources": [{"author": "", "resource": ""}] * 50_001}).encode()
     damage = parse_frame(raw)

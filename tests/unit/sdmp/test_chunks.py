@@ -254,6 +254,7 @@ def test_the_facts_of_a_chunk_are_those_of_its_ends() -> None:
     assert (broken["code"], broken["hash"], broken["idx"]) == (32, None, 0)
 
 
+@pytest.mark.large
 def test_the_rows_of_placed_chunks() -> None:
     journals = {number: list(synthetic(number, lines)) for number, lines in ((1, 2), (2, 7), (3, 20_000))}
     given, expected = [], []

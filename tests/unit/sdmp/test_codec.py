@@ -234,6 +234,7 @@ def test_marks_inside_texts_are_no_values():
     assert codec.parse_frame(codec.batch(NODE, NODE, entries)).elements == tuple(entries)
 
 
+@pytest.mark.large
 def test_what_comes_first_decides_between_too_deep_and_too_many():
     deep, wide = b"[" * 40 + b"]" * 40, b"[" + b"[]," * MAX_VALUES + b"[]]"
     for first, second, reason in ((deep, wide, "JSON_INVALID"), (wide, deep, "FRAME_TOO_MANY")):

@@ -65,6 +65,7 @@ def test_they_run_at_once_each_through_a_copy_of_the_session():
     store = Store(dict.fromkeys(tables, lambda: met.wait(SECONDS)))
     with MergesAtOnce(store) as merges:
         start(merges, *tables)
+        assert merges.started == tuple(tables)
     assert merges.written == dict.fromkeys(tables, Written(2, inserted=1))
     assert store.ended == dict.fromkeys(tables, "copy of first")
 
@@ -74,7 +75,7 @@ def test_without_copies_one_follows_the_other(engine, monkeypatch):
     store = Store(dict.fromkeys(("one", "two"), lambda: None))
     with MergesAtOnce(store) as merges:
         start(merges, "one")
-        assert list(store.ended) == ["one"]
+        assert (list(store.ended), merges.started) == (["one"], ())
         start(merges, "two")
     assert store.ended == dict.fromkeys(("one", "two"), "first")
     assert merges.written == dict.fromkeys(("one", "two"), Written(2, inserted=1))

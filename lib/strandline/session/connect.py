@@ -39,10 +39,6 @@ class ConnectEngine:
     def copy(self) -> None:
         """Return None: another client of the server would not have the frames of this one."""
 
-    def adopt(self, rows: DataFrame) -> DataFrame:
-        """Return the rows: there is no other session that could have made them."""
-        return rows
-
     def new_counter(self) -> None:
         """Return None: there are no accumulators."""
 

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 if TYPE_CHECKING:
     from strandline.session.classic.brokers import Brokers
+    from strandline.session.classic.copies import SessionCopy
     from strandline.session.classic.plans import Plans
 
 
@@ -41,11 +42,8 @@ class Engine(Protocol):
     def ship(self, package: ModuleType) -> None:
         """Make a package importable in Python workers, if this process runs it and the workers may lack it."""
 
-    def copy(self) -> SparkSession | None:
-        """Return a session with the settings that this one has now, for a thread of its own, or None without one."""
-
-    def adopt(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of a frame of the session that this one is a copy of, as a frame of this one."""
+    def copy(self) -> SessionCopy | None:
+        """Return a copy of the session for a statement in another thread, or None if it cannot be copied."""
 
     def new_counter(self) -> Counter | None:
         """Return a counter for tasks, or None without one."""

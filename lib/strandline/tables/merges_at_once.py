@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
@@ -46,14 +47,12 @@ class MergesAtOnce:
                 table, rows, buckets, deletes, bounds, in_memory=in_memory
             )
             return
-        store, adopt = self._store.through(session), engine_of(session).adopt
-        there, gone = adopt(rows), None if deletes is None else adopt(deletes)
-
-        def merge() -> Written:
-            return store.replace(table, there, buckets, gone, bounds, in_memory=in_memory)
-
+        merge = partial(
+            self._store.through(session.spark).replace, table, session.adopt(rows), buckets,
+            None if deletes is None else session.adopt(deletes), bounds, in_memory=in_memory,
+        )  # fmt: skip
         # With it a host that cancels the jobs of this thread cancels those of the MERGE, too.
-        inheriting = inheritable_thread_target(session)
+        inheriting = inheritable_thread_target(session.spark)
         self._started[table] = self._pool.submit(inheriting(merge))
 
     def __enter__(self) -> Self:
@@ -63,7 +62,7 @@ class MergesAtOnce:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # A signal ends the command at once: nobody waits for what has started.
-        is_signal = kind is not None and not issubclass(kind, Exception)
+        is_signal = error is not None and not isinstance(error, Exception)
         self._pool.shutdown(wait=not is_signal, cancel_futures=error is not None)
         if error is None:
             self.written |= {table: started.result() for table, started in self._started.items()}

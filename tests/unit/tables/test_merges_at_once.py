@@ -31,6 +31,14 @@ class Store:
         return Written(len(rows), inserted=len(deletes or ()))
 
 
+class Copy:
+    def __init__(self, original: str) -> None:
+        self.spark = f"copy of {original}"
+
+    def adopt(self, rows):
+        return [(self.spark, row) for row in rows]
+
+
 class Engine:
     """An engine whose sessions are their names."""
 
@@ -39,11 +47,8 @@ class Engine:
     def __init__(self, spark: str) -> None:
         self._spark = spark
 
-    def copy(self) -> str | None:
-        return f"copy of {self._spark}" if self.copies else None
-
-    def adopt(self, rows):
-        return [(self._spark, row) for row in rows]
+    def copy(self) -> Copy | None:
+        return Copy(self._spark) if self.copies else None
 
 
 @pytest.fixture(autouse=True)

@@ -8,15 +8,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 
-def copy_session(spark: SparkSession) -> SparkSession:
-    """Return a session in the same JVM, with the settings and temporary views that `spark` has now."""
-    session: Any = spark._jsparkSession  # noqa: SLF001 - a new session of pyspark has none of the settings
-    return SparkSession(spark.sparkContext, session.cloneSession())
+class SessionCopy:
+    """A session in the same JVM, `spark`, with the settings and temporary views that the original had then."""
 
+    def __init__(self, original: SparkSession) -> None:
+        session: Any = original._jsparkSession  # noqa: SLF001 - a new session of pyspark has none of the settings
+        self.spark = SparkSession(original.sparkContext, session.cloneSession())
 
-def adopted(rows: DataFrame, spark: SparkSession) -> DataFrame:
-    """Return a frame of another session of the same JVM as one of `spark`: the same analysed plan."""
-    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - pyspark cannot make a frame of a plan
-    plan: Any = rows._jdf.queryExecution().analyzed()  # noqa: SLF001
-    session: Any = spark._jsparkSession  # noqa: SLF001
-    return ClassicDataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, plan), spark)
+    def adopt(self, rows: DataFrame) -> DataFrame:
+        """Return a frame of the original as one of the copy: the same analysed plan."""
+        jvm: Any = self.spark.sparkContext._jvm  # noqa: SLF001 - pyspark cannot make a frame of a plan
+        plan: Any = rows._jdf.queryExecution().analyzed()  # noqa: SLF001
+        session: Any = self.spark._jsparkSession  # noqa: SLF001
+        return ClassicDataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, plan), self.spark)

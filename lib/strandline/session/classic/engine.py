@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from strandline.session.classic import relations
 from strandline.session.classic.brokers import Brokers, open_brokers
-from strandline.session.classic.copies import adopted, copy_session
+from strandline.session.classic.copies import SessionCopy
 from strandline.session.classic.ending import end_context
 from strandline.session.classic.plans import Plans
 from strandline.session.classic.shipping import ship_package
@@ -32,13 +32,9 @@ class ClassicEngine:
         """Add the package's archive under a name that Spark puts on the path of workers."""
         ship_package(self._context, package)
 
-    def copy(self) -> SparkSession:
+    def copy(self) -> SessionCopy:
         """Return another session in the same JVM."""
-        return copy_session(self._spark)
-
-    def adopt(self, rows: DataFrame) -> DataFrame:
-        """Return a frame of this session with the same plan."""
-        return adopted(rows, self._spark)
+        return SessionCopy(self._spark)
 
     def new_counter(self) -> Counter:
         """Return an accumulator."""

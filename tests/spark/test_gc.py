@@ -15,7 +15,6 @@ from strandline.core.errors import FaultError, UsageError
 from strandline.core.hashing import set_hash
 from strandline.core.pruning import compute_checkpoint_pruning_boundary, snapshot_id
 from strandline.dialect_api.pruning import Erasing
-from strandline.dialects.aura.reduce import reduce_authority
 from strandline.dialects.aura.reduce.contexts import FlowKey
 from strandline.dialects.aura.spark.contexts import charges
 from strandline.dialects.aura.spark.contexts.budgets import flow_of
@@ -284,15 +283,14 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
     monkeypatch.undo()
     # A snapshot comes into force between the proof and the append.
     check, member = gc_rounds._still_holds, reference.members[0]
-    newer = member.snapshot(1, reduce_authority(member.namespace, member.operations).chain.path)
+    member.height = len(member.ops)
 
     def late(*arguments):
         monkeypatch.setattr(gc_rounds, "_still_holds", check)
-        contexts.enter_rows(lake, [fact_row(newer)])
+        contexts.enter_rows(lake, list(map(fact_row, member.in_force(1))))
         return check(*arguments)
 
     reference.prune({each: plan for each, plan in plans.items() if each.text not in refused})
-    reference.finals[member.namespace.id] = member.path
     expected = {each.text: len(plan.prune) for each, plan in reference.plans().items() if plan.prune}
     monkeypatch.setattr(gc_rounds, "_still_holds", late)
     moved = lake.gc(excluded=(space, *members))

@@ -11,7 +11,7 @@ from strandline.dialects.sdmp.codec import render
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
 from strandline.tables.maintain import RETENTION_CHECK
-from strandline.tables.reads import INTERPRETED, ONE_TASK, ONE_TASK_BYTES, SMALL_WORK_BYTES
+from strandline.tables.reads import ONE_TASK, ONE_TASK_BYTES, SMALL_WORK, SMALL_WORK_BYTES
 from strandline.tables.small_tables import SmallTables
 from support.lakes import Lake, write_files
 
@@ -136,20 +136,20 @@ def test_nothing_of_the_lake_of_another_is_read_into_the_driver(new_lake, tmp_pa
         assert [rows.count() for rows in read] == [4] * 3
 
 
-def test_large_work_is_compiled_also_within_small_work(new_lake):
+def test_large_work_has_the_usual_settings_also_within_small_work(new_lake):
     store = new_lake().store()
     conf = store.spark.conf
 
-    def interpreted():
-        return {name: conf.get(name) for name in INTERPRETED} == INTERPRETED
+    def has_settings():
+        return {name: conf.get(name) for name in SMALL_WORK} == SMALL_WORK
 
-    before = interpreted()
+    before = has_settings()
     with store.sized(SMALL_WORK_BYTES):
-        seen = [interpreted()]
+        seen = [has_settings()]
         with store.sized(SMALL_WORK_BYTES + 1):
-            seen.append(interpreted())
-        seen.append(interpreted())
-    assert (before, seen, interpreted()) == (False, [True, False, True], False)
+            seen.append(has_settings())
+        seen.append(has_settings())
+    assert (before, seen, has_settings()) == (False, [True, False, True], False)
 
 
 def test_a_stage_has_one_task_if_the_work_and_every_table_are_small(new_lake, monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.tables.checks import find_broken
 from strandline.tables.commits import session_settings
-from strandline.tables.reads import INTERPRETED
+from strandline.tables.reads import SMALL_WORK
 from support.places import BUCKETS
 from support.planted_cases import CASES, OTHER
 
@@ -31,7 +31,7 @@ def test_each_check_finds_what_is_planted_for_it_and_nothing_else(spark):
             [tuple(row.get(name) for name in names) for row in rows], schema
         ).coalesce(1)
 
-    with session_settings(spark, INTERPRETED):
+    with session_settings(spark, SMALL_WORK):
         found = find_broken(spark, every, frame, most=MOST, is_small=True)
     by_case = defaultdict(set)
     for check, row in found:

@@ -7,7 +7,7 @@ from pyspark.sql.types import BooleanType, StructType
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract, tables
 from strandline.tables.commits import session_settings
-from strandline.tables.reads import INTERPRETED, ONE_TASK
+from strandline.tables.reads import ONE_TASK, SMALL_WORK
 from strandline.tables.views import lake_views
 from support import view_rows
 from support.typed_pages import DASHBOARDS
@@ -24,7 +24,7 @@ def test_each_view_has_a_row_of_each_kind(spark):
                 field.nullable = True
             rows = [tuple(row.get(name) for name in schema.names) for row in planted.get(table, ())]
             spark.createDataFrame(rows, schema).coalesce(1).createOrReplaceTempView(table)
-        with session_settings(spark, {**ONE_TASK, **INTERPRETED}):
+        with session_settings(spark, {**ONE_TASK, **SMALL_WORK}):
             for name, view in lake_views().items():
                 frame = spark.sql(view.select)
                 booleans = {field.name for field in frame.schema if isinstance(field.dataType, BooleanType)}
@@ -62,7 +62,7 @@ def test_dashboards_count_a_batch_of_a_stream_once_and_what_sync_copies(spark):
     ]
     try:
         spark.createDataFrame(runs, columns).coalesce(1).createOrReplaceTempView("run_history")
-        with session_settings(spark, {**ONE_TASK, **INTERPRETED}):
+        with session_settings(spark, {**ONE_TASK, **SMALL_WORK}):
             growth, freshness = (spark.sql(DASHBOARDS[name]).collect() for name in ("growth", "freshness"))
     finally:
         spark.catalog.dropTempView("run_history")
@@ -90,7 +90,7 @@ def test_the_newest_collection_is_that_whose_run_was_added_last_whatever_its_clo
     try:
         for table, found, columns in (("run", runs, ran), ("gc_run", rows, collected)):
             spark.createDataFrame(found, columns).coalesce(1).createOrReplaceTempView(table)
-        with session_settings(spark, {**ONE_TASK, **INTERPRETED}):
+        with session_settings(spark, {**ONE_TASK, **SMALL_WORK}):
             newest = spark.sql(lake_views()["gc_report"].select).collect()
     finally:
         for table in ("run", "gc_run"):

@@ -35,7 +35,17 @@ ONE_TASK_BYTES: Final = 1024 * 1024
 SHARED_TABLES: Final = ("namespace_state", "quarantine", "snapshot", "pruned_record")
 """The tables of all dialects that the work of one of them reads."""
 NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": str(MOST_PUSHED)}
-INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+SMALL_WORK: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+}
+"""What takes longer than it saves over a few megabytes.
+
+On a fresh JVM, compiling a plan takes most of a second. Each join is planned once more for the filters that Spark could
+add while the query runs: a sixth of the CPU of a small `gc`.
+"""
 ONE_TASK: Final = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
@@ -229,17 +239,14 @@ class TableReads:
     def sized(self, work_bytes: int, tables: Iterable[str] = ()) -> Iterator[None]:
         """Set Spark's settings for the work of the block, by its bytes.
 
-        On a fresh JVM, compiling a plan takes most of a second: longer than interpreting it over a few megabytes.
         `tables` are those of the dialect whose records are the work. If the work and each of them are small, each query
         is one job with one task a stage: a third of the jobs.
         """
-        # Large work in a block of small work is compiled, too.
-        compiled = {
-            name: None for name, value in INTERPRETED.items() if self.spark.conf.get(name, None) == value
-        }
+        # Large work can be in a block of small work.
+        usual = {name: None for name, value in SMALL_WORK.items() if self.spark.conf.get(name, None) == value}
         settings: dict[str, str | None] = {
             **NAMES_PUSHED,
-            **(INTERPRETED if work_bytes <= SMALL_WORK_BYTES else compiled),
+            **(SMALL_WORK if work_bytes <= SMALL_WORK_BYTES else usual),
         }
         if (
             tables

@@ -16,7 +16,6 @@ from strandline.dialects import dialect, infos
 from strandline.dialects.aura import author
 from strandline.dialects.aura.codec import parse_fact_json, to_json
 from strandline.dialects.aura.types import ANY, AddLeaf, Namespace
-from strandline.pipelines.faults import Faults
 from support.aura_cases import (
     K2,
     U,
@@ -33,6 +32,7 @@ from support.aura_cases import (
     states,
     vectors,
 )
+from support.kills import KilledError, killed_at
 from support.lakes import Lake, write_files
 from support.packaged import ROOT
 
@@ -371,25 +371,16 @@ def test_the_queries_of_the_page_give_what_it_shows(new_lake, tmp_path, capsys, 
     assert "".join(printed) == "".join(shown)
 
 
-class StoppedError(Exception):
-    """What a test does in the place of a kill."""
-
-
-def stop():
-    """End the command here."""
-    raise StoppedError
-
-
 @pytest.mark.slow
 def test_runs_that_are_killed_at_each_write_end_with_the_tables_of_an_undisturbed_one(published, new_lake):
     lake, source = new_lake(dialect="aura"), published.path.parent / "in"
     for point in ("ingest.read", "ingest.records", "ingest.quarantine"):
-        with pytest.raises(StoppedError):
-            lake.ingest(source, faults=Faults(point, fire=stop))
+        with pytest.raises(KilledError):
+            lake.ingest(source, faults=killed_at(point))
     lake.ingest(source)
     for table in (*infos()["aura"].reduced_tables, "before_state"):
-        with pytest.raises(StoppedError):
-            lake.reduce(faults=Faults(f"reduce.{table}", fire=stop))
+        with pytest.raises(KilledError):
+            lake.reduce(faults=killed_at(f"reduce.{table}"))
     lake.reduce()
     assert lake.tables() == published.tables()
 

@@ -13,9 +13,9 @@ from strandline.dialects.aura.types import Namespace
 from strandline.dialects.aura.verify import EMPTY
 from strandline.effects import JournalEffects
 from strandline.effects.known import named_states, own_history
-from strandline.pipelines.faults import Faults
 from support.aura_cases import K2, K3, V_ID, U, after, b32, facts, other_authority
 from support.context_cases import of_context
+from support.kills import KilledError, killed_at
 
 V = other_authority().namespace
 V0 = after(EMPTY, other_authority()).commitment
@@ -120,14 +120,6 @@ def test_journals_are_read_merged_refined_and_written(lake):
     assert effects(lake, V).get_journal().journal.facts == (other_authority(),)
 
 
-class StoppedError(Exception):
-    """What a test does in the place of a kill."""
-
-
-def stop():
-    raise StoppedError
-
-
 @pytest.mark.slow
 def test_writers_at_once_never_pass_the_limit_and_their_charges_are_what_is_spent(lake, spark):
     outcomes = []
@@ -159,8 +151,8 @@ def test_writers_at_once_never_pass_the_limit_and_their_charges_are_what_is_spen
 @pytest.mark.slow
 def test_a_charge_that_is_killed_at_a_step_and_repeated_is_there_once(lake):
     for point in ("read", "prepared", "committed"):
-        with pytest.raises(StoppedError):
-            effects(lake, faults=Faults(f"effects.{point}", fire=stop)).charge_flow_budget(
+        with pytest.raises(KilledError):
+            effects(lake, faults=killed_at(f"effects.{point}")).charge_flow_budget(
                 CONTEXT, U, 4, request_id=b"killed"
             )
         spent = 4 if point == "committed" else 0

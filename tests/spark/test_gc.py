@@ -44,6 +44,7 @@ from support.collected import assert_listed, carries
 from support.context_cases import context_vectors, pruning_context, reattested
 from support.devicelog_reference import entry_row
 from support.ipfslog_cases import entry
+from support.kills import KilledError, killed_at
 from support.lakes import Lake, counted, write_files
 from support.log_lakes import ReferenceLogs, enter, enter_identities, file_of, lake_tables, union
 from support.pruned_contexts import authority_rows, world
@@ -337,7 +338,7 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert len(gone) > 0
     guessed = lake.gc(what_if=True, **asked)
     with pytest.raises(KilledError):
-        lake.gc(faults=Faults("gc.pruned", fire=_kill), **asked)
+        lake.gc(faults=killed_at("gc.pruned"), **asked)
     done = lake.gc()
     assert (guessed.counts["prunable"], done.counts["finished"]) == (len(gone), len(gone))
     assert done.members["holds"]["devicelog"] == {"KIND_KEPT": len(entries)}
@@ -441,14 +442,6 @@ def assert_archived(folder, texts):
         }
         for node, text in sorted(texts.items())
     ]  # fmt: skip
-
-
-class KilledError(Exception):
-    """In place of SIGKILL."""
-
-
-def _kill():
-    raise KilledError
 
 
 def chain(log_id, keys="aaaaaa"):
@@ -592,7 +585,7 @@ def test_a_kill_at_any_point_and_one_repeat_end_as_if_nothing_had_happened(new_l
     before = lake_tables(lake)
     for point in POINTS:
         with pytest.raises(KilledError):
-            lake.gc(namespaces=(f"killed {point}",), faults=Faults(point, fire=_kill))
+            lake.gc(namespaces=(f"killed {point}",), faults=killed_at(point))
     # Readers see the new state from the append on, whether rows are deleted or not.
     assert lake.reduce(full=True).members["differences"] == {}
     assert lake_tables(lake) == before

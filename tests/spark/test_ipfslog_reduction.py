@@ -24,12 +24,12 @@ from strandline.dialects.ipfslog.spark import few_entries, order, reduction, suf
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.pipelines import reduce, sql
-from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.views import bare_names
 from support.effort import Counted
 from support.ipfslog_cases import LOG, dag, document, lies, names, who
+from support.kills import KilledError, killed_at
 from support.log_lakes import (
     REDUCED,
     ReferenceLogs,
@@ -344,14 +344,6 @@ def test_the_published_dag_and_lies_have_their_hashes_and_orders_whatever_is_sai
     assert lake_tables(lake) == reference.tables()
 
 
-class KilledError(Exception):
-    """The process is gone, as far as the lake can tell."""
-
-
-def kill():
-    raise KilledError
-
-
 @pytest.mark.slow
 def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_state(new_lake):
     lake, made, lie = new_lake(), list(dag("core2").values()), list(lies("v2").values())
@@ -363,7 +355,7 @@ def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_
     reference.enter(made)
     for point in ("reduce.ipfs_log_view", "reduce.before_state"):
         with pytest.raises(KilledError):
-            lake.reduce(faults=Faults(point, fire=kill))
+            lake.reduce(faults=killed_at(point))
     lake.reduce()
     assert lake_tables(lake) == reference.tables()
     before = {table: lake.rows(table) for table in REDUCED}

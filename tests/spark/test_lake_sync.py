@@ -9,9 +9,9 @@ from strandline.core.errors import UsageError
 from strandline.dialects.ipfslog.author import to_blocks
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
-from strandline.pipelines.faults import Faults
 from strandline.tables.other_lake import OtherLake
 from support.ipfslog_cases import entry, who
+from support.kills import KilledError, killed_at
 from support.lakes import Lake, write_files
 from support.own_cases import journal_of, node_of, own_node
 from support.own_runs import own_run
@@ -30,17 +30,6 @@ def held(lake, tables):
 def logs_of(lake):
     """The same lake, for files of logs."""
     return Lake(lake.spark, lake.settings, lake.path, dialect="ipfslog")
-
-
-class Killed(BaseException):
-    """The process is dead; nothing of it runs on."""
-
-
-def killed_at(point, nth=1):
-    def die():
-        raise Killed
-
-    return Faults(point, nth, die)
 
 
 KILLS = ("ingest.node_journal_line", "ingest.ipfs_log_identity")
@@ -68,7 +57,7 @@ def test_a_run_killed_and_called_again_leaves_nothing_waiting_for_what_is_held_a
     planned = ours.bring(theirs, dry_run=True)
     assert len(ours.rows("quarantine")) == 3
     for point in KILLS:
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             ours.bring(theirs, faults=killed_at(point))
     assert held(ours, ["node_journal_line"]) == held(theirs, ["node_journal_line"])
     report = ours.bring(theirs)
@@ -107,7 +96,7 @@ def test_what_a_killed_run_let_in_waits_no_longer_after_a_sync_that_finds_nothin
     for lake, files, point in (
         (ours, whole, "ingest.records"), (logs_of(ours), identity, "ingest.ipfs_log_identity"),
     ):  # fmt: skip
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             lake.ingest(files, faults=killed_at(point))
     assert len(ours.rows("quarantine")) == 3
 

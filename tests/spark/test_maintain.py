@@ -7,22 +7,14 @@ import pytest
 from deltalake import DeltaTable
 
 from strandline.core.errors import UsageError
-from strandline.pipelines.faults import Faults
 from support.ages import age
+from support.kills import KilledError, killed_at
 from support.lakes import write_files
 from support.random_journals import corpus
 
 RECORDS = "node_journal_line"
 FILES = corpus(seed=91, journals=6, runs=3)
 EAGER = {"small_files": 2}
-
-
-class KilledError(Exception):
-    """In place of SIGKILL."""
-
-
-def _kill():
-    raise KilledError
 
 
 def _entry(report, table):
@@ -60,7 +52,7 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
     assert lake.versions() == versions
     assert _entry(planned, RECORDS)["small_files"]["files"] == files
     with pytest.raises(KilledError):
-        lake.maintain(faults=Faults(f"maintain.compacted.{RECORDS}", fire=_kill), **EAGER)
+        lake.maintain(faults=killed_at(f"maintain.compacted.{RECORDS}"), **EAGER)
     done = lake.maintain(**EAGER)
     assert lake.tables() == before
     assert _live(lake, RECORDS) == 2 < files

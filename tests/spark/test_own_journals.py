@@ -11,6 +11,7 @@ from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_line, render
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal, stored_lines
+from support.kills import KilledError, killed_at
 from support.lakes import counted, write_files
 from support.own_cases import journal_of, node_of, own_document, own_node, pairs_of
 from support.own_lake import OwnLake
@@ -176,17 +177,6 @@ def test_the_vectors_of_writing_and_synchronising_byte_for_byte(new_lake, tmp_pa
     assert {name for (name,) in lake.rows("wanted_resource", "namespace")} == {f"node:{X}"}
 
 
-class Killed(BaseException):
-    """The process is dead; nothing of it runs on."""
-
-
-def killed_at(point: str, nth: int = 1) -> Faults:
-    def die() -> None:
-        raise Killed
-
-    return Faults(point, nth, die)
-
-
 KILLS = (("ingest.node_resource", 1), ("authoring.commit", 1), ("authoring.tip", 2))
 """Each adds what the one before did not; the last one kills behind the second commit of three."""
 
@@ -201,7 +191,7 @@ def test_a_writer_killed_anywhere_and_overtaken_by_another_writes_each_pair_once
     ordered = announce(X, pairs_of([[0, 3], [5, 5]]), 4)
     ours = write_files(tmp_path / "ours", {"a": b"\n".join(frames), "b": ordered})
     for point, nth in KILLS:
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             lake.ingest(ours, options=own, faults=killed_at(point, nth))
     theirs = write_files(tmp_path / "theirs", {"a": announce(X, pairs_of([[6, 6], [0, 0]]))})
     overtaken = []

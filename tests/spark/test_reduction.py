@@ -16,6 +16,7 @@ from strandline.pipelines import reduce as reductions
 from strandline.pipelines.faults import Faults
 from strandline.tables import small_tables
 from support.agreement import assert_admitted_equal, assert_reduced_equal
+from support.kills import KilledError, kill
 from support.lakes import Lake, write_files
 from support.places import BUCKETS
 from support.plans import executed_plans
@@ -134,7 +135,7 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
     new_lake, monkeypatch, tmp_path
 ):
     lake, reference = new_lake(), ReferenceLake()
-    grown, new, late = (small_journal(number) for number in (FORKED, QUIET[0], QUIET[1]))
+    grown, new, more, late = (small_journal(number) for number in (FORKED, *QUIET[:3]))
 
     def ingest(name: str, files: dict[str, bytes]) -> None:
         reference.ingest(files)
@@ -155,6 +156,21 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
         overtake("late", {"grown.journal": render(grown), "late.journal": render(late)})
         return differences(*given)
 
+    # A run that is killed before it reduces once more leaves older states on top: the next one finds them.
+    faults = Faults("reduce.before_state")
+
+    def overtake_and_kill() -> None:
+        overtake("more", {"grown.journal": render(grown[:25]), "more.journal": render(more)})
+        faults.nth, faults.fire = 2, kill
+
+    faults.fire = overtake_and_kill
+    ingest("some", {"grown.journal": render(grown[:22])})
+    with pytest.raises(KilledError):
+        lake.reduce(faults=faults)
+    assert 22 in {tip for (tip,) in lake.rows("node_journal", "tip_n")}
+    lake.reduce()
+    assert_reduced_equal(lake, reference)
+    assert lake.reduce().counts["reduced"] == 0
     # What is newer than the comparison is no difference, and stays.
     monkeypatch.setattr(reductions, "differences", late_differences)
     full = lake.reduce(full=True)

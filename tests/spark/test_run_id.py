@@ -4,24 +4,16 @@ import pytest
 
 from strandline.dialects import dialect
 from strandline.pipelines import ingest
-from strandline.pipelines.faults import Faults
 from strandline.pipelines.runs import recorded_run
 from strandline.tables.commits import Retry
 from strandline.tables.delta_rs import open_delta_rs
 from strandline.tables.location import Location
 from strandline.tables.store import TableStore
+from support.kills import KilledError, killed_at
 from support.lakes import write_files
 from support.random_journals import corpus
 
 [FIRST, SECOND] = corpus(seed=19, journals=5, runs=2)
-
-
-class KilledError(Exception):
-    """In place of SIGKILL."""
-
-
-def _kill():
-    raise KilledError
 
 
 def _ingest(lake, folder, attempt, faults=None):
@@ -41,7 +33,7 @@ def test_a_killed_run_repeated_under_its_id_has_what_arrived_since_and_one_row(n
     folder = write_files(tmp_path / "in", FIRST)
     lake = new_lake(buckets=2)
     with pytest.raises(KilledError):
-        _ingest(lake, folder, "a", Faults("ingest.quarantine", fire=_kill))
+        _ingest(lake, folder, "a", killed_at("ingest.quarantine"))
     # Two attempts have the same number of statements: Delta must not take the second one's MERGE for the first one's.
     write_files(folder, SECOND)
     report = _ingest(lake, folder, "b")

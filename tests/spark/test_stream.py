@@ -19,6 +19,7 @@ from strandline.pipelines import micro_batches, stream
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
 from support.ipfslog_cases import entry
+from support.kills import KilledError, killed_at
 from support.lakes import write_files
 from support.log_lakes import file_of, told
 from support.own_lake import OwnLake
@@ -28,14 +29,6 @@ from support.random_own import local_nodes, runs
 
 ODD = ("a b%20c.journal", "ж+#[1].journal", "sub:x/2026-11-22T06:30:00Z.journal")
 LAST_YEAR = time.time() - 400 * 86_400
-
-
-class StoppedError(Exception):
-    """What a test does in the place of a kill."""
-
-
-def stop() -> None:
-    raise StoppedError
 
 
 def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(new_lake, tmp_path):
@@ -57,8 +50,8 @@ def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(ne
     (landing / "link.journal").symlink_to(outside / "x")
     os.utime(landing / ODD[0], (LAST_YEAR, LAST_YEAR))
     for point in ("ingest.records", "stream.landed"):
-        with pytest.raises(StoppedError):
-            streamed.stream(landing, faults=Faults(point, fire=stop))
+        with pytest.raises(KilledError):
+            streamed.stream(landing, faults=killed_at(point))
     report = streamed.stream(landing)
     assert report.counts["files"] == len(second) + len(odd) + 2
     assert report.reasons["CONTAINER_DAMAGED"] == report.reasons["PATH_REFUSED"] == 1
@@ -163,8 +156,8 @@ def test_the_small_files_of_many_batches_are_compacted_and_no_row_changes(new_la
     def lost(*_, **__):
         raise FaultError("WRITE_CONFLICT", "another writer was faster", "run it again")
 
-    with pytest.raises(StoppedError):
-        often.stream(landing, max_files=1, faults=Faults("stream.compacted", fire=stop))
+    with pytest.raises(KilledError):
+        often.stream(landing, max_files=1, faults=killed_at("stream.compacted"))
     assert live(often) == 1
     # Another writer is faster each time: the stream goes on.
     with monkeypatch.context() as beaten:

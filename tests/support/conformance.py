@@ -17,22 +17,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from strandline.pipelines.faults import Faults
 from support.golden import Recorder, agree, contents
+from support.kills import KilledError, killed_at
 from support.lakes import Lake, choose_buckets, write_files
 from support.places import BUCKETS
 from support.provenance import delivered
 
 Files = Mapping[str, bytes]
-
-
-class StoppedError(Exception):
-    """What a test does in the place of a kill."""
-
-
-def stop() -> None:
-    """End the command here."""
-    raise StoppedError
 
 
 class Lakes:
@@ -221,8 +212,8 @@ class Conformance(ABC):
         }
         landing = lakes.write("landing", files)
         for point in self.kills:
-            with pytest.raises(StoppedError):
-                lake.stream(landing, faults=Faults(point, fire=stop))
+            with pytest.raises(KilledError):
+                lake.stream(landing, faults=killed_at(point))
         lakes.recorder.run("stream", lake, lambda: lake.stream(landing))
         assert lake.tables() == expected
         assert {source and str(Path(source).parent) for source in self.sources(lake)} <= {str(landing), None}

@@ -11,6 +11,7 @@ from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.pipelines.faults import Faults
 from strandline.tables import stream_objects
 from strandline.tables.manifests import write_manifest
+from support.kills import KilledError, kill
 from support.lakes import write_files
 from support.random_journals import corpus
 from support.reference import outcome_of
@@ -25,14 +26,6 @@ REJECTED = (
 RECORDS = "SELECT namespace, record_id FROM node_journal_line"
 
 
-class StoppedError(Exception):
-    """What a test does in the place of a kill."""
-
-
-def stop() -> None:
-    raise StoppedError
-
-
 def rows(lake, query: str) -> list[tuple]:
     return sorted((tuple(row) for row in lake.sql(query).collect()), key=repr)
 
@@ -44,7 +37,7 @@ class StreamRules:
 
     @pytest.fixture
     def fault(self, monkeypatch):
-        def armed(point: str, fire=stop) -> None:
+        def armed(point: str, fire=kill) -> None:
             monkeypatch.setattr(Faults, "parse", staticmethod(lambda text: Faults(point, fire=fire)))
 
         return armed
@@ -82,7 +75,7 @@ class StreamRules:
         for key, content in (second | odd | damaged).items():
             served.put(key, content)
         fault("ingest.records")
-        with pytest.raises(StoppedError):
+        with pytest.raises(KilledError):
             streamed.stream(prefix, dialect="sdmp")
         monkeypatch.undo()
         report = streamed.stream(f"{served.alias}/landing/", dialect="sdmp")

@@ -35,6 +35,18 @@ def reduced_before(store: TableStore, dialect: Dialect, jobs: SparkJobs) -> tupl
     return stored["version"], stored["records"] or 0
 
 
+def has_stale_states(store: TableStore, dialect: Dialect, previous: int, jobs: SparkJobs) -> bool:
+    """Return whether a run without a row in `run` wrote the newest states, some of them older than `previous`.
+
+    Another run had reduced more records of these namespaces meanwhile, and the killed one did not come to do it again.
+    """
+    writer = store.merged_by(STATES)
+    if writer is None or not store.has_partial_run((STATES,)):
+        return False
+    states = store.read(STATES).where((F.col("dialect") == dialect.info.name) & (F.col("run_id") == writer))
+    return jobs.has_rows(states.where(F.col("reduced_version") < previous))
+
+
 def changes_since(
     store: TableStore, dialect: Dialect, previous: int, version: int, records: int, context: RunContext,
     jobs: SparkJobs,

@@ -12,7 +12,7 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.pipelines import init, reducer_options
-from strandline.pipelines.changes import changes_since, reduced_before, say_reduced
+from strandline.pipelines.changes import changes_since, has_stale_states, reduced_before, say_reduced
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
 from strandline.pipelines.rebuild_diff import differences
@@ -168,6 +168,12 @@ class _DialectReduction:
             writer.write_all(dialect.reduce(None, store, jobs, scope))
             # A state that did not change still names a version of the table before.
             old_versions.restart(store, dialect.info.name, version)
+            return not writer.is_overtaken
+        elif has_stale_states(store, dialect, previous, jobs):
+            context.progress.note(
+                f"a run that was killed left older states of {table}: everything is reduced"
+            )
+            writer.write_all(dialect.reduce(None, store, jobs, scope))
             return not writer.is_overtaken
         elif version > previous or dialect.info.sticky_options:
             if version > previous and store.was_restored(table, previous, version):

@@ -21,8 +21,8 @@ def test_records_that_older_rules_judged_are_counted_with_what_judges_them_again
         Report("ingest", "run", lake="/data/lake", counts=COUNTS, members=members),
     )
     said = (
-        "older rules judged 1,200 records in quarantine: "
-        "`strandline ingest --from-quarantine --dialect NAME --lake /data/lake` judges them again"
+        "older rules judged 1,200 records in quarantine; judge again: "
+        "`strandline ingest --from-quarantine --dialect NAME --lake /data/lake`"
     )
     assert (said in out.getvalue()) == bool(rows)
 

@@ -125,10 +125,10 @@ def test_gc_tells_what_went_and_what_keeps_the_rest():
     assert "PROOF_FAILED" in text
     assert "\x1b" not in text
     assert "differs without the pruned records: log:" in text
-    lines = [line for line in text.splitlines() if " stay, " in line]
+    lines = [line for line in text.splitlines() if ": kept " in line]
     assert [line.split(":")[0:2] for line in lines] == [
-        ["ipfslog", " 20 records stay, WINDOW"], ["ipfslog", " 1 records stay, HEAD"],
-        ["sdmp", " 7 records stay, KIND_KEPT"],
+        ["ipfslog", " kept 20 records, WINDOW"], ["ipfslog", " kept 1 record, HEAD"],
+        ["sdmp", " kept 7 records, KIND_KEPT"],
     ]  # fmt: skip
     assert "next: strandline check" in text
 

@@ -72,7 +72,7 @@ def test_a_person_sees_what_was_pruned_there_and_what_to_do():
     console = Console(record=True, width=200)
     show.sync_lakes(console, reported(dry_run=True, pruned=3))
     text = console.export_text()
-    assert "3 records in 1 namespaces were pruned there and never here: they cannot be copied" in text
+    assert "pruned there and never here: 3 records in 1 namespace. They cannot be copied" in text
     assert "Files from before the collection have them." in text
     assert "pruned_there" in text
 
@@ -85,7 +85,7 @@ def test_a_person_sees_what_is_missing_and_what_became_of_it(dry_run):
     show.sync_lakes(console, report)
     text = console.export_text()
     assert "equal 1, behind 51, missing 102" in text
-    assert "51 namespaces lack records, 1 shown" in text
+    assert "records are missing in 51 namespaces, 1 shown" in text
     assert "\x1b" not in text
     assert "pruned there" not in text
     assert ("nothing was written" in text) == dry_run

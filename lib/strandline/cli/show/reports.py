@@ -22,6 +22,7 @@ from strandline.cli.show.parts import (
 )
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
+from strandline.core.words import counted
 from strandline.pipelines.report import Report
 
 ROWS_OF_A_TABLE: Final = 10_000
@@ -66,7 +67,7 @@ def ingest(console: Console, report: Report) -> None:
         again = command_here("strandline ingest --from-quarantine --dialect NAME", report)
         console.print(
             Text(
-                f"older rules judged {older:,} records in quarantine: `{again}` judges them again",
+                f"older rules judged {counted(older, 'record')} in quarantine; judge again: `{again}`",
                 style="yellow",
             )
         )
@@ -85,7 +86,7 @@ def reduce(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     for name, change in report.tables.items():
-        console.print(Text(f"{name}: version {change.version}, {change.inserted:,} rows inserted"))
+        console.print(Text(f"{name}: version {change.version}, {counted(change.inserted, 'row')} inserted"))
     reduced_wrongly(console, report)
     next_commands(console, ("strandline status",), report)
 
@@ -117,12 +118,15 @@ def sync_lakes(console: Console, report: Report) -> None:
         table(console, names, [[row[name] for name in names] for row in plan])
         shown = sum(row["missing"] > 0 for row in plan)
         if shown < report.counts["behind"]:
-            console.print(Text(f"{report.counts['behind']:,} namespaces lack records, {shown} shown"))
+            console.print(
+                Text(f"records are missing in {counted(report.counts['behind'], 'namespace')}, {shown} shown")
+            )
     if pruned:
+        incomplete = counted(report.counts["incomplete"], "namespace")
         console.print(
             Text(
-                f"{pruned:,} records in {report.counts['incomplete']:,} namespaces were pruned there and never here: "
-                "they cannot be copied, and records that need them wait. Files from before the collection have them."
+                f"pruned there and never here: {counted(pruned, 'record')} in {incomplete}. "
+                "They cannot be copied, and what needs them waits. Files from before the collection have them."
             )
         )
     frequent_reasons(console, report)
@@ -141,7 +145,9 @@ def export(console: Console, report: Report) -> None:
     counts(console, report)
     for each in found["sets"]:
         console.print(
-            Text(f"{printable(each['namespace'])}  {each['records']:,} records, set_hash {each['set_hash']}")
+            Text(
+                f"{printable(each['namespace'])}  {counted(each['records'], 'record')}, set_hash {each['set_hash']}"
+            )
         )
     console.print(Text(f"written: {printable(found['out'])}, {found['form']}, {found['bytes']:,} bytes"))
     console.print(Text(f"written: {printable(found['manifest'])}"))
@@ -182,7 +188,7 @@ def status(console: Console, report: Report) -> None:
             break
     tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
     more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
-    console.print(Text(f"{report.namespaces:,} namespaces: {tally}{more}"))
+    console.print(Text(f"{counted(report.namespaces, 'namespace')}: {tally}{more}"))
     stopped_writers(console, report.members["stopped"])
     damaged_files(console, report)
     for one in report.members["unreduced"]:
@@ -200,7 +206,7 @@ def status(console: Console, report: Report) -> None:
 def report(console: Console, report: Report) -> None:
     """Print what the page says first, and its path."""
     healths = ", ".join(f"{count:,} {name}" for name, count in report.counts.items() if count)
-    console.print(Text(f"{report.namespaces:,} namespaces{': ' if healths else ''}{healths}"))
+    console.print(Text(f"{counted(report.namespaces, 'namespace')}{': ' if healths else ''}{healths}"))
     console.print(Text(f"written: {printable(report.members['out'])}, {report.members['bytes']:,} bytes"))
 
 

@@ -60,6 +60,7 @@ def settings():
 def spark(settings):
     from strandline.session import open_session
     from strandline.session.jars import cached_jars, kafka_coordinate
+    from strandline.tables.reads import SMALL_WORK
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks
@@ -75,6 +76,9 @@ def spark(settings):
     # The first session of all fetches the jars, and two must not at once.
     with nullcontext() if kept else one_at_a_time(cache / "tests.lock"):
         session = open_session(settings, environ=os.environ, run_id=f"tests-{os.getpid()}", with_kafka=True)
+    # Queries of tests read few rows. Commands take these settings away for large work.
+    for name, value in SMALL_WORK.items():
+        session.conf.set(name, value)
     yield session
     session.stop()
 

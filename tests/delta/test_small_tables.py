@@ -143,13 +143,14 @@ def test_large_work_has_the_usual_settings_also_within_small_work(new_lake):
     def has_settings():
         return {name: conf.get(name) for name in SMALL_WORK} == SMALL_WORK
 
-    before = has_settings()
-    with store.sized(SMALL_WORK_BYTES):
-        seen = [has_settings()]
-        with store.sized(SMALL_WORK_BYTES + 1):
+    with session_settings(store.spark, dict.fromkeys(SMALL_WORK)):
+        before = has_settings()
+        with store.sized(SMALL_WORK_BYTES):
+            seen = [has_settings()]
+            with store.sized(SMALL_WORK_BYTES + 1):
+                seen.append(has_settings())
             seen.append(has_settings())
-        seen.append(has_settings())
-    assert (before, seen, has_settings()) == (False, [True, False, True], False)
+        assert (before, seen, has_settings()) == (False, [True, False, True], False)
 
 
 def test_a_stage_has_one_task_if_the_work_and_every_table_are_small(new_lake, monkeypatch, tmp_path):

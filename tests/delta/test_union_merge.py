@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
+from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables.commits import Retry
 from strandline.tables.store import TableStore
 from support.lakes import write_files
@@ -111,3 +112,9 @@ def test_a_merge_tells_its_own_version_though_another_writer_commits_right_after
     assert later.has_partial_run(("node_journal_line",))
     assert later.merge_new("node_journal_line", rows, tuple(range(BUCKETS)), {}).inserted == 0
     assert (later.version("node_journal_line"), later.merged_by("node_journal_line")) == (before + 3, "later")
+    # Then it is repaired. A table of all dialects is so only for the one that this run wrote.
+    assert not later.has_partial_run(("node_journal_line",))
+    assert later.partial_run("node_journal_line") == "overtaken"
+    record_run(overtaken, lake.context(overtaken, "init"), RunResult())
+    assert lake.store().of_run("later").partial_run("node_journal_line") is None
+    assert lake.store().partial_run("node_journal_line") == "later"

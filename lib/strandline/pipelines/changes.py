@@ -36,12 +36,12 @@ def reduced_before(store: TableStore, dialect: Dialect, jobs: SparkJobs) -> tupl
 
 
 def has_stale_states(store: TableStore, dialect: Dialect, previous: int, jobs: SparkJobs) -> bool:
-    """Return whether a run without a row in `run` wrote the newest states, some of them older than `previous`.
+    """Return whether a run without a row in `run` wrote the newest states, some of this dialect older than `previous`.
 
     Another run had reduced more records of these namespaces meanwhile, and the killed one did not come to do it again.
     """
-    writer = store.merged_by(STATES)
-    if writer is None or not store.has_partial_run((STATES,)):
+    writer = store.partial_run(STATES)
+    if writer is None:
         return False
     states = store.read(STATES).where((F.col("dialect") == dialect.info.name) & (F.col("run_id") == writer))
     return jobs.has_rows(states.where(F.col("reduced_version") < previous))

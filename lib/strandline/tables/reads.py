@@ -181,9 +181,12 @@ class TableReads:
         [row] = collected(self.spark, history_sql(self.target(table)))
         return int(row["version"])
 
-    def merged_by(self, table: str) -> str | None:
-        """Return the id of the run of the table's last MERGE, or None without one among its newest commits."""
-        return next(self._merges(table, -1), None)
+    def merged_by(self, table: str, *, besides: str | None = None) -> str | None:
+        """Return the id of the run of the table's last MERGE, or None without one among its newest commits.
+
+        MERGEs of the run `besides` do not count.
+        """
+        return next((each for each in self._merges(table, -1) if besides is None or each != besides), None)
 
     def is_merged_by_others(self, table: str, run_id: str, version: int) -> bool:
         """Return whether a run other than `run_id` merged into the table after a version."""

@@ -25,15 +25,14 @@ from strandline.contracts.merge import (
 from strandline.contracts.model import Contract
 from strandline.frames.buckets import in_buckets
 from strandline.frames.layout import laid_out
-from strandline.frames.listed import is_listed
 from strandline.frames.provenance import with_run
 from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
 from strandline.tables.data_files import ROWS_PER_FILE, layout_settings
 from strandline.tables.location import Location
 from strandline.tables.reads import ONE_TASK, SMALL_WORK_BYTES, TableReads
+from strandline.tables.recorded_runs import RUN, unrecorded
 
-RUN: Final = "run"
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4
 MATERIALIZE: Final = "spark.databricks.delta.merge.materializeSource"
@@ -212,20 +211,23 @@ class TableStore(TableReads):
         This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
         that it becomes the last writer, and the next run has nothing to repair.
         """
-        writers = (self.merged_by(table) for table in tables)
-        named = sorted({each for each in writers if each is not None} - {self.run_id})
-        if not named:
-            return False
-        few = self.few_rows(RUN)
-        if few is not None:
-            recorded = set(few.column("run_id").to_pylist())
-        else:
-            rows = self.read(RUN).where(is_listed("run_id", named)).select("run_id").distinct().collect()
-            recorded = {row["run_id"] for row in rows}
-        if recorded.issuperset(named):
+        writers = {self.merged_by(table) for table in tables} - {self.run_id}
+        if not unrecorded(self, writers):
             return False
         self._left_behind.update(tables)
         return True
+
+    def partial_run(self, table: str) -> str | None:
+        """Return the id of the last other run that merged into a table, if it has no row in `run`, else None.
+
+        `has_partial_run` takes a table that this run has written for repaired. One of all dialects is not: this run may
+        have written the rows of another dialect.
+        """
+        writer = self.merged_by(table, besides=self.run_id)
+        if not unrecorded(self, {writer}):
+            return None
+        self._left_behind.add(table)
+        return writer
 
     def leave_behind(self, table: str) -> None:
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""

@@ -1,0 +1,23 @@
+"""Tells which runs have a row in `run`, which each writes last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from strandline.frames.listed import is_listed
+from strandline.tables.reads import TableReads
+
+RUN: Final = "run"
+
+
+def unrecorded(tables: TableReads, run_ids: Iterable[str | None]) -> set[str]:
+    """Return those of the run ids without a row in `run`: these runs were killed, or still run."""
+    named = {each for each in run_ids if each is not None}
+    if not named:
+        return named
+    few = tables.few_rows(RUN)
+    if few is not None:
+        return named.difference(few.column("run_id").to_pylist())
+    rows = tables.read(RUN).where(is_listed("run_id", sorted(named))).select("run_id").distinct().collect()
+    return named.difference(row["run_id"] for row in rows)

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from strandline.cli.text import printable
-from strandline.core.words import counted
+from strandline.core.words import amount
 
 _LIVE_PER_SECOND = 4
 
@@ -69,7 +69,7 @@ class ShownProgress:
         now = time.monotonic()
         done = self._count() if self._count is not None else None
         rate = max(now - self._stage_began, 0.001)
-        records = "" if done is None else f", {counted(done, 'record')}, {done / rate:,.0f}/s"
+        records = "" if done is None else f", {amount(done, 'record')}, {done / rate:,.0f}/s"
         return Text(f"{self._name}{records}, {now - self._began:.0f} s")
 
     def _print_lines(self) -> None:

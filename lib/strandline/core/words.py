@@ -1,6 +1,6 @@
 """Numbers with the noun that they count."""
 
 
-def counted(number: int, noun: str) -> str:
+def amount(number: int, noun: str) -> str:
     """Return `1 row`, `2 rows`, `1,000 rows`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

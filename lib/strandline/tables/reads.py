@@ -41,10 +41,10 @@ SMALL_WORK: Final = {
     "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
 }
-"""What takes longer than it saves over a few megabytes.
+"""What costs more than it saves over a few megabytes is off.
 
-On a fresh JVM, compiling a plan takes most of a second. Each join is planned once more for the filters that Spark could
-add while the query runs: a sixth of the CPU of a small `gc`.
+On a fresh JVM, compiling a plan takes most of a second. Spark plans each join once more to find filters that it could
+apply while the query runs: a sixth of the CPU of a small `gc`.
 """
 ONE_TASK: Final = {
     "spark.sql.shuffle.partitions": "1",

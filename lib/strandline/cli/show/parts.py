@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from strandline.cli.text import printable
-from strandline.core.words import counted
+from strandline.core.words import amount
 from strandline.pipelines.report import Report
 from strandline.tables.location import DEFAULT_LAKE, Location, option_of
 
@@ -31,7 +31,7 @@ def counts(console: Console, report: Report) -> None:
     if rest:
         console.print(Text(", ".join(f"{name} {count:,}" for name, count in rest.items())))
     if report.namespaces:
-        console.print(Text(counted(report.namespaces, "namespace")))
+        console.print(Text(amount(report.namespaces, "namespace")))
 
 
 def frequent_reasons(console: Console, report: Report) -> None:
@@ -85,7 +85,7 @@ def damaged_files(console: Console, report: Report) -> None:
     files, total = report.members.get("damaged_files", ()), report.members.get("damaged_files_total", 0)
     if not files:
         return
-    console.print(Text(f"{counted(total, 'file')} with rejected records", style="yellow"))
+    console.print(Text(f"{amount(total, 'file')} with rejected records", style="yellow"))
     for file in files[:FILES_SHOWN]:
         record = f"record {file['position']}, " if "position" in file else ""
         place = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"

@@ -8,7 +8,7 @@ from rich.text import Text
 from strandline.cli.show.parts import command_here, counts, head, next_commands
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
-from strandline.core.words import counted
+from strandline.core.words import amount
 from strandline.pipelines.report import Report
 
 _COLUMNS: Final = ("namespace", "outcome", "reason", "pruned", "bytes", "stay")
@@ -50,7 +50,7 @@ def gc(console: Console, report: Report) -> None:
         console.print(Text(f"more: {more}"))
     for dialect, holds in sorted(report.members["holds"].items()):
         for code, count in sorted(holds.items(), key=lambda item: (-item[1], item[0])):
-            console.print(Text(f"{dialect}: kept {counted(count, 'record')}, {code}: {known[code].meaning}"))
+            console.print(Text(f"{dialect}: kept {amount(count, 'record')}, {code}: {known[code].meaning}"))
             if report.members["what_if"] and not known[code].advice.startswith(_NO_ADVICE):
                 console.print(Text(f"  what would help: {known[code].advice}"))
     for place in report.members["differences"]:

@@ -22,7 +22,7 @@ from strandline.cli.show.parts import (
 )
 from strandline.cli.show.rows import table
 from strandline.cli.text import printable
-from strandline.core.words import counted
+from strandline.core.words import amount
 from strandline.pipelines.report import Report
 
 ROWS_OF_A_TABLE: Final = 10_000
@@ -67,7 +67,7 @@ def ingest(console: Console, report: Report) -> None:
         again = command_here("strandline ingest --from-quarantine --dialect NAME", report)
         console.print(
             Text(
-                f"older rules judged {counted(older, 'record')} in quarantine; judge again: `{again}`",
+                f"older rules judged {amount(older, 'record')} in quarantine; judge again: `{again}`",
                 style="yellow",
             )
         )
@@ -86,7 +86,7 @@ def reduce(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     for name, change in report.tables.items():
-        console.print(Text(f"{name}: version {change.version}, {counted(change.inserted, 'row')} inserted"))
+        console.print(Text(f"{name}: version {change.version}, {amount(change.inserted, 'row')} inserted"))
     reduced_wrongly(console, report)
     next_commands(console, ("strandline status",), report)
 
@@ -119,13 +119,13 @@ def sync_lakes(console: Console, report: Report) -> None:
         shown = sum(row["missing"] > 0 for row in plan)
         if shown < report.counts["behind"]:
             console.print(
-                Text(f"records are missing in {counted(report.counts['behind'], 'namespace')}, {shown} shown")
+                Text(f"records are missing in {amount(report.counts['behind'], 'namespace')}, {shown} shown")
             )
     if pruned:
-        incomplete = counted(report.counts["incomplete"], "namespace")
+        incomplete = amount(report.counts["incomplete"], "namespace")
         console.print(
             Text(
-                f"pruned there and never here: {counted(pruned, 'record')} in {incomplete}. "
+                f"pruned there and never here: {amount(pruned, 'record')} in {incomplete}. "
                 "They cannot be copied, and what needs them waits. Files from before the collection have them."
             )
         )
@@ -146,7 +146,7 @@ def export(console: Console, report: Report) -> None:
     for each in found["sets"]:
         console.print(
             Text(
-                f"{printable(each['namespace'])}  {counted(each['records'], 'record')}, set_hash {each['set_hash']}"
+                f"{printable(each['namespace'])}  {amount(each['records'], 'record')}, set_hash {each['set_hash']}"
             )
         )
     console.print(Text(f"written: {printable(found['out'])}, {found['form']}, {found['bytes']:,} bytes"))
@@ -188,7 +188,7 @@ def status(console: Console, report: Report) -> None:
             break
     tally = ", ".join(f"{count:,} {health}" for health, count in report.counts.items() if count) or "none"
     more = f"; {len(rows)} shown, --all shows all" if len(rows) < report.namespaces else ""
-    console.print(Text(f"{counted(report.namespaces, 'namespace')}: {tally}{more}"))
+    console.print(Text(f"{amount(report.namespaces, 'namespace')}: {tally}{more}"))
     stopped_writers(console, report.members["stopped"])
     damaged_files(console, report)
     for one in report.members["unreduced"]:
@@ -206,7 +206,7 @@ def status(console: Console, report: Report) -> None:
 def report(console: Console, report: Report) -> None:
     """Print what the page says first, and its path."""
     healths = ", ".join(f"{count:,} {name}" for name, count in report.counts.items() if count)
-    console.print(Text(f"{counted(report.namespaces, 'namespace')}{': ' if healths else ''}{healths}"))
+    console.print(Text(f"{amount(report.namespaces, 'namespace')}{': ' if healths else ''}{healths}"))
     console.print(Text(f"written: {printable(report.members['out'])}, {report.members['bytes']:,} bytes"))
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from strandline.cli.progress import error_console
 from strandline.cli.text import aligned, csv_cell, printable
-from strandline.core.words import counted
+from strandline.core.words import amount
 from strandline.pipelines.report import Report
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def sql(console: Console, report: Report, form: str, out: Path | None) -> None:
     """Print the rows of a query in the requested format, or the path of the file."""
     rows = report.members.get("rows", ())
     if out is not None:
-        console.print(Text(f"{counted(report.counts.get('rows', len(rows)), 'row')} in {printable(out)}"))
+        console.print(Text(f"{amount(report.counts.get('rows', len(rows)), 'row')} in {printable(out)}"))
     elif form == "table":
         table(console, report.members["columns"], [[inline(cell) for cell in row] for row in rows])
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strandline.contracts.reasons import reasons
-from strandline.core.words import counted
+from strandline.core.words import amount
 from strandline.dialect_api.demo import DemoFile, DemoPruning, DemoRejection
 from strandline.pipelines.report import Report
 
@@ -36,7 +36,7 @@ def counts(ingest: Report, reduce: Report) -> Section:
         f"{count:>8,}  {code}"
         for code, count in sorted(ingest.reasons.items(), key=lambda one: (-one[1], one[0]))
     ]
-    lines.append(f"{counted(reduce.namespaces, 'namespace')} reduced to their state")
+    lines.append(f"{amount(reduce.namespaces, 'namespace')} reduced to their state")
     return {"title": "Every record gets one verdict", "lines": lines}
 
 

@@ -19,7 +19,7 @@ from strandline.pipelines import micro_batches, stream
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
 from support.ipfslog_cases import entry
-from support.kills import KilledError, killed_at
+from support.kills import KilledBatchError, batch_killed_at
 from support.lakes import write_files
 from support.log_lakes import file_of, told
 from support.own_lake import OwnLake
@@ -50,8 +50,8 @@ def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(ne
     (landing / "link.journal").symlink_to(outside / "x")
     os.utime(landing / ODD[0], (LAST_YEAR, LAST_YEAR))
     for point in ("ingest.records", "stream.landed"):
-        with pytest.raises(KilledError):
-            streamed.stream(landing, faults=killed_at(point))
+        with pytest.raises(KilledBatchError):
+            streamed.stream(landing, faults=batch_killed_at(point))
     report = streamed.stream(landing)
     assert report.counts["files"] == len(second) + len(odd) + 2
     assert report.reasons["CONTAINER_DAMAGED"] == report.reasons["PATH_REFUSED"] == 1
@@ -156,8 +156,8 @@ def test_the_small_files_of_many_batches_are_compacted_and_no_row_changes(new_la
     def lost(*_, **__):
         raise FaultError("WRITE_CONFLICT", "another writer was faster", "run it again")
 
-    with pytest.raises(KilledError):
-        often.stream(landing, max_files=1, faults=killed_at("stream.compacted"))
+    with pytest.raises(KilledBatchError):
+        often.stream(landing, max_files=1, faults=batch_killed_at("stream.compacted"))
     assert live(often) == 1
     # Another writer is faster each time: the stream goes on.
     with monkeypatch.context() as beaten:

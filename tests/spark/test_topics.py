@@ -13,7 +13,7 @@ from strandline.pipelines.faults import Faults
 from strandline.session.classic import brokers as asked
 from strandline.tables import topics
 from support.broker import broker
-from support.kills import KilledError, killed_at
+from support.kills import KilledBatchError, batch_killed_at
 from support.lakes import write_files
 from support.provenance import sources
 from support.random_deliveries import corpus as logs
@@ -58,8 +58,8 @@ def test_a_topic_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(clu
     assert report.counts["batches"] == 2
     cluster.send(source, [*second, None, b""])
     for point in ("ingest.records", "stream.landed"):
-        with pytest.raises(KilledError):
-            streamed.stream(source, faults=killed_at(point))
+        with pytest.raises(KilledBatchError):
+            streamed.stream(source, faults=batch_killed_at(point))
     report = streamed.stream(source)
     assert report.counts["messages"] >= len(second)
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import pytest
 
 from support.golden import Recorder, agree, contents
-from support.kills import KilledError, killed_at
+from support.kills import KilledBatchError, batch_killed_at
 from support.lakes import Lake, choose_buckets, write_files
 from support.places import BUCKETS
 from support.provenance import delivered
@@ -212,8 +212,8 @@ class Conformance(ABC):
         }
         landing = lakes.write("landing", files)
         for point in self.kills:
-            with pytest.raises(KilledError):
-                lake.stream(landing, faults=killed_at(point))
+            with pytest.raises(KilledBatchError):
+                lake.stream(landing, faults=batch_killed_at(point))
         lakes.recorder.run("stream", lake, lambda: lake.stream(landing))
         assert lake.tables() == expected
         assert {source and str(Path(source).parent) for source in self.sources(lake)} <= {str(landing), None}

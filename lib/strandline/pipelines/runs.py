@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
-from strandline.tables.run_order import RUN_VERSION
+from strandline.tables.run_versions import RUN_VERSION
 from strandline.tables.store import TableStore, Written
 
 if TYPE_CHECKING:

@@ -112,13 +112,17 @@ def log_damage(location: Location, table: str) -> FaultError | None:
 def check_versions(location: Location, versions: Mapping[str, int]) -> None:
     """Check that no table is at a lower version than a run read or wrote: its newest commits would be lost.
 
-    `versions` must have been read after the table `run`. The versions of a table that `init` recreated start again.
+    `versions` must have been read after the table `run`. The versions of a table that `init` recreated start again:
+    what a row says that came before does not count, also if a RESTORE or a DELETE has written that row anew.
     Raises: FaultError TABLE_DAMAGED.
     """
+    runs = tuple(newest_runs(location.local_path() / "run"))
+    made = {table: run.order for run in sorted(runs, key=lambda run: run.order) for table in run.created}
     recreated: set[str] = set()
-    for run in newest_runs(location.local_path() / "run"):
+    for run in runs:
         for table, version in run.versions.items():
-            if table in versions and table not in recreated and versions[table] < version:
+            is_before = table in recreated or run.order < made.get(table, -1)
+            if table in versions and not is_before and versions[table] < version:
                 log = location.local_path() / table / "_delta_log"
                 raise table_damaged(
                     location, table,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-RUN_VERSION: Final = "run_version"
-"""Member of a row's `detail`: the version of the table `run` right before the row was added to it."""
+from strandline.tables.run_versions import RUN_VERSION
 
 
 def run_order() -> Column:

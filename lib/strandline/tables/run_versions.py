@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from strandline.tables.delta_log import actions_of, listed
+from strandline.tables.delta_log import actions_of, json_of, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+RUN_VERSION: Final = "run_version"
+"""Member of a row's `detail`: the version of the table `run` right before the row was added to it."""
 RUNS_READ: Final = 32
 """Number of newest runs whose rows are read."""
 
 
 class NamedVersions:
-    """The versions of tables that a run read or wrote, and the tables that it created."""
+    """The versions of tables that a run read or wrote, and the tables that it created.
+
+    `order` is the version of the table `run` before its row was added, -1 for a row that does not say it.
+    """
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.run_id = str(row["run_id"])
         self.versions = {str(table): int(version) for table, version in row.get("read_versions") or ()}
         for table, written in row.get("tables") or ():
             self.versions[str(table)] = max(int(written["version"]), self.versions.get(str(table), -1))
-        self.created: tuple[str, ...] = ()
-        if row["command"] == "init":
-            self.created = tuple(json.loads(row.get("detail") or "{}").get("created", ()))
+        detail = _detail(row)
+        seen = detail.get(RUN_VERSION)
+        self.order = seen if isinstance(seen, int) else -1
+        self.created: tuple[str, ...] = tuple(detail.get("created", ())) if row["command"] == "init" else ()
 
 
 def newest_runs(table: Path) -> Iterator[NamedVersions]:
@@ -44,6 +49,14 @@ def newest_runs(table: Path) -> Iterator[NamedVersions]:
             if isinstance(path, str) and added.get("dataChange") is not False:
                 for row in _rows(table / unquote(path)):
                     yield NamedVersions(row)
+
+
+def _detail(row: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        found = json_of((row.get("detail") or "{}").encode())
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

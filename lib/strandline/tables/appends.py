@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from strandline.contracts.ddl import CHECK_PROPERTY
+from strandline.contracts.load import contract
 from strandline.tables.commits import METADATA_OF_COMMIT, TXN_APP, USER_METADATA, session_settings
 from strandline.tables.reads import TableReads
 
@@ -25,15 +27,21 @@ def append(tables: TableReads, table: str, row: Mapping[str, object], settings: 
     Raises: FaultError TABLE_DAMAGED; the errors of Spark or delta-rs if the row cannot be written.
     """
     opened = tables.delta_rs_table(table)
-    if opened is not None and can_append(opened):
+    if opened is not None and can_append(opened, table):
         append_with_delta_rs(opened, row, settings)
     else:
         _append_with_spark(tables, table, row, settings)
 
 
-def can_append(opened: DeltaTable) -> bool:
-    """Return whether delta-rs can write the table: it must not have table features, such as deletion vectors."""
-    return int(opened.protocol().min_writer_version) < FEATURES_FROM
+def can_append(opened: DeltaTable, table: str) -> bool:
+    """Return whether delta-rs can write the table.
+
+    It must not have table features, such as deletion vectors, nor a CHECK constraint that is not of its contract: it
+    may call functions that only Spark has.
+    """
+    ours = {f"{CHECK_PROPERTY}{name}".lower() for name in contract(table).checks}
+    stated = {name.lower() for name in opened.metadata().configuration if name.startswith(CHECK_PROPERTY)}
+    return int(opened.protocol().min_writer_version) < FEATURES_FROM and stated <= ours
 
 
 def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:

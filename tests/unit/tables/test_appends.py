@@ -43,14 +43,19 @@ def test_the_row_has_its_values_and_null_elsewhere_and_its_commit_names_run_and_
     assert (actions["txn"]["appId"], actions["txn"]["version"]) == ("r1/run/1", 0)
 
 
-def test_rows_that_break_a_constraint_of_the_table_are_not_written(lake):
-    constraint = {"delta.constraints.outcome_is_known": "outcome IN ('ok', 'found', 'usage', 'fault')"}
+def constrain(lake, name, condition):
+    """Give the table of runs a CHECK constraint."""
 
-    def constrain(actions):
-        actions["metaData"]["configuration"] |= constraint
+    def change(actions):
+        actions["metaData"]["configuration"] |= {f"delta.constraints.{name}": condition}
         actions["protocol"]["minWriterVersion"] = 3
 
-    change_first_commit(lake.local_path(), "run", constrain)
+    change_first_commit(lake.local_path(), "run", change)
+
+
+def test_rows_that_break_a_constraint_of_the_table_are_not_written(lake):
+    constrain(lake, "outcome_is_known", "outcome IN ('ok', 'found', 'usage', 'fault')")
+    assert can_append(open_table(lake, "run"), "run")
     with pytest.raises(DeltaError, match="1 rows failed validation check"):
         append(lake, ROW | {"outcome": "perhaps"})
     append(lake)
@@ -68,9 +73,17 @@ def test_a_full_disk_is_named_and_leaves_the_table_as_it_was(lake):
 
 
 def test_a_table_with_features_is_left_to_spark(lake):
-    assert can_append(open_table(lake, "run"))
+    assert can_append(open_table(lake, "run"), "run")
     add_feature(lake.local_path(), "run", "deletionVectors")
-    assert not can_append(open_table(lake, "run"))
+    assert not can_append(open_table(lake, "run"), "run")
+
+
+def test_a_table_with_a_constraint_of_others_is_left_to_spark(lake):
+    # Spark's `size` is no function of delta-rs.
+    constrain(lake, "has_counts", "size(counts) > 0")
+    with pytest.raises(DeltaError, match="Invalid function"):
+        append(lake)
+    assert not can_append(open_table(lake, "run"), "run")
 
 
 def test_a_row_is_appended_once_also_by_two_processes_at_a_time(lake):

@@ -87,7 +87,7 @@ def collect(
         _total(proved, request, jobs, done)
         if not proved:
             return None
-        return _write(store, proved, request, context, done, number, jobs)
+        return _write(store, proved, request, context, done, (number, version), jobs)
 
 
 def _write(
@@ -96,9 +96,10 @@ def _write(
     request: CollectRequest,
     context: RunContext,
     done: Done,
-    number: int,
+    at: tuple[int, int],
     jobs: SparkJobs,
 ) -> int | None:
+    """Prune what is proved; return as `collect`. `at`: the number to begin with, the version of `pruned_record`."""
     runs = fold(DataFrame.unionByName, (each.runs for each in proved))
     if request.what_if:
         done.written |= gc_runs.write_runs(store, runs.withColumn("outcome", _what_if()))
@@ -111,13 +112,13 @@ def _write(
         return None
     if not all(_still_holds(store, each, jobs) for each in proved):
         _give_up(store, runs, "VOID", done)
-        return number - 1
+        return at[0] - 1
     context.progress.stage("pruning")
     rows = fold(DataFrame.unionByName, (each.rows for each in proved))
-    marked = rows.withColumns({"run_id": F.lit(store.run_id), "gc_number": F.lit(number).cast("bigint")})
-    if not append_pruned(store, marked, number):
+    number = _append(store, rows, *at)
+    if number is None:
         _give_up(store, runs, "LOST_RACE", done)
-        return number
+        return at[0]
     context.faults.reach("gc.pruned")
     closed = []
     for each in proved:
@@ -137,6 +138,21 @@ def _write(
     done.written |= gc_runs.write_runs(store, finished)
     done.rows = gc_runs.shown(finished)
     return None
+
+
+def _append(store: TableStore, rows: DataFrame, number: int, version: int) -> int | None:
+    """Append pruned records as one collection. Return its number, or None if another run was faster.
+
+    Delta skips each number that it has seen, also of a collection whose rows a RESTORE removed: in a table that nobody
+    changed since `version` the next number is tried.
+    """
+    while True:
+        ours = {"run_id": F.lit(store.run_id), "gc_number": F.lit(number).cast("bigint")}
+        if append_pruned(store, rows.withColumns(ours), number):
+            return number
+        if store.version(PRUNED) != version:
+            return None
+        number += 1
 
 
 def _still_holds(store: TableStore, proved: Proved, jobs: SparkJobs) -> bool:

@@ -529,7 +529,15 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
     )
     # Collections whose rows a RESTORE removed: Delta still skips their numbers.
     claim(lake, 12)
-    rest = lake.gc(excluded=("spared",), min_prunable=4)
+    # Rows that a deletion vector hides are still in their file.
+    lake.damage("ALTER TABLE ipfs_log_entry SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    rest = lake.gc(excluded=("spared",), min_prunable=4, upkeep=Upkeep(vacuum_hours=0, is_forced=True))
+    assert in_files(lake, "ipfs_log_entry", "block") == {
+        id_ for (id_,) in lake.rows("ipfs_log_entry", "record_id")
+    }
+    assert lake.asked("SELECT count(*) FROM gc_run WHERE gc_number IS NOT NULL AND vacuumed_at IS NULL") == [
+        (0,)
+    ]
     assert lake.asked("SELECT max(gc_number) FROM pruned_record") == [(13,)]
     assert set(closed) <= set(lake.rows("gc_run", "namespace", "outcome", "pruned", "gc_number"))
     assert outcomes(rest) == {

@@ -24,6 +24,11 @@ def vacuum_sql(*, target: str, hours: int, dry_run: bool = False) -> str:
     return f"VACUUM {target} RETAIN {int(hours)} HOURS{' DRY RUN' if dry_run else ''}"
 
 
+def purge_sql(*, target: str) -> str:
+    """Return the statement that rewrites the files of which deletion vectors hide rows, without these rows."""
+    return f"REORG TABLE {target} APPLY (PURGE)"
+
+
 def advance_sql(*, target: str, version: int, before: int, namespace: str, bucket: int) -> str:
     """Return the statement that moves up to where a dialect is reduced, in a state that still says `before`."""
     return (

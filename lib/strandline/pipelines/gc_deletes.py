@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -12,6 +13,7 @@ from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.pruning import Prunes
 from strandline.frames.known import KEY
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables import maintain
 from strandline.tables.store import TableStore, Written
 
 SHOWN_MEMBERS: Final = 2
@@ -19,15 +21,18 @@ SHOWN_MEMBERS: Final = 2
 
 
 def carry_out(store: TableStore, info: DialectInfo, records: DataFrame, buckets: tuple[int, ...]) -> Written:
-    """Delete the rows of pruned records, or erase the part of them that may be erased.
+    """Delete the rows of pruned records, or erase the part of them that may be erased; no live file has them then.
 
     Reads:  records: namespace, bucket, record_id.
     """
     table = info.record_table
     keys = records.select("namespace", "bucket", F.col("record_id").alias(contract(table).key[1]))
-    if info.erasable is None:
-        return store.delete(table, keys, buckets)
-    return store.erase(table, keys, buckets, info.erasable)
+    written = (
+        store.delete(table, keys, buckets)
+        if info.erasable is None
+        else store.erase(table, keys, buckets, info.erasable)
+    )
+    return replace(written, version=store.version(table)) if maintain.purge(store, table) else written
 
 
 def delete_reduced(

@@ -15,6 +15,7 @@ from strandline.frames.known import pruned_records
 from strandline.pipelines.gc_deletes import carry_out, delete_reduced, left_over
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
+from strandline.tables import maintain
 from strandline.tables.prunings import PRUNED
 from strandline.tables.store import TableStore, Written
 
@@ -52,6 +53,8 @@ def finish(
         info = dialect.info
         if not store.stored_bytes(info.record_table):
             continue
+        # A run that was killed after its deletion may have left what deletion vectors hide.
+        maintain.purge(store, info.record_table)
         pruned = pruned_records(store.read(PRUNED), info.kinds, form_of(info))
         left = left_over(store, info, pruned).persist()
         found = left.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")).collect()[

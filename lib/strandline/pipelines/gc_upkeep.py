@@ -136,6 +136,7 @@ def _vacuum(
 ) -> None:
     for table in (*(each.info.record_table for each in dialects), QUARANTINE):
         context.progress.stage(f"removing files of {table}")
+        maintain.purge(store, table)
         done.counts["removed_files"] += old_versions.vacuum_now(store, table, hours)
         context.faults.reach(f"gc.vacuumed.{table}")
         done.written[table] = Written(store.version(table))

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
 
 
+VECTORS = "deletionVectors"
+"""The feature of Delta that a table needs for deletion vectors."""
+
+
+def has_vectors(table: "DeltaTable") -> bool:
+    """Return whether a table can have deletion vectors."""
+    return VECTORS in (table.protocol().reader_features or ())
+
+
 def opens_without_spark(location: Location) -> bool:
     """Return whether `location` is a folder, or a URI that delta-rs opens."""
     return location.is_local() or (location.path is not None and location.path.startswith(_SCHEMES))
@@ -37,9 +46,7 @@ class DeltaRsLake:
     @property
     def has_deletion_vectors(self) -> bool:
         """True if a table can have deletion vectors, which only Spark can read."""
-        return any(
-            "deletionVectors" in (table.protocol().reader_features or ()) for table in self.tables.values()
-        )
+        return any(map(has_vectors, self.tables.values()))
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`.

@@ -12,12 +12,14 @@ from strandline.contracts.load import contract
 from strandline.contracts.maintenance import (
     RETENTION_PROPERTIES,
     optimize_sql,
+    purge_sql,
     set_retention_sql,
     vacuum_sql,
 )
 from strandline.tables.commits import USER_METADATA, session_settings
 from strandline.tables.data_files import layout_settings
-from strandline.tables.reads import TableReads
+from strandline.tables.delta_rs import VECTORS, has_vectors
+from strandline.tables.reads import TableReads, collected, detail_sql
 from strandline.tables.store import TableStore
 
 LISTED: Final = 1000
@@ -150,6 +152,27 @@ def vacuum(store: TableStore, table: str, days: int) -> None:
     Delta refuses fewer days than the table keeps, see `keep_for`.
     """
     store.spark.sql(vacuum_sql(target=store.target(table), hours=_hours(days))).collect()
+
+
+def purge(store: TableStore, table: str) -> bool:
+    """Rewrite the files of which deletion vectors hide rows; return False if the table has no such vectors.
+
+    Until then the bytes of hidden rows are in live files, which VACUUM leaves. Raises: FaultError `WRITE_CONFLICT`.
+    """
+    if not _has_vectors(store, table):
+        return False
+    sql = purge_sql(target=store.target(table))
+    with session_settings(store.spark, {**layout_settings(contract(table)), USER_METADATA: store.run_id}):
+        store.repeated(lambda: store.spark.sql(sql).collect(), table=table, buckets=())
+    return True
+
+
+def _has_vectors(tables: TableReads, table: str) -> bool:
+    opened = tables.delta_rs_table(table)
+    if opened is not None:
+        return has_vectors(opened)
+    [row] = collected(tables.spark, detail_sql(tables.target(table)))
+    return VECTORS in (row["tableFeatures"] or ())
 
 
 def retention_days(tables: TableReads, table: str) -> Mapping[str, int | None]:

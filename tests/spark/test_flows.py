@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from strandline.core.errors import UsageError
+from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.frames.provenance import batch_sources
@@ -192,6 +192,16 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     lake.ingest(both)
     left()
     assert lake.rows("node_journal") == reduced
+    # Somebody gives tables constraints: one that only Spark understands, and one that new rows break.
+    lake.damage("ALTER TABLE run ADD CONSTRAINT counted CHECK (size(counts) >= 0)")
+    lake.damage("ALTER TABLE node_journal_line ADD CONSTRAINT short CHECK (n < 7)")
+    long = write_files(tmp_path / "long", {"7.journal": render(list(synthetic(7, 8)))})
+    with pytest.raises(FaultError) as broken:
+        lake.ingest(long)
+    assert broken.value.code == "CONSTRAINT_BROKEN"
+    assert "node_journal_line breaks its CHECK constraint short" in broken.value.message
+    lake.damage("ALTER TABLE node_journal_line DROP CONSTRAINT short")
+    assert lake.ingest(long).counts["new"] == 8
 
 
 def test_rows_judged_again_that_share_a_number_have_one_source(spark):

@@ -9,7 +9,13 @@ import pyarrow as pa
 
 from strandline.contracts.ddl import CHECK_PROPERTY
 from strandline.contracts.load import contract
-from strandline.tables.commits import METADATA_OF_COMMIT, TXN_APP, USER_METADATA, session_settings
+from strandline.tables.commits import (
+    METADATA_OF_COMMIT,
+    TXN_APP,
+    USER_METADATA,
+    constraints_named,
+    session_settings,
+)
 from strandline.tables.reads import TableReads
 
 if TYPE_CHECKING:
@@ -24,7 +30,7 @@ FEATURES_FROM: Final = 7
 def append(tables: TableReads, table: str, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
     """Append a row as one commit; missing columns are null. `settings` are those of `commits.transaction`.
 
-    Raises: FaultError TABLE_DAMAGED; the errors of Spark or delta-rs if the row cannot be written.
+    Raises: FaultError TABLE_DAMAGED, CONSTRAINT_BROKEN; the errors of Spark or delta-rs if the row cannot be written.
     """
     opened = tables.delta_rs_table(table)
     if opened is not None and can_append(opened, table):
@@ -97,7 +103,7 @@ def _append_with_spark(
 ) -> None:
     schema = tables.schema(table)
     values = tuple(row.get(name) for name in schema.names)
-    with session_settings(tables.spark, settings):
+    with session_settings(tables.spark, settings), constraints_named(table):
         rows = tables.spark.createDataFrame([values], schema).write.format("delta").mode("append")
         if tables.location.is_path():
             rows.save(tables.location.table_path(table))

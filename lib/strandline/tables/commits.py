@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Final, TypeVar
 from pyspark.sql import SparkSession
 
 from strandline.config.settings import Merge
+from strandline.contracts.load import contract
 from strandline.core.errors import FaultError
 from strandline.tables.spark_errors import condition_of, spark_errors
 
@@ -24,6 +26,8 @@ CONFLICTS: Final = frozenset(
     }
 )  # fmt: skip
 """Conditions of a conflict with another writer: nothing was written, and the statement can be repeated."""
+
+_CONSTRAINT: Final = re.compile(r"DELTA_VIOLATE_CONSTRAINT_WITH_VALUES\] CHECK constraint (\w+)")
 
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
@@ -47,12 +51,14 @@ class Retry:
     def run(self, attempt: Callable[[], T], *, table: str, buckets: tuple[int, ...]) -> T:
         """Return the result of `attempt`, which is repeated after a conflict with another writer.
 
-        Raises: FaultError `WRITE_CONFLICT` after the last attempt, with the table, the buckets and the other commit.
+        Raises: FaultError `WRITE_CONFLICT` after the last attempt, with the table, the buckets and the other commit;
+        `CONSTRAINT_BROKEN`.
         """
         tries = self.policy.attempts
         for tried in range(1, tries + 1):
             try:
-                return attempt()
+                with constraints_named(table):
+                    return attempt()
             except spark_errors() as conflict:
                 if condition_of(conflict) not in CONFLICTS:
                     raise
@@ -63,6 +69,26 @@ class Retry:
                 )
                 self.sleep(longest * self.jitter())
         raise ValueError("merge.attempts is at least 1")
+
+
+@contextmanager
+def constraints_named(table: str) -> Iterator[None]:
+    """Turn Spark's error about a row that breaks a CHECK constraint which somebody gave the table into a fault.
+
+    A constraint of the contract is none of these: who breaks it is Strandline itself.
+    Raises: FaultError `CONSTRAINT_BROKEN`.
+    """
+    try:
+        yield
+    except spark_errors() as error:
+        named = _CONSTRAINT.search(str(error))
+        if named is None or named[1].lower() in contract(table).checks:
+            raise
+        raise FaultError(
+            code="CONSTRAINT_BROKEN",
+            message=f"A row for {table} breaks its CHECK constraint {named[1]}, which is not of its contract.",
+            next=f"Drop it by ALTER TABLE .. DROP CONSTRAINT {named[1]}, and run the same command again.",
+        ) from error
 
 
 def _lost(table: str, buckets: tuple[int, ...], tries: int, conflict: Exception) -> FaultError:

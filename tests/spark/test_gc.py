@@ -241,7 +241,7 @@ def page_rows():
 
 def prune_page(lake, **chosen):
     """Collect the context of the vectors, alone among those chosen: what goes and the carry are those of the page."""
-    before, version = contexts.lake_tables(lake), lake.versions()["aura_fact"]
+    before, versions = contexts.lake_tables(lake), lake.versions()
     space, told = pruning_context()["g"].namespace.text, context_vectors()["pruning"]
     [row] = lake.gc(skip_window=2, **chosen).members["collections"]
     assert [row[name] for name in ("namespace", "pruned", "holds", "snapshot_id")] == [
@@ -253,10 +253,15 @@ def prune_page(lake, **chosen):
         (bytes.fromhex(told["carry"]), inputs)
     ]
     assert_spent(lake, space)
-    # Its rows are there again, and still do not count.
-    lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {version}")
-    assert lake.reduce(full=True).members["differences"] == {}
+    # Its rows are there again, and still do not count; its snapshot is not, and skeletons add up to the carry.
+    restored = lake.versions()["snapshot"]
+    for table in ("aura_fact", "snapshot"):
+        lake.damage(f"RESTORE TABLE delta.`{lake.path / table}` TO VERSION AS OF {versions[table]}")
+    rebuilt = lake.reduce(full=True)
+    assert (rebuilt.members["damaged"], rebuilt.members["differences"]) == ({"snapshot": [space]}, {})
     assert contexts.lake_tables(lake) == before
+    assert_spent(lake, space)
+    lake.damage(f"RESTORE TABLE delta.`{lake.path / 'snapshot'}` TO VERSION AS OF {restored}")
     return space, before
 
 

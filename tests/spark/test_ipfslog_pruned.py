@@ -95,6 +95,14 @@ def test_pruned_entries_are_known_and_keep_their_place_and_manifests_count_them(
     [(nodes,)] = lake.asked("SELECT count(*) FROM ipfs_log_node")
     pruned = lake.asked("SELECT record_id FROM ipfs_log_dag WHERE variant IS NULL")
     assert (nodes, {record_id for (record_id,) in pruned}) == (held + 4, {each.hex() for each in gone})
+    # The version before its snapshot was taken: the store that decided cannot be told, so nothing is said of this log.
+    before, taken = lake_tables(lake), lake.versions()["snapshot"]
+    lake.damage("RESTORE TABLE snapshot TO VERSION AS OF 0")
+    undone = lake.reduce(full=True)
+    assert (undone.error.code, undone.members["refused"]) == ("SNAPSHOT_LOST", [NAMESPACE])
+    assert lake.gc().members["collections"][0]["reason"] == "SNAPSHOT_DAMAGED"
+    assert lake_tables(lake) == before
+    lake.damage(f"RESTORE TABLE snapshot TO VERSION AS OF {taken}")
     # The version before all of it came: what followed is gone, so nothing is said of this log, and others are reduced.
     before = lake_tables(lake)
     lake.damage("RESTORE TABLE ipfs_log_entry TO VERSION AS OF 0")

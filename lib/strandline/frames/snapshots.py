@@ -50,10 +50,12 @@ def applied_carries(pruned: DataFrame, snapshots: DataFrame) -> DataFrame:
     """Return the carry of the applied snapshot of each namespace with pruned records.
 
     Reads:  pruned: namespace, snapshot_id, gc_number; snapshots: namespace, snapshot_id, carry.
-    Gives:  namespace, carry.  Rows: one per such namespace.
+    Gives:  namespace, carry (empty, which is no carry, if that snapshot is gone).  Rows: one per such namespace.
     """
     ids = applied(pruned).withColumnRenamed("applied_id", "snapshot_id")
-    return ids.join(snapshots, ["namespace", "snapshot_id"]).select("namespace", "carry")
+    stated = snapshots.select("namespace", "snapshot_id", "carry")
+    found = ids.join(stated, ["namespace", "snapshot_id"], "left")
+    return found.select("namespace", F.coalesce("carry", F.expr("X''")).alias("carry"))
 
 
 def as_stated(snapshots: DataFrame) -> DataFrame:

@@ -95,8 +95,8 @@ def _reason(scope: PruneScope) -> Column:
         | (F.col("s_reducer_version") != F.col("reducer_version"))
     )
     return (
-        F.when(F.col("s_snapshot_id").isNull(), F.lit(None).cast("string"))
-        .when(F.col("is_damaged"), F.lit(DAMAGED))
+        F.when(F.col("is_damaged"), F.lit(DAMAGED))
+        .when(F.col("s_snapshot_id").isNull(), F.lit(None).cast("string"))
         .when(is_applied, F.lit(None).cast("string"))
         .when(~prune_plans.has_base(), F.lit(BASE_MOVED))
         .when(~F.col("s_inputs").eqNullSafe(F.col("inputs")), F.lit(BASE_MOVED))

@@ -39,7 +39,7 @@ def configurations(
     """Yield store and write list of each log.
 
     Reads: namespace, log_id, manifests (ARRAY<STRUCT<MANIFEST_COLUMNS>>: the stored ones of the chain), carry (for a
-            log with pruned entries, else null); `operator_config` is the operator's file.
+            log with pruned entries, else null; empty if it is gone); `operator_config` is the operator's file.
     Gives: CONFIGURATION_SCHEMA: `depends_on` in the order in which the manifests were followed; `is_refused`: entries
             of the log are pruned, and the file differs from the configuration of their snapshot.
     """
@@ -48,7 +48,7 @@ def configurations(
         columns = (batch.column(name).to_pylist() for name in ("namespace", "log_id", "manifests", "carry"))
         for namespace, log_id, manifests, raw in zip(*columns, strict=True):
             found = configuration_of(log_id, operator_config, [_manifest(each) for each in manifests])
-            carry = None if raw is None else decode_carry(raw)
+            carry = decode_carry(raw) if raw else None
             is_refused = carry is not None and found.whence == "config" and not carry.agrees(found)
             found = found if carry is None else carry.configuration_of(found)
             rows.append(

@@ -47,7 +47,10 @@ def plan(tables: Tables, jobs: Jobs, scope: PruneScope) -> PrunePlan:
     reduced = _reduced(every, planned, tables, jobs, scope)
     members = _members(every, reduced, scope.skip_window)
     states = reduced.states.select("namespace", "bucket", "state_hash", "reducer_version")
-    return PrunePlan(jobs.persist(members, "what keeps entries"), states, _tables(reduced), planned)
+    return PrunePlan(
+        jobs.persist(members, "what keeps entries"), states, _tables(reduced), planned,
+        None if every.pruned is None else every.pruned.bereft,
+    )  # fmt: skip
 
 
 def skeletons(plan: PrunePlan, chosen: DataFrame, jobs: Jobs) -> DataFrame:

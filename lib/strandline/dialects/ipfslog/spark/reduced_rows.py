@@ -13,7 +13,15 @@ from strandline.contracts.load import contract
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction, Refusal
 from strandline.dialects.ipfslog.spark import forks, states
-from strandline.dialects.ipfslog.spark.tables import DOCUMENTS, ENTRIES, EQUIVOCATIONS, HEADS, TAILS, VIEW
+from strandline.dialects.ipfslog.spark.tables import (
+    DOCUMENTS,
+    ENTRIES,
+    EQUIVOCATIONS,
+    HEADS,
+    SNAPSHOTS,
+    TAILS,
+    VIEW,
+)
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.listed import is_listed
 from strandline.frames.states import as_namespace_state
@@ -79,20 +87,20 @@ def stored_strays(
     return strays
 
 
-def without_lost(part: ReducedRows, jobs: Jobs) -> ReducedRows:
+def without_lost(part: ReducedRows, bereft: DataFrame, jobs: Jobs) -> ReducedRows:
     """Leave out and refuse logs in which a pruned entry is a head: the entries after it were there, and are gone.
 
     No collection takes a head, so an older version of the entries was restored. What they decided cannot be told.
+    Nor can it of logs in `bereft`: only their applied snapshot had the store and the write list that decided.
     """
-    lost = part.rows[HEADS].where("writer IS NULL").agg(F.collect_set("namespace").alias("logs"))
+    heads = part.rows[HEADS].where("writer IS NULL").select("namespace", F.lit(False).alias("is_bereft"))
+    others = part.states.join(bereft, "namespace", "left_semi").select(
+        "namespace", F.lit(True).alias("is_bereft")
+    )
+    lost = heads.unionByName(others).groupBy("namespace").agg(F.max("is_bereft").alias("is_bereft"))
+    rows = jobs.row(lost.agg(F.collect_list(F.struct("namespace", "is_bereft")).alias("logs")))["logs"]
     refused = tuple(
-        Refusal(
-            name,
-            f"Entries of the log {name} that follow pruned ones are gone: an older version of {ENTRIES} was restored.",
-            "ENTRIES_LOST",
-            "Ingest the entries of this log again, or restore the newer version.",
-        )
-        for name in sorted(jobs.row(lost)["logs"])
+        _snapshot_lost(name) if is_bereft else _entries_lost(name) for name, is_bereft in sorted(rows)
     )
     if not refused:
         return part
@@ -103,6 +111,24 @@ def without_lost(part: ReducedRows, jobs: Jobs) -> ReducedRows:
         deletes={table: rows.where(kept) for table, rows in part.deletes.items()},
         states=part.states.where(kept),
         refused=part.refused + refused,
+    )
+
+
+def _entries_lost(name: str) -> Refusal:
+    return Refusal(
+        name,
+        f"Entries of the log {name} that follow pruned ones are gone: an older version of {ENTRIES} was restored.",
+        "ENTRIES_LOST",
+        "Ingest the entries of this log again, or restore the newer version.",
+    )
+
+
+def _snapshot_lost(name: str) -> Refusal:
+    return Refusal(
+        name,
+        f"The snapshot of the log {name} that pruned entries is gone: an older version of {SNAPSHOTS} was restored.",
+        "SNAPSHOT_LOST",
+        "Restore the newer version, and run the command again.",
     )
 
 

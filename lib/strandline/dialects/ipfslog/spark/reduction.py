@@ -54,7 +54,7 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     candidates = every.fork_candidates(tables)
     found_forks = equivocations(candidates, forks.repeated_clocks(candidates), jobs)
     if every.pruned is not None:
-        rows = without_lost(rows, jobs)
+        rows = without_lost(rows, every.pruned.bereft, jobs)
     return as_reduction([rows], found_forks, scope)
 
 
@@ -86,7 +86,7 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
     else:
         parts = _of_many(changes, within, touched, found, tables, jobs, scope)
     if every.pruned is not None:
-        parts = [without_lost(each, jobs) for each in parts]
+        parts = [without_lost(each, every.pruned.bereft, jobs) for each in parts]
     new_clocks = jobs.checkpoint(
         changes.where("variant <> 'v0'").select(*forks.CLOCK).distinct(), "clocks of changes"
     )

@@ -22,12 +22,12 @@ def encoded(sums: DataFrame, contexts: DataFrame) -> DataFrame:
 
 
 def damaged(pruned: PrunedFacts, skeletons: DataFrame, sums: DataFrame) -> DataFrame:
-    """Return the contexts whose skeletons do not add up to their applied carry.
+    """Return the contexts whose skeletons do not add up to their applied carry; one that is gone can be made again.
 
     Reads:  skeletons: `PrunedFacts.skeleton_sums`; sums: those that are whole, as `flows.sums`.  Gives: namespace.
     """
     names = pruned.rows.select("namespace").distinct()
     made = encoded(sums, names).withColumnRenamed("carry", "made")
     compared = made.join(pruned.carries.select("namespace", "carry"), "namespace", "left")
-    wrong = compared.where(~F.col("made").eqNullSafe(F.col("carry"))).select("namespace")
+    wrong = compared.where("NOT made <=> carry AND NOT carry <=> X''").select("namespace")
     return wrong.unionByName(skeletons.where("is_damaged").select("namespace"))

@@ -7,6 +7,8 @@ import pytest
 from deltalake import DeltaTable
 
 from strandline.core.errors import UsageError
+from strandline.dialects.sdmp.author import synthetic
+from strandline.dialects.sdmp.codec import render
 from support.ages import age
 from support.kills import KilledError, killed_at
 from support.lakes import write_files
@@ -23,6 +25,19 @@ def _entry(report, table):
 
 def _live(lake, table):
     return len(DeltaTable(str(lake.path / table)).file_uris())
+
+
+def cluster(lake, table, column):
+    """Make a table anew with its rows and properties, clustered by a column in place of its partitions."""
+    target, stated = f"delta.`{lake.path / table}`", lake.store().properties(table).items()
+    kept = [
+        f"'{name}' = '{value}'" for name, value in stated if name.startswith(("strandline.", "delta.enable"))
+    ]
+    lake.spark.sql(f"ALTER TABLE {target} SET TBLPROPERTIES (delta.appendOnly = false)")
+    lake.spark.sql(
+        f"CREATE OR REPLACE TABLE {target} USING DELTA CLUSTER BY ({column}) TBLPROPERTIES ({', '.join(kept)}) "
+        f"AS SELECT * FROM {target}"
+    )
 
 
 def _stray(lake):
@@ -95,3 +110,13 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
     assert refused.value.code == "VERSION_VACUUMED"
     assert old.ingest(tmp_path / "in1").counts["new"] == 0
     old.assert_sound()
+
+
+def test_a_table_that_somebody_clustered_is_compacted_as_a_whole(new_lake, tmp_path):
+    lake = new_lake()
+    lake.ingest(write_files(tmp_path / "first", {"1.journal": render(list(synthetic(1, 3)))}))
+    cluster(lake, RECORDS, "namespace")
+    lake.ingest(write_files(tmp_path / "second", {"2.journal": render(list(synthetic(2, 3)))}))
+    assert _live(lake, RECORDS) > 1
+    assert _entry(lake.maintain(**EAGER), RECORDS)["small_files"]["buckets"] == [None]
+    assert _live(lake, RECORDS) == 1

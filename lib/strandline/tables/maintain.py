@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
@@ -26,6 +27,7 @@ LISTED: Final = 1000
 """Maximum number of files that `VACUUM .. DRY RUN` lists."""
 MIN_FILE_SIZE: Final = "spark.databricks.delta.optimize.minFileSize"
 MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
+BUCKET: Final = "bucket"
 IS_FILE: Final = r"\.[^/]*$"
 RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
 RETENTION_DAYS: Final[Mapping[str, int]] = dict(zip(RETENTION_PROPERTIES, (30, 7), strict=True))
@@ -36,7 +38,7 @@ RETENTION_DAYS: Final[Mapping[str, int]] = dict(zip(RETENTION_PROPERTIES, (30, 7
 class SmallFiles:
     """The buckets of a table that have many small files, the number of those files and their bytes.
 
-    A table without buckets is one group with the bucket None.
+    A table that is not partitioned is one group with the bucket None.
     """
 
     buckets: tuple[int | None, ...] = ()
@@ -63,22 +65,25 @@ def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int)
 
 
 def _live_files(tables: TableReads, table: str) -> list[tuple[int | None, int]]:
-    """Return bucket and bytes of each live data file."""
-    bucketed = bool(contract(table).partition)
+    """Return bucket and bytes of each live data file; somebody may have clustered a table in place of partitions."""
     opened = tables.delta_rs_table(table)
     if opened is not None:
         added = opened.get_add_actions(flatten=True)
         sizes = added.column("size_bytes").to_pylist()
-        buckets = added.column("partition.bucket").to_pylist() if bucketed and sizes else [None] * len(sizes)
+        bucketed = BUCKET in opened.metadata().partition_columns
+        buckets = (
+            added.column(f"partition.{BUCKET}").to_pylist() if bucketed and sizes else [None] * len(sizes)
+        )
         return [
             (None if bucket is None else int(bucket), int(size))
             for bucket, size in zip(buckets, sizes, strict=True)
         ]
-    bucket = F.col("bucket") if bucketed else F.lit(None)
+    bucketed = BUCKET in _detail(tables, table)["partitionColumns"]
+    bucket = F.col(BUCKET) if bucketed else F.lit(None)
     rows = tables.read(table).select(
-        bucket.cast("int").alias("bucket"), "_metadata.file_path", "_metadata.file_size"
+        bucket.cast("int").alias(BUCKET), "_metadata.file_path", "_metadata.file_size"
     )
-    return [(row["bucket"], int(row["file_size"])) for row in rows.distinct().collect()]
+    return [(row[BUCKET], int(row["file_size"])) for row in rows.distinct().collect()]
 
 
 def compact(
@@ -92,13 +97,14 @@ def compact(
 ) -> tuple[int, int]:
     """Compact the small files of the buckets in one commit; return how many files it removed and how many it added.
 
-    With an `order` all files of the buckets are rewritten, sorted on a Z-curve of these columns.
+    With an `order` all files of the buckets are rewritten, sorted on a Z-curve of these columns; a table that is not
+    partitioned may be clustered, which has an order of its own.
     The commit changes no row, and the change data feed does not show it. A concurrent MERGE into another bucket does
     not conflict; after a conflict the statement is repeated.
     Raises: FaultError `WRITE_CONFLICT`.
     """
     buckets = tuple(bucket for bucket in small.buckets if bucket is not None)
-    sql = optimize_sql(target=store.target(table), buckets=buckets, order=order)
+    sql = optimize_sql(target=store.target(table), buckets=buckets, order=order if buckets else ())
     settings = {
         **layout_settings(contract(table)),
         MIN_FILE_SIZE: str(small_bytes),
@@ -171,8 +177,12 @@ def _has_vectors(tables: TableReads, table: str) -> bool:
     opened = tables.delta_rs_table(table)
     if opened is not None:
         return has_vectors(opened)
+    return VECTORS in (_detail(tables, table)["tableFeatures"] or ())
+
+
+def _detail(tables: TableReads, table: str) -> Row:
     [row] = collected(tables.spark, detail_sql(tables.target(table)))
-    return VECTORS in (row["tableFeatures"] or ())
+    return row
 
 
 def retention_days(tables: TableReads, table: str) -> Mapping[str, int | None]:

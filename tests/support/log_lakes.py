@@ -18,7 +18,16 @@ from strandline.dialects.ipfslog.reduce import (
 from strandline.dialects.ipfslog.types import SHARED_NAMESPACE, log_namespace
 from support.ipfslog_cases import AUTHORS, who
 from support.places import BUCKETS
-from support.pruning import carry, member_rows, prunable, pruned_row, skeleton, snapshot_row, witnesses_of
+from support.pruning import (
+    as_taken,
+    carry,
+    member_rows,
+    prunable,
+    pruned_row,
+    skeleton,
+    snapshot_row,
+    witnesses_of,
+)
 
 REDUCED = (
     "ipfs_log_head", "ipfs_log_tail", "ipfs_log_view", "ipfs_log_document", "equivocation", "namespace_state",
@@ -113,9 +122,11 @@ def prune(lake, reference, draw):
             state = reduce_log(held.values(), told)
             positions = {row.record_id: row.position for row in state.view}
             reference.prune(log_id, gone)
-            snapshots.append(snapshot_row(log_namespace(log_id), told, state, gone))
-            members += member_rows(log_namespace(log_id), held, gone)
-            rows += [pruned_row(each, positions[each.record_id]) for each in gone]
+            taken = as_taken(snapshot_row(log_namespace(log_id), told, state, gone))
+            by = {"snapshot_id": taken["snapshot_id"]}
+            snapshots.append(taken)
+            members += [row | by for row in member_rows(log_namespace(log_id), held, gone)]
+            rows += [pruned_row(each, positions[each.record_id]) | by for each in gone]
             deleted += [] if len(snapshots) % 4 == 0 else gone
     union(lake, "snapshot_member", members)
     union(lake, "snapshot", snapshots)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from strandline.core import pruning as core
 from strandline.core.ids import bucket_of
 from strandline.dialects.ipfslog.reduce import (
     STORES_WITH_ROWS,
@@ -61,6 +62,17 @@ def snapshot_row(namespace, told, state, gone, number=1):
         "run_id": "test",
         "inputs": [],
     }
+
+
+def as_taken(row):
+    """A row of `snapshot` with the id that covers it."""
+    covered = {
+        "members": row["members_digest"],
+        "prune": row["prune_digest"],
+        "sequence": int(row["sequence"]),
+    }
+    covered |= {name: row[name] for name in ("namespace", "base", "state_hash", "carry")}
+    return row | {"snapshot_id": core.snapshot_id(**covered)}
 
 
 def member_rows(namespace, ids, gone, number=1):

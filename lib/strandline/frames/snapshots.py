@@ -49,25 +49,18 @@ def applied(pruned: DataFrame) -> DataFrame:
 def applied_carries(pruned: DataFrame, snapshots: DataFrame) -> DataFrame:
     """Return the carry of the applied snapshot of each namespace with pruned records.
 
-    Reads:  pruned: namespace, snapshot_id, gc_number; snapshots: namespace, snapshot_id, carry.
-    Gives:  namespace, carry (empty, which is no carry, if that snapshot is gone).  Rows: one per such namespace.
+    It is empty, which is no carry, if that snapshot is gone, or is not the one that its id names.
+    Reads:  pruned: namespace, bucket, snapshot_id, gc_number; snapshots: namespace, snapshot_id, SNAPSHOT_COLUMNS.
+    Gives:  namespace, bucket, carry.  Rows: one per such namespace.
     """
+    key = ["namespace", "snapshot_id"]
     ids = applied(pruned).withColumnRenamed("applied_id", "snapshot_id")
-    stated = snapshots.select("namespace", "snapshot_id", "carry")
-    found = ids.join(stated, ["namespace", "snapshot_id"], "left")
-    return found.select("namespace", F.coalesce("carry", F.expr("X''")).alias("carry"))
-
-
-def as_stated(snapshots: DataFrame) -> DataFrame:
-    """Return snapshots with the carry that their id covers; with an empty one, which is no carry, if it is another.
-
-    Reads:  namespace, snapshot_id, SNAPSHOT_COLUMNS.  Gives: the same columns.  Rows: one per snapshot.
-    """
-    made = map_batches(snapshots.select(*SNAPSHOT_COLUMNS), snapshot_ids, SNAPSHOT_ID_SCHEMA)
-    ids = made.withColumn("is_whole", F.lit(True))
-    carry = F.when(F.col("is_whole"), F.col("carry")).otherwise(F.expr("X''"))
-    found = snapshots.join(ids, ["namespace", "snapshot_id"], "left")
-    return found.withColumn("carry", carry).drop("is_whole")
+    stated = snapshots.join(ids, key, "left_semi").select("snapshot_id", *SNAPSHOT_COLUMNS)
+    made = map_batches(stated.select(*SNAPSHOT_COLUMNS), snapshot_ids, SNAPSHOT_ID_SCHEMA)
+    whole = stated.join(made, key, "left_semi").select(*key, "carry")
+    homes = pruned.select("namespace", "bucket").distinct()
+    found = homes.join(ids, "namespace").join(whole, key, "left")
+    return found.select("namespace", "bucket", F.coalesce("carry", F.expr("X''")).alias("carry"))
 
 
 def listed(members: DataFrame, locals_: DataFrame, newest_: DataFrame) -> DataFrame:

@@ -19,7 +19,7 @@ from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, PRUNED, S
 from strandline.dialects.aura.types import DIALECT
 from strandline.frames.known import KEY, pruned_records
 from strandline.frames.lift import map_batches
-from strandline.frames.snapshots import applied, as_stated
+from strandline.frames.snapshots import applied_carries
 
 _TYPES: Final = {
     pa.string(): "string", pa.binary(): "binary", pa.int32(): "int", pa.decimal128(20, 0): "decimal(20,0)"
@@ -32,8 +32,8 @@ _REMAINS: Final = dict.fromkeys(kernels.REMAINS, "binary")
 class PrunedOperations:
     """Rows of `pruned_record` of authorities, and the carries of their applied snapshots: namespace, bucket, carry.
 
-    A carry is empty if the snapshot is not the one that its id names. Rows of facts that a collection has not deleted
-    yet, or that came in beside one, are still stored: they do not count.
+    A carry is empty if the snapshot is gone, or is not the one that its id names. Rows of facts that a collection has
+    not deleted yet, or that came in beside one, are still stored: they do not count.
     """
 
     rows: DataFrame
@@ -105,10 +105,7 @@ def pruned_operations(tables: Tables, jobs: Jobs) -> PrunedOperations | None:
     rows = pruned_records(tables.read(PRUNED), ("authority",))
     if few is None and not jobs.has_rows(rows):
         return None
-    ids = applied(rows).withColumnRenamed("applied_id", "snapshot_id")
-    stated = as_stated(tables.read(SNAPSHOTS).join(ids, ["namespace", "snapshot_id"], "left_semi"))
-    homes = rows.select(*HOME).distinct()
-    carries = stated.select("namespace", "carry").join(homes, "namespace").select(*HOME, "carry")
+    carries = applied_carries(rows, tables.read(SNAPSHOTS))
     return PrunedOperations(rows, jobs.checkpoint(carries, "applied snapshots of authorities"))
 
 

@@ -126,9 +126,9 @@ def _entries_lost(name: str) -> Refusal:
 def _snapshot_lost(name: str) -> Refusal:
     return Refusal(
         name,
-        f"The snapshot of the log {name} that pruned entries is gone: an older version of {SNAPSHOTS} was restored.",
+        f"The snapshot by which entries of the log {name} were pruned is not in the table {SNAPSHOTS} as it was taken.",
         "SNAPSHOT_LOST",
-        "Restore the newer version, and run the command again.",
+        "Restore the version of the table that has it, and run the command again.",
     )
 
 

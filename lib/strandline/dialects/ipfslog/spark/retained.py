@@ -29,7 +29,7 @@ class Pruned:
 
     @property
     def bereft(self) -> DataFrame:
-        """The logs whose applied snapshot is gone: namespace."""
+        """The logs whose applied snapshot is gone or changed: namespace."""
         return self.carries.where("carry = X''").select("namespace")
 
     @property
@@ -136,7 +136,8 @@ def retained_entries(tables: Tables, jobs: Jobs, version: int) -> RetainedEntrie
     rows = pruned_records(tables.read(PRUNED), ("log",))
     if not jobs.has_rows(rows):
         return RetainedEntries(entries, None)
-    carries = jobs.checkpoint(applied_carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
+    carries = applied_carries(rows, tables.read(SNAPSHOTS)).select("namespace", "carry")
+    carries = jobs.checkpoint(carries, "applied snapshots")
     return RetainedEntries(entries.join(rows.select(*KEY), list(KEY), "left_anti"), Pruned(rows, carries))
 
 

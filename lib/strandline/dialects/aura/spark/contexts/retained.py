@@ -162,8 +162,5 @@ def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFact
     rows = pruned_records(tables.read(PRUNED), _KINDS)
     if not jobs.has_rows(rows):
         return RetainedFacts(facts, None)
-    carries = applied_carries(rows, tables.read(SNAPSHOTS))
-    homes = rows.select(*HOME).distinct()
-    return RetainedFacts(
-        facts, PrunedFacts(rows, jobs.checkpoint(carries.join(homes, "namespace"), "applied snapshots"))
-    )
+    carries = jobs.checkpoint(applied_carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
+    return RetainedFacts(facts, PrunedFacts(rows, carries))

@@ -73,9 +73,9 @@ class Retry:
 
 @contextmanager
 def constraints_named(table: str) -> Iterator[None]:
-    """Turn Spark's error about a row that breaks a CHECK constraint which somebody gave the table into a fault.
+    """Raise a fault instead of Spark's error if a row violates a CHECK constraint that an operator added.
 
-    A constraint of the contract is none of these: who breaks it is Strandline itself.
+    An error about a constraint of the contract stays: only a bug of Strandline violates one.
     Raises: FaultError `CONSTRAINT_BROKEN`.
     """
     try:

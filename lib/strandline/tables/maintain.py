@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
@@ -20,7 +19,7 @@ from strandline.contracts.maintenance import (
 from strandline.tables.commits import USER_METADATA, session_settings
 from strandline.tables.data_files import layout_settings
 from strandline.tables.delta_rs import VECTORS, has_vectors
-from strandline.tables.reads import TableReads, collected, detail_sql
+from strandline.tables.reads import TableReads
 from strandline.tables.store import TableStore
 
 LISTED: Final = 1000
@@ -65,7 +64,7 @@ def small_files(tables: TableReads, table: str, *, small_bytes: int, least: int)
 
 
 def _live_files(tables: TableReads, table: str) -> list[tuple[int | None, int]]:
-    """Return bucket and bytes of each live data file; somebody may have clustered a table in place of partitions."""
+    """Return bucket and bytes of each live data file; without buckets if an operator clustered the table."""
     opened = tables.delta_rs_table(table)
     if opened is not None:
         added = opened.get_add_actions(flatten=True)
@@ -78,7 +77,7 @@ def _live_files(tables: TableReads, table: str) -> list[tuple[int | None, int]]:
             (None if bucket is None else int(bucket), int(size))
             for bucket, size in zip(buckets, sizes, strict=True)
         ]
-    bucketed = BUCKET in _detail(tables, table)["partitionColumns"]
+    bucketed = BUCKET in tables.detail(table, "partitionColumns")
     bucket = F.col(BUCKET) if bucketed else F.lit(None)
     rows = tables.read(table).select(
         bucket.cast("int").alias(BUCKET), "_metadata.file_path", "_metadata.file_size"
@@ -177,12 +176,7 @@ def _has_vectors(tables: TableReads, table: str) -> bool:
     opened = tables.delta_rs_table(table)
     if opened is not None:
         return has_vectors(opened)
-    return VECTORS in (_detail(tables, table)["tableFeatures"] or ())
-
-
-def _detail(tables: TableReads, table: str) -> Row:
-    [row] = collected(tables.spark, detail_sql(tables.target(table)))
-    return row
+    return VECTORS in (tables.detail(table, "tableFeatures") or ())
 
 
 def retention_days(tables: TableReads, table: str) -> Mapping[str, int | None]:

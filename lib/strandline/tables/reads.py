@@ -81,7 +81,7 @@ class TableReads:
     def table_id(self, table: str) -> str:
         """Return the table's id in Delta, which changes when it is recreated."""
         opened = self.delta_rs_table(table)
-        return self._detail(table, "id") if opened is None else str(opened.metadata().id)
+        return self.detail(table, "id") if opened is None else str(opened.metadata().id)
 
     def target(self, table: str) -> str:
         """Return the table's name as SQL."""
@@ -206,7 +206,7 @@ class TableReads:
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""
         opened = self.delta_rs_table(table)
-        return dict(self._detail(table, "properties") if opened is None else opened.metadata().configuration)
+        return dict(self.detail(table, "properties") if opened is None else opened.metadata().configuration)
 
     def has_files(self, table: str) -> bool:
         """Return False if the log of a local table names no live data file; True for any other lake."""
@@ -217,7 +217,7 @@ class TableReads:
         """Return the bytes of the table's live data files."""
         opened = self.delta_rs_table(table)
         if opened is None:
-            return int(self._detail(table, "sizeInBytes") or 0)
+            return int(self.detail(table, "sizeInBytes") or 0)
         return sum(opened.get_add_actions().column("size_bytes").to_pylist())
 
     def _frame(self, small: Small) -> DataFrame:
@@ -234,7 +234,8 @@ class TableReads:
 
         return open_table(self.location, table)
 
-    def _detail(self, table: str, column: str) -> Any:
+    def detail(self, table: str, column: str) -> Any:
+        """Return a column of DESCRIBE DETAIL of a table."""
         [row] = collected(self.spark, detail_sql(self.target(table)))
         return row[column]
 

@@ -153,6 +153,7 @@ def test_a_snapshot_on_nothing_that_is_known_is_unchecked_after_a_collection():
     assert {each["status"] for each in row["statuses"]} == {"unchecked"}
 
 
+@pytest.mark.large
 def test_states_of_skeletons_on_the_chain_are_told():
     for seed in SEEDS:
         source = source_of(seed)

@@ -84,6 +84,7 @@ def test_a_cut_last_line_is_called_cut_and_nothing_before_it_is_lost():
     assert codes(LINES[0] + b"\n" + document(LINES[1], b"{")) == ["G", "JSON_INVALID+TRUNCATED"]
 
 
+@pytest.mark.large
 def test_a_line_may_have_four_mebibytes():
     line = LINES[0] + b" " * (MAX_LINE_BYTES - len(LINES[0]))
     assert codes(line + b"\n" + LINES[1]) == ["G", "A0"]
@@ -242,6 +243,7 @@ def test_documents_never_overlap():
     assert all(one < other for one, other in pairwise(offsets))
 
 
+@pytest.mark.large
 def test_a_document_of_many_facts_takes_linear_time():
     small, large = (document(*([b"{}"] * count)) for count in (500, 16_000))
     assert len(codes(large, "json")) == 16_000

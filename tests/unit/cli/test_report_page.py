@@ -130,6 +130,7 @@ def test_the_numbers_of_the_page_are_those_of_the_tables(lake, tmp_path):
     assert len(page.tables["sources"]) == 4
 
 
+@pytest.mark.large
 def test_data_full_of_markup_is_text_and_the_page_asks_for_nothing(lake, tmp_path):
     page, text = page_of(lake, tmp_path / "fleet.html")
     assert page.tags.count("script") == 2

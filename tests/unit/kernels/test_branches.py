@@ -36,6 +36,7 @@ def branched(rows, size):
     ]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_every_line_is_on_one_branch_and_a_branch_is_a_path(size):
     rng = random.Random(6)

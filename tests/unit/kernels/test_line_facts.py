@@ -101,6 +101,7 @@ def test_reasons_and_evidence_are_those_of_the_reference_for_any_batches(strict:
     assert rejected > 25
 
 
+@pytest.mark.large
 def test_batches_of_one_row_give_what_one_batch_gives() -> None:
     rows = [row for at, frames in enumerate(journals(4, 15)) for row in rows_of(frames, 100 * at)]
     assert facts_of(rows, list(range(len(rows)))) == facts_of(rows, [])

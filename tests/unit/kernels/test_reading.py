@@ -290,6 +290,7 @@ def test_kernel_and_reference_read_the_same_behind_megabytes_of_white_space(name
     assert [row["offset"] for row in rows] == offsets
 
 
+@pytest.mark.large
 def test_white_space_is_looked_through_in_bounded_memory() -> None:
     def begin():
         return itertools.chain(itertools.repeat(bytes([32]) * BLOCK_BYTES, 64), [FRAME])

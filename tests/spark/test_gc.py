@@ -56,6 +56,7 @@ from unit.aura.test_context_snapshots import snapshot
 
 V_COMMITMENT = after(EMPTY, other_authority()).commitment
 AT_ONCE = Upkeep(compact_to=2**27, vacuum_hours=0, is_forced=True)
+COMPACT = Upkeep(compact_to=2**27)
 MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
 MANY_BUCKETS = 16
@@ -240,10 +241,15 @@ def page_rows():
 
 
 def prune_page(lake, **chosen):
-    """Collect the context of the vectors, alone among those chosen: what goes and the carry are those of the page."""
+    """Collect the context of the vectors, alone among those chosen: what goes and the carry are those of the page.
+
+    Facts are compacted by two columns, of which Delta keeps minima of one.
+    """
     before, versions = contexts.lake_tables(lake), lake.versions()
     space, told = pruning_context()["g"].namespace.text, context_vectors()["pruning"]
-    [row] = lake.gc(skip_window=2, **chosen).members["collections"]
+    done = lake.gc(skip_window=2, upkeep=COMPACT, **chosen)
+    assert done.counts["compacted_files"] > 0
+    [row] = done.members["collections"]
     assert [row[name] for name in ("namespace", "pruned", "holds", "snapshot_id")] == [
         space, 11, told["holds"], told["snapshot_id"]
     ]  # fmt: skip

@@ -26,6 +26,7 @@ LISTED: Final = 1000
 """Maximum number of files that `VACUUM .. DRY RUN` lists."""
 MIN_FILE_SIZE: Final = "spark.databricks.delta.optimize.minFileSize"
 MAX_FILE_SIZE: Final = "spark.databricks.delta.optimize.maxFileSize"
+ORDER_CHECK: Final = "spark.databricks.delta.optimize.zorder.checkStatsCollection.enabled"
 BUCKET: Final = "bucket"
 IS_FILE: Final = r"\.[^/]*$"
 RETENTION_CHECK: Final = "spark.databricks.delta.retentionDurationCheck.enabled"
@@ -108,6 +109,8 @@ def compact(
         **layout_settings(contract(table)),
         MIN_FILE_SIZE: str(small_bytes),
         MAX_FILE_SIZE: str(target_bytes),
+        # Delta keeps no minima of every column of an order, also where somebody changed of which it does.
+        ORDER_CHECK: "false",
         USER_METADATA: store.run_id,
     }
     with session_settings(store.spark, settings):

@@ -17,6 +17,13 @@ from strandline.core.ids import bucket_of
 from support.places import BUCKETS
 
 WHEN = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
+_STATED = pa.struct([("namespace", pa.string()), ("commitment", pa.binary())])
+_EFFECT = pa.struct(
+    [
+        ("op", pa.string()), ("op_key", pa.string()), ("value_json", pa.string()), ("item", pa.int32()),
+        ("target", pa.string()),
+    ]
+)  # fmt: skip
 _TYPES = {
     "STRING": pa.string(), "BINARY": pa.binary(), "BIGINT": pa.int64(), "INT": pa.int32(), "BOOLEAN": pa.bool_(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"), "DOUBLE": pa.float64(), "ARRAY<STRING>": pa.list_(pa.string()),
@@ -24,18 +31,34 @@ _TYPES = {
     "MAP<STRING, STRUCT<version: BIGINT, inserted: BIGINT>>": pa.map_(
         pa.string(), pa.struct([("version", pa.int64()), ("inserted", pa.int64())])
     ),
+    "ARRAY<BINARY>": pa.list_(pa.binary()), "DECIMAL(20,0)": pa.decimal128(20, 0),
+    "MAP<STRING, DECIMAL(20,0)>": pa.map_(pa.string(), pa.decimal128(20, 0)),
+    "STRUCT<code: STRING, message: STRING, next: STRING>": pa.struct(
+        [("code", pa.string()), ("message", pa.string()), ("next", pa.string())]
+    ),
+    "ARRAY<STRUCT<n: BIGINT, record_id: BINARY>>": pa.list_(
+        pa.struct([("n", pa.int64()), ("record_id", pa.binary())])
+    ),
+    "ARRAY<STRUCT<branch: BINARY, seq: BIGINT>>": pa.list_(
+        pa.struct([("branch", pa.binary()), ("seq", pa.int64())])
+    ),
+    "ARRAY<STRUCT<namespace: STRING, commitment: BINARY>>": pa.list_(_STATED),
+    "ARRAY<STRUCT<authority: STRING, commitment: BINARY, sig: BINARY>>": pa.list_(
+        pa.struct([("authority", pa.string()), ("commitment", pa.binary()), ("sig", pa.binary())])
+    ),
+    "ARRAY<STRUCT<op: STRING, op_key: STRING, value_json: STRING, item: INT, target: STRING>>": pa.list_(_EFFECT),
 }  # fmt: skip
 _DEFAULTS: Mapping[str, Any] = {
     "STRING": "", "BINARY": b"", "BIGINT": 0, "INT": 0, "BOOLEAN": False, "TIMESTAMP": WHEN, "DOUBLE": 0.0,
-    "ARRAY<STRING>": [],
+    "ARRAY<STRING>": [], "ARRAY<BINARY>": [],
 }  # fmt: skip
 
 
 def write(lake: Path, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Append `rows` to `table`; columns of plain types that a row leaves out get an empty value."""
-    columns = [column for column in contract(table).columns if column.physical_type in _TYPES]
+    """Append `rows` to `table`; columns that a row leaves out are null or, if they must not be, empty."""
+    columns = contract(table).columns
     filled = [
-        {column.name: _DEFAULTS[column.physical_type] if column.required else None for column in columns}
+        {column.name: _DEFAULTS.get(column.physical_type) if column.required else None for column in columns}
         | dict(row)
         for row in rows
     ]
@@ -88,6 +111,18 @@ def change_first_commit(lake: Path, table: str, change: Callable[[Mapping[str, A
     actions = [json.loads(line) for line in commit.read_text().splitlines()]
     change({name: action for each in actions for name, action in each.items()})
     commit.write_text("".join(json.dumps(action) + "\n" for action in actions))
+
+
+def rename_column(lake: Path, table: str, name: str, other: str | None) -> None:
+    """Give a column another name in the table's first commit, or take it away, as Delta does without any file."""
+
+    def change(actions: Mapping[str, Any]) -> None:
+        schema = json.loads(actions["metaData"]["schemaString"])
+        fields = [field | {"name": other} if field["name"] == name else field for field in schema["fields"]]
+        schema["fields"] = [field for field in fields if field["name"] is not None]
+        actions["metaData"]["schemaString"] = json.dumps(schema)
+
+    change_first_commit(lake, table, change)
 
 
 def map_columns(lake: Path, table: str, renamed: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strandline.contracts.load import tables
 from strandline.core.errors import UsageError
+from strandline.tables.columns import check_columns
 from strandline.tables.damage import check_log, check_versions, has_table
 from strandline.tables.delta_rs_faults import Reading
 from strandline.tables.location import Location
@@ -109,7 +110,7 @@ def open_delta_rs(location: Location) -> DeltaRsLake:
     """Return the lake at `location`, with every table of the contracts opened.
 
     Raises: UsageError `LAKE_NOT_FOUND` (nothing exists), `LAKE_FOREIGN` (other files exist), `TABLE_MISSING`,
-    `CONTRACT_NEWER`; FaultError `TABLE_DAMAGED`.
+    `CONTRACT_NEWER`, `PROPERTY_INVALID`, `TABLE_DIFFERS`; FaultError `TABLE_DAMAGED`.
     """
     found = open_tables(location)
     if not found:
@@ -117,7 +118,7 @@ def open_delta_rs(location: Location) -> DeltaRsLake:
     for table in tables():
         if table not in found:
             raise table_missing(location, table)
-    check_properties(location, {table: opened.metadata().configuration for table, opened in found.items()})
+    _check_stated(location, found)
     return DeltaRsLake(location, found)
 
 
@@ -147,13 +148,20 @@ def open_tables(location: Location) -> dict[str, "DeltaTable"]:
 
 
 def check_tables(location: Location) -> None:
-    """Check that no table of a local lake is damaged or of an unknown version; tables may be missing.
+    """Check that no table of a local lake is damaged, of an unknown version or without a column; tables may be missing.
 
-    Raises: UsageError `CONTRACT_NEWER`, `PROPERTY_INVALID`; FaultError `TABLE_DAMAGED`.
+    Raises: UsageError `CONTRACT_NEWER`, `PROPERTY_INVALID`, `TABLE_DIFFERS`; FaultError `TABLE_DAMAGED`.
     """
     if location.is_local():
-        opened = open_tables(location)
-        check_properties(location, {name: table.metadata().configuration for name, table in opened.items()})
+        _check_stated(location, open_tables(location))
+
+
+def _check_stated(location: Location, opened: Mapping[str, "DeltaTable"]) -> None:
+    """Check what tables state of themselves: their properties, then their columns."""
+    properties = {name: table.metadata().configuration for name, table in opened.items()}
+    check_properties(location, properties)
+    columns = {name: [field.name for field in table.schema().fields] for name, table in opened.items()}
+    check_columns(location, columns, properties)
 
 
 def check_logs(location: Location) -> None:

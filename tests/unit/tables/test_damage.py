@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from strandline.cli import main
 from strandline.tables.run_versions import RUN_VERSION, newest_runs
 from support.damage import DATA, LOGS, data_file, newest
-from support.delta_rs_lake import empty_lake, set_properties, state, write
+from support.delta_rs_lake import empty_lake, rename_column, set_properties, state, write
 from support.forged_lakes import commit
 
 TABLE = "namespace_state"
@@ -202,6 +202,36 @@ def test_every_command_refuses_properties_that_this_product_does_not_write(
     code, error, err = told(capsys, *words(command, tmp_path, there, lake))
     assert (code, error["code"], err) == (2, "PROPERTY_INVALID", "")
     assert "quarantine" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("command", "column", "other"),
+    [
+        *((command, "state_hash", None) for command in COMMANDS),
+        *((command, "reduced_version", "version") for command in ("status", "reduce")),
+        ("status", "dialect", "Dialect"),
+    ],
+)
+def test_every_command_names_a_column_that_somebody_renamed_or_dropped(
+    lake, tmp_path, capsys, command, column, other
+):
+    there = copied(lake, tmp_path)
+    rename_column(there, TABLE, column, other)
+    code, error, err = told(capsys, *words(command, tmp_path, there, lake))
+    assert (code, error["code"], err) == (2, "TABLE_DIFFERS", "")
+    assert f"the table {TABLE} of {there} has no column {column}" in error["message"]
+    assert "RENAME COLUMN" in error["next"]
+    assert "RESTORE TABLE" in error["next"]
+
+
+def test_a_column_that_an_older_contract_may_lack_is_no_damage(lake, tmp_path, capsys):
+    there = copied(lake, tmp_path)
+    rename_column(there, "quarantine", "evidence", None)
+    assert told(capsys, *words("status", tmp_path, there, lake))[1]["code"] == "TABLE_DIFFERS"
+    set_properties(there, "quarantine", {"strandline.contract": "0.1.0"})
+    assert told(capsys, *words("status", tmp_path, there, lake))[0] == 0
+    rename_column(there, "quarantine", "raw", None)
+    assert told(capsys, *words("status", tmp_path, there, lake))[1]["code"] == "TABLE_DIFFERS"
 
 
 def test_a_table_of_runs_whose_files_have_other_names_of_columns_names_no_version(tmp_path):

@@ -11,6 +11,7 @@ from strandline.core.errors import UsageError
 from strandline.tables.columns import check_columns
 from strandline.tables.damage import check_log, check_versions, has_table
 from strandline.tables.delta_rs_faults import Reading
+from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.read_lake import Row, newest_addition
 from strandline.tables.refusals import check_properties, lake_not_found, table_missing
@@ -102,8 +103,9 @@ class DeltaRsLake:
         if behind <= 0:
             return (self.version(table) or None) if behind else None
         with Reading(self.location, table):
-            commits = self.tables[table].history(behind)
-        return newest_addition(({"operation": None, **each} for each in commits), after, self.version(table))
+            folder = self.location.local_path() / table if self.location.is_local() else None
+            commits = history(self.tables[table], folder, behind)
+        return newest_addition(commits, after, self.version(table))
 
 
 def open_delta_rs(location: Location) -> DeltaRsLake:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from strandline.contracts.maintenance import advance_sql, restart_sql, vacuum_sql
 from strandline.tables import maintain
 from strandline.tables.commits import USER_METADATA, session_settings
+from strandline.tables.history import history
 from strandline.tables.reads import TableReads, history_sql
 from strandline.tables.store import TableStore
 
@@ -25,12 +26,12 @@ def committed_at(tables: TableReads, table: str, version: int, newest: int) -> d
     opened = tables.delta_rs_table(table)
     if opened is not None:
         # Another writer may have made it newer.
-        commits = opened.history(opened.version() - version + 1)
+        commits = history(opened, tables.location.local_path() / table, opened.version() - version + 1)
         times = {each["version"]: each["timestamp"] for each in commits}
         return datetime.fromtimestamp(min(times.values()) / 1000, UTC) if version in times else None
     sql = history_sql(tables.target(table), newest - version + 1)
-    history = tables.spark.sql(sql)
-    rows = history.where(F.col("version") == version).select(F.unix_micros("timestamp").alias("at")).collect()
+    asked = tables.spark.sql(sql)
+    rows = asked.where(F.col("version") == version).select(F.unix_micros("timestamp").alias("at")).collect()
     return datetime.fromtimestamp(rows[0]["at"] / 1_000_000, UTC) if rows else None
 
 
@@ -53,11 +54,12 @@ def version_at(tables: TableReads, table: str, at: datetime) -> int | None:
     limit = int(at.timestamp() * 1_000_000)
     opened = tables.delta_rs_table(table)
     if opened is not None:
-        commits = sorted((each["version"], each["timestamp"]) for each in opened.history())
+        made = history(opened, tables.location.local_path() / table)
+        commits = sorted((each["version"], each["timestamp"]) for each in made)
         before = takewhile(lambda commit: commit[1] * 1000 <= limit, commits)
         return max((version for version, _ in before), default=None)
-    history = tables.spark.sql(history_sql(tables.target(table), _ALL))
-    rows = history.where(F.unix_micros("timestamp") <= limit).agg(F.max("version").alias("version")).collect()
+    asked = tables.spark.sql(history_sql(tables.target(table), _ALL))
+    rows = asked.where(F.unix_micros("timestamp") <= limit).agg(F.max("version").alias("version")).collect()
     return None if rows[0]["version"] is None else int(rows[0]["version"])
 
 

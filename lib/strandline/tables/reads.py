@@ -18,6 +18,7 @@ from strandline.frames.listed import MOST_PUSHED
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
 from strandline.tables.damage import FILE_GONE
 from strandline.tables.delta_rs import open_table
+from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.read_lake import newest_addition
 from strandline.tables.refusals import buckets_of
@@ -162,16 +163,15 @@ class TableReads:
 
     def _commits(self, table: str, previous: int, version: int) -> list[dict[str, Any]]:
         """Return the commits after the version `previous`, up to `version`, newest first."""
-        opened = self.delta_rs_table(table)
         # The newest commits are listed, and other writers may have added some to these.
-        if opened is None:
-            asked = collected(
-                self.spark, history_sql(self.target(table), version - previous + COMMITS_SEARCHED)
-            )
-            commits = [row.asDict() for row in asked]
-        else:
-            commits = [{"operation": None, **each} for each in opened.history(opened.version() - previous)]
-        return [each for each in commits if previous < each["version"] <= version]
+        newest = self._newest_commits(table, version - previous + COMMITS_SEARCHED)
+        return [each for each in newest if previous < each["version"] <= version]
+
+    def _newest_commits(self, table: str, limit: int) -> list[dict[str, Any]]:
+        opened = self.delta_rs_table(table)
+        if opened is not None:
+            return history(opened, self.location.local_path() / table, limit)
+        return [row.asDict() for row in collected(self.spark, history_sql(self.target(table), limit))]
 
     def version(self, table: str) -> int:
         """Return the table's version."""
@@ -194,12 +194,7 @@ class TableReads:
 
     def _merges(self, table: str, version: int) -> Iterator[str | None]:
         """Yield the run ids of the MERGEs after a version, newest first, as far as the newest commits have them."""
-        opened = self.delta_rs_table(table)
-        if opened is None:
-            asked = collected(self.spark, history_sql(self.target(table), commits=COMMITS_SEARCHED))
-            commits = [row.asDict() for row in asked]
-        else:
-            commits = opened.history(COMMITS_SEARCHED)
+        commits = self._newest_commits(table, COMMITS_SEARCHED)
         merges = (each for each in commits if each["operation"] == "MERGE" and each["version"] > version)
         return (each.get(METADATA_OF_COMMIT) for each in merges)
 

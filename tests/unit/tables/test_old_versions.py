@@ -4,8 +4,12 @@ import json
 from datetime import UTC, datetime
 
 import pyarrow as pa
+import pytest
 from deltalake import DeltaTable, write_deltalake
+from deltalake.exceptions import DeltaError
 
+from strandline.tables.delta_rs import DeltaRsLake
+from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.old_versions import committed_at, version_at
 from strandline.tables.reads import TableReads
@@ -57,3 +61,22 @@ def test_files_may_go_from_the_earliest_time_of_the_commits_that_follow(tmp_path
     assert committed_at(tables, TABLE, 4, 4) is None
     # A writer that commits meanwhile moves nothing.
     assert committed_at(tables, TABLE, 1, 2) == at(9)
+
+
+def test_a_clone_of_spark_states_a_version_that_delta_rs_does_not_read(tmp_path):
+    tables = reads(tmp_path, 8, 12, 9)
+    commit = tmp_path / TABLE / "_delta_log" / f"{0:020}.json"
+    stated = commit.read_text(encoding="utf-8")
+    commit.write_text(
+        stated.replace('"commitInfo": {', '"commitInfo": {"readVersion": -1, '), encoding="utf-8"
+    )
+    with pytest.raises(DeltaError):
+        DeltaTable(str(tmp_path / TABLE)).history()
+    assert [version_at(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12)] == [None, 0, 0, 2]
+    assert committed_at(tables, TABLE, 1, 2) == at(9)
+    assert not tables.was_restored(TABLE, 0, 2)
+    lake = DeltaRsLake(tables.location, {TABLE: DeltaTable(str(tmp_path / TABLE))})
+    assert lake.newest_addition(TABLE, -1) == 2
+    # What others commit meanwhile is not of the version that was opened.
+    write_deltalake(tmp_path / TABLE, pa.table({"n": [11]}), mode="append")
+    assert [each["version"] for each in history(lake.tables[TABLE], tmp_path / TABLE)] == [2, 1, 0]

@@ -17,7 +17,7 @@ def open_for_reading(call: Invocation) -> "Iterator[ReadLake]":
     """Give the tables to read: through delta-rs if it can open them, else through Spark."""
     if opens_without_spark(call.location):
         lake = call.delta_rs()
-        if not lake.has_deletion_vectors:
+        if not lake.needs_spark:
             yield lake
             return
     with call.progress():

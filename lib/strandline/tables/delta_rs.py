@@ -26,6 +26,8 @@ _SCHEMES = ("s3://", "s3a://", "gs://", "az://", "abfs://", "abfss://")
 
 VECTORS = "deletionVectors"
 """The feature of Delta that a table needs for deletion vectors."""
+READ_HERE = frozenset({"columnMapping", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+"""Features with which delta-rs reads the rows of a table. It opens tables with more of them."""
 
 
 def has_vectors(table: "DeltaTable") -> bool:
@@ -46,9 +48,11 @@ class DeltaRsLake:
     tables: Mapping[str, "DeltaTable"]
 
     @property
-    def has_deletion_vectors(self) -> bool:
-        """True if a table can have deletion vectors, which only Spark can read."""
-        return any(map(has_vectors, self.tables.values()))
+    def needs_spark(self) -> bool:
+        """True if a table has a feature with which only Spark reads its rows, such as deletion vectors."""
+        return any(
+            not set(table.protocol().reader_features or ()) <= READ_HERE for table in self.tables.values()
+        )
 
     def query(self, text: str, tables: Sequence[str]) -> list[Row]:
         """Return the rows of the SELECT `text` over `tables`.

@@ -157,7 +157,7 @@ def test_status_names_record_tables_that_reduce_has_not_caught_up_with(
 
 @pytest.mark.large
 @pytest.mark.parametrize("command", [["status"], ["quarantine"]])
-def test_a_lake_with_deletion_vectors_is_left_to_spark(
+def test_a_lake_whose_rows_only_spark_reads_is_left_to_spark(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     def no_spark(call: Invocation, **_: object) -> None:
@@ -167,9 +167,13 @@ def test_a_lake_with_deletion_vectors_is_left_to_spark(
     lake = empty_lake(tmp_path / "lake")
     assert main([*command, "--json"]) == 0
     printed_json(capsys)
-    add_feature(lake, "namespace_state", "deletionVectors")
-    assert main([*command, "--json"]) == 3
-    assert printed_json(capsys)["error"]["code"] == "SPARK_ASKED"
+    add_feature(lake, "namespace_state", "v2Checkpoint")
+    assert main([*command, "--json"]) == 0
+    printed_json(capsys)
+    for table, feature in (("quarantine", "typeWidening"), ("namespace_state", "deletionVectors")):
+        add_feature(lake, table, feature)
+        assert main([*command, "--json"]) == 3
+        assert printed_json(capsys)["error"]["code"] == "SPARK_ASKED"
 
 
 def test_status_of_a_lake_without_records_is_empty_and_fine(

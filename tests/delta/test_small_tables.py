@@ -90,7 +90,9 @@ def test_every_version_and_its_changes_are_read_as_spark_reads_them(new_lake, tm
         assert_equal(inserted, by_spark_only.changes(LINES, first, until))
 
 
-def test_changes_that_delta_did_not_record_are_no_news_and_everything_is_reduced(new_lake, tmp_path):
+def test_changes_that_delta_did_not_record_are_no_news_and_everything_is_reduced(
+    new_lake, tmp_path, monkeypatch
+):
     lake = new_lake()
     table = f"delta.`{lake.path}/{LINES}`"
     switch = f"ALTER TABLE {table} SET TBLPROPERTIES (delta.enableChangeDataFeed = {{}})"
@@ -118,6 +120,18 @@ def test_changes_that_delta_did_not_record_are_no_news_and_everything_is_reduced
     told = lake.reduce()
     assert (told.outcome, told.counts["reduced"]) == ("ok", 2)
     assert sorted(lake.rows("node_journal", "tip_n")) == [(6,), (9,)]
+    # Nor are those beside a commit that gave a column another name, also if it has its own again.
+    for statement in (
+        "ALTER TABLE {} SET TBLPROPERTIES (delta.columnMapping.mode = 'name')",
+        "ALTER TABLE {} RENAME COLUMN source TO file",
+        "ALTER TABLE {} RENAME COLUMN file TO source",
+    ):
+        lake.spark.sql(statement.format(table)).collect()
+    lake.ingest(write_files(tmp_path / "fifth", {"1.journal": journal(1, 8)}))
+    monkeypatch.setattr(small_tables, "MOST_BYTES", 1)
+    told = lake.reduce()
+    assert (told.outcome, told.counts["reduced"]) == ("ok", 2)
+    assert sorted(lake.rows("node_journal", "tip_n")) == [(8,), (9,)]
     assert lake.reduce(full=True).members["differences"] == {}
 
 

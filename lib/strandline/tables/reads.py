@@ -64,8 +64,11 @@ COMMIT_REMOVED: Final = frozenset(
     }
 )  # fmt: skip
 """Conditions of Delta's errors about a version that is no longer in the log, or older than the table keeps files."""
-CHANGES_MISSING: Final = COMMIT_REMOVED | {"DELTA_MISSING_CHANGE_DATA"}
-"""Also that of versions of a table whose change data feed was switched off."""
+CHANGES_MISSING: Final = COMMIT_REMOVED | {
+    "DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE",
+    "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
+}  # fmt: skip
+"""Also those of versions of a table whose change data feed was off, or of which a column had another name or type."""
 
 
 class TableReads:
@@ -141,8 +144,8 @@ class TableReads:
         """Return the rows inserted after the version `before` and their number, or None if Delta does not have them.
 
         Delta removes old commits from the log: by default after 30 days, at the next checkpoint. It records no changes
-        while somebody has switched the change data feed of the table off, and VACUUM removes files: only a job that
-        reads the changes finds that out.
+        while somebody has switched the change data feed of the table off, gives none beside a commit that renamed a
+        column, and VACUUM removes files: only a job that reads the changes finds that out.
         """
         try:
             self.read_version(table, before)

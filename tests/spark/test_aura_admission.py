@@ -51,8 +51,11 @@ def test_facts_wait_for_pins_geneses_and_states_one_after_another(new_lake, tmp_
     ingest(2, genesis)
     assert waiting(lake)[binding.fact_id] == (("AUTHORITY_STATE_MISSING",), 2)
     assert len(waiting(lake)) == 3
+    feed = "ALTER TABLE aura_fact SET TBLPROPERTIES (delta.enableChangeDataFeed = {})"
+    lake.damage(feed, "false")
     report = ingest(3, other_authority(), options=Pins({MOVED.text: first.op_id}, "pins.json"))
     assert report.counts["readmitted"] == 2
+    lake.damage(feed, "true")
     assert waiting(lake) == {binding.fact_id: (("AUTHORITY_STATE_MISSING",), 1)}
     assert lake.rows("aura_fact", "anchor", "namespace").count(("pin", MOVED.text)) == 1
     # What facts do not name is not read.

@@ -20,6 +20,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.session.engine import engine_of
 from strandline.tables import lake
+from strandline.tables.reads import CHANGES_MISSING
+from strandline.tables.spark_errors import condition_of, spark_errors
 from strandline.tables.store import TableStore, Written
 
 
@@ -102,13 +104,29 @@ class Admitter:
         return merged
 
     def _inserted_of(self, insert: TableInsert, written: Written, keys: DataFrame | None) -> int:
-        """Return how many of the inserted rows have one of `keys`."""
+        """Return how many of the inserted rows have one of `keys`.
+
+        Where an operator switched the change data feed off, the rows of this run are counted before and after.
+        """
         if keys is None:
             return 0
-        added = self._store.changes(insert.table, written.version, written.version)
-        found = added.join(keys, list(contract(insert.table).key), "left_semi")
-        rows: int = self._jobs.row(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
-        return rows
+        table, version = insert.table, written.version
+        try:
+            return self._found(table, self._store.changes(table, version, version), keys)
+        except spark_errors() as error:
+            if condition_of(error) not in CHANGES_MISSING:
+                raise
+        of_run = F.col("run_id") == self._store.run_id
+        before, after = (
+            self._found(table, self._store.read_version(table, each).where(of_run), keys)
+            for each in (version - 1, version)
+        )
+        return after - before
+
+    def _found(self, table: str, rows: DataFrame, keys: DataFrame) -> int:
+        found = rows.join(keys, list(contract(table).key), "left_semi")
+        count: int = self._jobs.row(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
+        return count
 
     def mark_race(self) -> None:
         """Let the next run judge all that waits, if this one wrote to `quarantine` while another one wrote records.

@@ -42,7 +42,7 @@ def told(capsys):
 
 
 def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
-    spark, settings, undisturbed, schema, told
+    spark, settings, undisturbed, schema, told, capsys
 ):
     as_there = ("--set", f"tables.buckets={BUCKETS}")
     # The first command that writes makes the schema and its tables; init adds the views.
@@ -90,6 +90,17 @@ def test_a_schema_ends_with_the_rows_states_and_counts_of_a_folder(
     synced = told("sync", "--from", str(undisturbed.root / "lake"), "--schema", schema, "--dry-run")
     assert synced["counts"]["missing"] == 0
     assert health(told("sql", ASKED, "--schema", schema)) == by_namespace(told("status", "--schema", schema))
+    # Somebody gives a column another name. Spark says which name it does not find, and we in which table it was.
+    for changed in (
+        "SET TBLPROPERTIES (delta.columnMapping.mode = 'name')",
+        "RENAME COLUMN reducer_version TO version",
+    ):
+        spark.sql(f"ALTER TABLE {schema}.namespace_state {changed}")
+    for words in (("status",), ("reduce", "--full")):
+        assert main([*words, "--schema", schema, "--json"]) == 2
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["code"] == "TABLE_DIFFERS"
+        assert f"the table namespace_state of {schema} has no column reducer_version" in error["message"]
 
 
 def test_status_shows_without_a_jvm_what_the_view_holds(undisturbed, told):

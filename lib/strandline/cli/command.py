@@ -13,6 +13,7 @@ from rich.console import Console
 from strandline.cli import show
 from strandline.cli.help import CommandHelp
 from strandline.cli.invocation import Invocation, Options
+from strandline.cli.lost_columns import LostColumns
 from strandline.cli.numbers import bounds_of, check_numbers
 from strandline.dialect_api.info import LakeOption, RunOption
 from strandline.dialects import infos, run_options
@@ -113,7 +114,8 @@ def command(
                 earlier = _earlier(invocation, {**values, **texts})
                 if earlier is not None:
                     return earlier
-            return function(invocation, **values)
+            with LostColumns(invocation):
+                return function(invocation, **values)
 
         signed: Any = call
         signed.__signature__ = inspect.Signature(parameters)

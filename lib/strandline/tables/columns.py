@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
-from strandline.contracts.load import contract
+from strandline.contracts.load import contract, tables
 from strandline.contracts.model import Column
 from strandline.core.errors import UsageError
 from strandline.tables.location import Location
 from strandline.tables.refusals import older_tables
+
+if TYPE_CHECKING:
+    from strandline.tables.reads import TableReads
 
 GIVE_BACK: Final = (
     "give it back with its values: by `ALTER TABLE .. RENAME COLUMN` if somebody renamed it, by `RESTORE TABLE .. TO "
@@ -31,6 +35,22 @@ def check_columns(
         for column in contract(table).columns:
             if column.name not in found and (column.required or table not in older):
                 raise column_missing(location, table, column)
+
+
+def lost_column(reads: TableReads) -> UsageError | None:
+    """Return the error of the first table of a lake that lacks a column, or None. Spark looks at all that are there."""
+    from strandline.tables.spark_errors import spark_errors
+
+    columns: dict[str, list[str]] = {}
+    properties: dict[str, Mapping[str, str]] = {}
+    for table in tables():
+        with suppress(*spark_errors()):
+            columns[table], properties[table] = reads.read(table).columns, reads.properties(table)
+    try:
+        check_columns(reads.location, columns, properties)
+    except UsageError as lost:
+        return lost
+    return None
 
 
 def column_missing(location: Location, table: str, column: Column) -> UsageError:

@@ -185,6 +185,13 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     lake.ingest(one)
     assert left() == [(4, 1)]
     lake.ingest(both)
+    # Somebody lets the reduced table only grow: that is told by its name, and done when it may change.
+    append_only = "ALTER TABLE node_journal SET TBLPROPERTIES (delta.appendOnly = {})"
+    lake.damage(append_only, "true")
+    with pytest.raises(FaultError) as refused:
+        lake.reduce()
+    assert (refused.value.code, "table node_journal " in refused.value.message) == ("TABLE_APPEND_ONLY", True)
+    lake.damage(append_only, "false")
     assert left() == [(6, 2), (6, 2)]
     # The version before the first record: nothing is left of what they were reduced to.
     lake.damage("RESTORE TABLE node_journal_line TO VERSION AS OF 0")

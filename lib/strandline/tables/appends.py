@@ -13,7 +13,7 @@ from strandline.tables.commits import (
     METADATA_OF_COMMIT,
     TXN_APP,
     USER_METADATA,
-    constraints_named,
+    refusals_named,
     session_settings,
 )
 from strandline.tables.reads import TableReads
@@ -42,12 +42,14 @@ def append(tables: TableReads, table: str, row: Mapping[str, object], settings: 
 def can_append(opened: DeltaTable, table: str) -> bool:
     """Return whether delta-rs can write the table.
 
-    It must not have table features, such as deletion vectors, nor a CHECK constraint that is not of its contract: it
-    may call functions that only Spark has.
+    It must not have table features, such as deletion vectors, nor a CHECK constraint or a column that is not of its
+    contract: such a constraint may call functions that only Spark has, such a column may be computed or never null.
     """
     ours = {f"{CHECK_PROPERTY}{name}".lower() for name in contract(table).checks}
     stated = {name.lower() for name in opened.metadata().configuration if name.startswith(CHECK_PROPERTY)}
-    return int(opened.protocol().min_writer_version) < FEATURES_FROM and stated <= ours
+    columns = {field.name for field in opened.schema().fields}
+    is_plain = int(opened.protocol().min_writer_version) < FEATURES_FROM
+    return is_plain and stated <= ours and columns <= {*contract(table).names}
 
 
 def append_with_delta_rs(opened: DeltaTable, row: Mapping[str, object], settings: Mapping[str, str]) -> None:
@@ -103,7 +105,7 @@ def _append_with_spark(
 ) -> None:
     schema = tables.schema(table)
     values = tuple(row.get(name) for name in schema.names)
-    with session_settings(tables.spark, settings), constraints_named(table):
+    with session_settings(tables.spark, settings), refusals_named(table):
         rows = tables.spark.createDataFrame([values], schema).write.format("delta").mode("append")
         if tables.location.is_path():
             rows.save(tables.location.table_path(table))

@@ -27,6 +27,10 @@ CONFLICTS: Final = frozenset(
 )  # fmt: skip
 """Conditions of a conflict with another writer: nothing was written, and the statement can be repeated."""
 
+APPEND_ONLY: Final = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
+_NOT_NULL: Final = re.compile(
+    r"DELTA_NOT_NULL_CONSTRAINT_VIOLATED\] NOT NULL constraint violated for column: ([^\s.]+)\."
+)
 _CONSTRAINT: Final = re.compile(r"DELTA_VIOLATE_CONSTRAINT_WITH_VALUES\] CHECK constraint (\w+)")
 
 TXN_APP = "spark.databricks.delta.write.txnAppId"
@@ -52,12 +56,12 @@ class Retry:
         """Return the result of `attempt`, which is repeated after a conflict with another writer.
 
         Raises: FaultError `WRITE_CONFLICT` after the last attempt, with the table, the buckets and the other commit;
-        `CONSTRAINT_BROKEN`.
+        `CONSTRAINT_BROKEN`, `TABLE_APPEND_ONLY`.
         """
         tries = self.policy.attempts
         for tried in range(1, tries + 1):
             try:
-                with constraints_named(table):
+                with refusals_named(table):
                     return attempt()
             except spark_errors() as conflict:
                 if condition_of(conflict) not in CONFLICTS:
@@ -72,23 +76,42 @@ class Retry:
 
 
 @contextmanager
-def constraints_named(table: str) -> Iterator[None]:
-    """Raise a fault instead of Spark's error if a row violates a CHECK constraint that an operator added.
+def refusals_named(table: str) -> Iterator[None]:
+    """Raise a fault with the table's name instead of Spark's error if what an operator did to it refuses a commit.
 
-    An error about a constraint of the contract stays: only a bug of Strandline violates one.
-    Raises: FaultError `CONSTRAINT_BROKEN`.
+    Raises: FaultError `CONSTRAINT_BROKEN`, `TABLE_APPEND_ONLY`.
     """
     try:
         yield
     except spark_errors() as error:
-        named = _CONSTRAINT.search(str(error))
-        if named is None or named[1].lower() in contract(table).checks:
+        fault = _refused(table, error)
+        if fault is None:
             raise
-        raise FaultError(
+        raise fault from error
+
+
+def _refused(table: str, error: Exception) -> FaultError | None:
+    """Return the fault, or None also for a constraint of the contract: only a bug of Strandline violates one."""
+    if condition_of(error) == APPEND_ONLY:
+        return FaultError(
+            code="TABLE_APPEND_ONLY",
+            message=f"The table {table} has got the property delta.appendOnly, so its rows cannot be replaced.",
+            next="Set it to false by ALTER TABLE .. SET TBLPROPERTIES, and run the same command again.",
+        )
+    check, column = _CONSTRAINT.search(str(error)), _NOT_NULL.search(str(error))
+    if check is not None and check[1].lower() not in contract(table).checks:
+        return FaultError(
             code="CONSTRAINT_BROKEN",
-            message=f"A row for {table} breaks its CHECK constraint {named[1]}, which is not of its contract.",
-            next=f"Drop it by ALTER TABLE .. DROP CONSTRAINT {named[1]}, and run the same command again.",
-        ) from error
+            message=f"A row for {table} breaks its CHECK constraint {check[1]}, which is not of its contract.",
+            next=f"Drop it by ALTER TABLE .. DROP CONSTRAINT {check[1]}, and run the same command again.",
+        )
+    if column is not None and column[1] not in contract(table).names:
+        return FaultError(
+            code="CONSTRAINT_BROKEN",
+            message=f"A row for {table} has no {column[1]}, a column that is not of its contract and must not be null.",
+            next=f"Use ALTER TABLE .. ALTER COLUMN {column[1]} DROP NOT NULL, and run the same command again.",
+        )
+    return None
 
 
 def _lost(table: str, buckets: tuple[int, ...], tries: int, conflict: Exception) -> FaultError:

@@ -86,6 +86,17 @@ def test_a_table_with_a_constraint_of_others_is_left_to_spark(lake):
     assert not can_append(open_table(lake, "run"), "run")
 
 
+def test_a_table_with_a_column_of_others_is_left_to_spark(lake):
+    # It may be computed, counted, or never null: only Spark knows how.
+    def add(actions):
+        schema = json.loads(actions["metaData"]["schemaString"])
+        schema["fields"].append({"name": "x", "type": "string", "nullable": False, "metadata": {}})
+        actions["metaData"]["schemaString"] = json.dumps(schema)
+
+    change_first_commit(lake.local_path(), "run", add)
+    assert not can_append(open_table(lake, "run"), "run")
+
+
 def test_a_row_is_appended_once_also_by_two_processes_at_a_time(lake):
     early, late = open_table(lake, "run"), open_table(lake, "run")
     named = transaction("r1/run", 0, "r1")

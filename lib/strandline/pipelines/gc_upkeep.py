@@ -125,7 +125,7 @@ def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJo
     changes = store.changes_since(table, reduced, newest)
     if changes is None:
         return None
-    if changes[1] or store.was_restored(table, reduced, newest):
+    if changes[1] or store.was_replaced(table, reduced, newest):
         return {"dialect": dialect.info.name, "table": table, "reduced_version": reduced, "version": newest}
     say_reduced(store, dialect, reduced, newest, jobs)
     return None

@@ -198,8 +198,8 @@ class _DialectReduction:
             return f"a table of {self._dialect.info.name} was made anew"
         if has_stale_states(self._store, self._dialect, previous, self._jobs):
             return f"a run that was killed left older states of {self._table}"
-        if version > previous and self._store.was_restored(self._table, previous, version):
-            return f"{self._table} was restored to an older version"
+        if version > previous and self._store.was_replaced(self._table, previous, version):
+            return f"the rows of {self._table} were restored or replaced"
         return None
 
     def _scope(self, previous: int | None, version: int) -> ReduceScope:

@@ -29,6 +29,13 @@ NO_NEW_ROWS = frozenset(
         "UPGRADE PROTOCOL", "VACUUM END", "VACUUM START",
     }
 )  # fmt: skip
+REPLACED = frozenset(
+    {
+        "CLONE", "CREATE OR REPLACE TABLE", "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE",
+        "REPLACE TABLE AS SELECT", "RESTORE", "TRUNCATE",
+    }
+)  # fmt: skip
+"""Operations after which a table has other rows than before, whatever its change data feed says of them."""
 _OF_MERGE = ("numTargetRowsInserted", "numTargetRowsUpdated")
 """Metrics of a MERGE: the collections of `gc` only delete."""
 _UTC = {"spark.sql.session.timeZone": "UTC"}
@@ -71,6 +78,12 @@ def newest_addition(history: Iterable[Row], after: int, version: int) -> int | N
         if _may_add(commit):
             return int(commit["version"])
     return None if len(later) >= version - after else version
+
+
+def replaces_all(commit: Row) -> bool:
+    """Return whether a commit replaced all rows of the table, or some by a write in place of them."""
+    mode = (commit.get("operationParameters") or {}).get("mode")
+    return commit["operation"] in REPLACED or mode == "Overwrite"
 
 
 def _may_add(commit: Row) -> bool:

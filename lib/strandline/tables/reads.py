@@ -20,7 +20,7 @@ from strandline.tables.damage import FILE_GONE
 from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
 from strandline.tables.location import Location
-from strandline.tables.read_lake import newest_addition
+from strandline.tables.read_lake import newest_addition, replaces_all
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
 from strandline.tables.spark_errors import condition_of, spark_errors
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 COMMITS_SEARCHED: Final = 20
 """Number of newest commits of a table that are searched for its last MERGE; others are maintenance."""
-RESTORED: Final = "RESTORE"
 SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
 ONE_TASK_BYTES: Final = 1024 * 1024
 SHARED_TABLES: Final = ("namespace_state", "quarantine", "snapshot", "pruned_record")
@@ -156,9 +155,9 @@ class TableReads:
                 raise
             return None
 
-    def was_restored(self, table: str, previous: int, version: int) -> bool:
-        """Return whether a commit after the version `previous`, up to `version`, restored an older one of the table."""
-        return any(each["operation"] == RESTORED for each in self._commits(table, previous, version))
+    def was_replaced(self, table: str, previous: int, version: int) -> bool:
+        """Return whether a commit after the version `previous`, up to `version`, replaced all rows of the table."""
+        return any(map(replaces_all, self._commits(table, previous, version)))
 
     def may_have_added(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous`, up to `version`, counts as an addition of rows."""

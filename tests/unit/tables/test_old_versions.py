@@ -47,7 +47,18 @@ def test_a_restored_version_is_found_although_others_commit_meanwhile(tmp_path):
     write_deltalake(tmp_path / TABLE, pa.table({"n": [11]}), mode="append")
     # The version 3 restored: asked after the version 2, up to it, from it on, and up to the one before.
     asked = [(2, 3), (2, 4), (3, 4), (0, 2), (0, 3)]
-    assert [tables.was_restored(TABLE, *each) for each in asked] == [True, True, False, False, True]
+    assert [tables.was_replaced(TABLE, *each) for each in asked] == [True, True, False, False, True]
+
+
+def test_a_version_of_which_all_rows_were_replaced_is_found(tmp_path):
+    tables = reads(tmp_path, 8, 9)
+    write_deltalake(tmp_path / TABLE, pa.table({"n": [10]}), mode="overwrite")
+    commit = tmp_path / TABLE / "_delta_log" / f"{1:020}.json"
+    written = commit.read_text(encoding="utf-8")
+    for operation in ("TRUNCATE", "CLONE", "CREATE OR REPLACE TABLE AS SELECT", "DELETE"):
+        commit.write_text(written.replace('"WRITE"', f'"{operation}"'), encoding="utf-8")
+        assert tables.was_replaced(TABLE, 0, 1) == (operation != "DELETE")
+    assert tables.was_replaced(TABLE, 1, 2)
 
 
 def test_files_may_go_from_the_earliest_time_of_the_commits_that_follow(tmp_path):
@@ -74,7 +85,7 @@ def test_a_clone_of_spark_states_a_version_that_delta_rs_does_not_read(tmp_path)
         DeltaTable(str(tmp_path / TABLE)).history()
     assert [version_at(tables, TABLE, at(hour)) for hour in (7, 8, 10, 12)] == [None, 0, 0, 2]
     assert committed_at(tables, TABLE, 1, 2) == at(9)
-    assert not tables.was_restored(TABLE, 0, 2)
+    assert not tables.was_replaced(TABLE, 0, 2)
     lake = DeltaRsLake(tables.location, {TABLE: DeltaTable(str(tmp_path / TABLE))})
     assert lake.newest_addition(TABLE, -1) == 2
     # What others commit meanwhile is not of the version that was opened.

@@ -204,6 +204,7 @@ def test_every_command_refuses_properties_that_this_product_does_not_write(
     assert "quarantine" in error["message"]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("command", "column", "other"),
     [
@@ -224,6 +225,7 @@ def test_every_command_names_a_column_that_somebody_renamed_or_dropped(
     assert "RESTORE TABLE" in error["next"]
 
 
+@pytest.mark.large
 def test_a_column_that_an_older_contract_may_lack_is_no_damage(lake, tmp_path, capsys):
     there = copied(lake, tmp_path)
     rename_column(there, "quarantine", "evidence", None)

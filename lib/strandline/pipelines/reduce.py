@@ -15,7 +15,7 @@ from strandline.pipelines import init, reducer_options
 from strandline.pipelines.changes import changes_since, has_stale_states, reduced_before, say_reduced
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
-from strandline.pipelines.rebuild_diff import differences
+from strandline.pipelines.rebuild_diff import STATES, differences
 from strandline.pipelines.reduce_result import ReduceResult, with_reduction
 from strandline.pipelines.reducer_options import ReducerOptions
 from strandline.pipelines.reduction_writer import ReductionWriter
@@ -77,6 +77,8 @@ def reduce_tables(
     done = ReduceResult(members=dict(resolved.members))
     for dialect in dialects:
         _reduce_tables(store, dialect, sizes[dialect.info.name], request, resolved, context, done)
+    # After all dialects: each finds what a killed run left of the tables that they share.
+    store.end_repair(besides=STATES)
     done.members[reducer_options.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences

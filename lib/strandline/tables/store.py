@@ -229,6 +229,15 @@ class TableStore(TableReads):
         self._left_behind.add(table)
         return writer
 
+    def end_repair(self, *, besides: str) -> None:
+        """Become the last writer also of tables that a partial run wrote last and that this run had no row for.
+
+        Else each later run would repair them again: the one that left them never gets its row in `run`.
+        """
+        for table in sorted(self._left_behind - {besides}):
+            if unrecorded(self, {self.merged_by(table)} - {self.run_id}):
+                self.replace(table, self.read(table).limit(0), (0,), in_memory=True)
+
     def leave_behind(self, table: str) -> None:
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
         nothing = self.read(table).limit(0)

@@ -235,5 +235,6 @@ def _property_invalid(location: Location, table: str, name: str, stated: str, wa
     return UsageError(
         "PROPERTY_INVALID",
         f"the property {name} of the table {table} of {location.describe()} is {stated!r}, not {wanted}",
-        "restore this table from a copy of the lake, or name another lake",
+        "if somebody replaced the table, `RESTORE TABLE .. TO VERSION AS OF` the version before gives it back; else "
+        "restore it from a copy of the lake, or name another lake",
     )

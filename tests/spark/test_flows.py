@@ -204,6 +204,11 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     lake.damage("TRUNCATE TABLE node_journal_line")
     lake.ingest(one)
     assert [count for count, _ in left()] == [4]
+    # Somebody takes a change back: everything is reduced once, though no state changes.
+    version = lake.versions()["node_journal_line"]
+    lake.damage("UPDATE node_journal_line SET source = NULL")
+    lake.damage(f"RESTORE TABLE node_journal_line TO VERSION AS OF {version}")
+    assert [lake.reduce().counts["reduced"] for _ in range(2)] == [1, 0]
     # Somebody gives tables constraints: one that only Spark understands, and one that new rows break.
     lake.damage("ALTER TABLE run ADD CONSTRAINT counted CHECK (size(counts) >= 0)")
     lake.damage("ALTER TABLE node_journal_line ADD CONSTRAINT short CHECK (n < 7)")

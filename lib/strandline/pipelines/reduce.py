@@ -171,6 +171,8 @@ class _DialectReduction:
             if _was_made_anew(previous, version):
                 # A state that did not change still names a version of the table before.
                 old_versions.restart(store, dialect.info.name, version)
+            elif not writer.is_overtaken:
+                self._say_all_reduced(previous, version)
             return not writer.is_overtaken
         elif version > previous or dialect.info.sticky_options:
             changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
@@ -178,6 +180,8 @@ class _DialectReduction:
             context.progress.stage(f"reducing {count:,} new records of {table}")
             if changes is None or count or dialect.info.sticky_options:
                 writer.write(dialect.reduce(changes, store, jobs, scope))
+            if changes is None and not writer.is_overtaken:
+                self._say_all_reduced(previous, version)
             is_still = changes is not None and not count and version > previous
             if is_still and store.may_have_added(table, previous, version):
                 # Somebody changed records: else `status` would ask for a reduction for ever.
@@ -203,6 +207,14 @@ class _DialectReduction:
         if version > previous and self._store.was_replaced(self._table, previous, version):
             return f"the rows of {self._table} were restored or replaced"
         return None
+
+    def _say_all_reduced(self, previous: int, version: int) -> None:
+        """Say that all records up to `version` are reduced, if no state of them changed and says so.
+
+        Else each later run would reduce everything again, until records come.
+        """
+        if reduced_before(self._store, self._dialect, self._jobs)[0] == previous < version:
+            say_reduced(self._store, self._dialect, previous, version, self._jobs)
 
     def _scope(self, previous: int | None, version: int) -> ReduceScope:
         store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved

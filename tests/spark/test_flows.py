@@ -216,7 +216,7 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     with pytest.raises(FaultError) as broken:
         lake.ingest(long)
     assert broken.value.code == "CONSTRAINT_BROKEN"
-    assert "node_journal_line breaks its CHECK constraint short" in broken.value.message
+    assert "violates the CHECK constraint short of the table node_journal_line" in broken.value.message
     lake.damage("ALTER TABLE node_journal_line DROP CONSTRAINT short")
     assert lake.ingest(long).counts["new"] == 8
 

@@ -46,7 +46,9 @@ Metrics = Annotated[
 RunId = Annotated[
     str | None,
     typer.Option(
-        "--run-id", metavar="ID", help="Id of the run: a run that the lake has by this id is not done again."
+        "--run-id",
+        metavar="ID",
+        help="Id of the run. If the lake already has a run with this id, only its report is printed.",
     ),
 ]
 

@@ -73,7 +73,7 @@ _ENVIRONMENT_FAULTS = (
     (
         re.compile("DELTA_CANNOT_MODIFY_APPEND_ONLY"),
         "TABLE_APPEND_ONLY",
-        "a table of the lake has got the property delta.appendOnly, so its rows cannot be replaced",
+        "a table of the lake has the property delta.appendOnly, so its rows cannot be changed or deleted",
         "find it with SHOW TBLPROPERTIES, set the property to false, and run the command again",
     ),
     (

@@ -20,7 +20,9 @@ COMMANDS: Final = ("ingest", "stream", "reduce", "sync", "export", "maintain")
 _RUNS: Final = uuid.UUID("5e2b0f5c-6c1d-5f0e-9a53-7f6d0a0d6a11")
 """Namespace of the UUIDs: OpenLineage names a run by a UUID, so that of a run is derived from its id and command."""
 _ENDS: Final[Mapping[int, str]] = {0: "COMPLETE", 1: "COMPLETE", 130: "ABORT", 143: "ABORT"}
-_MISSING: Final = "the client is missing; install it: pip install openlineage-python"
+_MISSING: Final = (
+    "the client is missing; install it: pip install 'WHEEL[lineage]', with the path of the wheel"
+)
 
 
 class Lineage:

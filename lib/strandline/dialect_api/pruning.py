@@ -58,7 +58,8 @@ class PrunePlan:
       inputs (namespace, commitment; ascending); one row per namespace;
     - `reduced`: the rows of that reduction;
     - `context` is the dialect's own;
-    - `damaged`: namespace; those whose pruned records do not add up to the carry that was stored for them.
+    - `damaged`: namespace; those whose applied snapshot does not fit their pruned records, or is missing or changed
+      where it is needed.
     """
 
     members: DataFrame

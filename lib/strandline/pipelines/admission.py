@@ -106,7 +106,7 @@ class Admitter:
     def _inserted_of(self, insert: TableInsert, written: Written, keys: DataFrame | None) -> int:
         """Return how many of the inserted rows have one of `keys`.
 
-        Where an operator switched the change data feed off, the rows of this run are counted before and after.
+        If the change data feed is off, the rows of this run are counted in the version before and in this one.
         """
         if keys is None:
             return 0

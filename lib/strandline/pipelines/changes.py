@@ -76,8 +76,10 @@ def changes_since(
     return None, count
 
 
-def say_reduced(store: TableStore, dialect: Dialect, before: int, version: int, jobs: SparkJobs) -> None:
-    """Say that a dialect is reduced up to `version`, since nothing came after `before`, in one of the states of it.
+def advance_reduced_version(
+    store: TableStore, dialect: Dialect, before: int, version: int, jobs: SparkJobs
+) -> None:
+    """Set `reduced_version` to `version` in one state of a dialect: nothing after `before` is left to reduce.
 
     Raises: FaultError WRITE_CONFLICT.
     """

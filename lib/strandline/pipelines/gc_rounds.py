@@ -60,9 +60,9 @@ def collect(
     done: Done,
     last: int,
 ) -> int | None:
-    """Plan, prove and prune once. Return None if that is done, else the greatest number that is used up.
+    """Plan, prove and prune once. Return None if the round is complete, else the greatest number that cannot be used.
 
-    `last` is the one of the round before.
+    `last` is the number that the round before returned.
     """
     version = store.version(PRUNED)
     number = max(next_number(store, version), last + 1)
@@ -87,7 +87,7 @@ def collect(
         _total(proved, request, jobs, done)
         if not proved:
             return None
-        return _write(store, proved, request, context, done, (number, version), jobs)
+        return _write(store, proved, request, context, done, number, version, jobs)
 
 
 def _write(
@@ -96,10 +96,11 @@ def _write(
     request: CollectRequest,
     context: RunContext,
     done: Done,
-    at: tuple[int, int],
+    number: int,
+    version: int,
     jobs: SparkJobs,
 ) -> int | None:
-    """Prune what is proved; return as `collect`. `at`: the number to begin with, the version of `pruned_record`."""
+    """Prune what is proved; return as `collect`. `number` is the first to try, `version` that of `pruned_record`."""
     runs = fold(DataFrame.unionByName, (each.runs for each in proved))
     if request.what_if:
         done.written |= gc_runs.write_runs(store, runs.withColumn("outcome", _what_if()))
@@ -112,22 +113,22 @@ def _write(
         return None
     if not all(_still_holds(store, each, jobs) for each in proved):
         _give_up(store, runs, "VOID", done)
-        return at[0] - 1
+        return number - 1
     context.progress.stage("pruning")
     rows = fold(DataFrame.unionByName, (each.rows for each in proved))
-    number = _append(store, rows, *at)
-    if number is None:
+    appended = _append(store, rows, number, version)
+    if appended is None:
         _give_up(store, runs, "LOST_RACE", done)
-        return at[0]
+        return number
     context.faults.reach("gc.pruned")
     closed = []
     for each in proved:
-        deleted = _delete(store, each, number, jobs, done, context)
+        deleted = _delete(store, each, appended, jobs, done, context)
         is_proved = F.col("outcome") == "PROVED"
         closed.append(
             each.runs.withColumns(
                 {
-                    "gc_number": F.when(is_proved, F.lit(number).cast("bigint")),
+                    "gc_number": F.when(is_proved, F.lit(appended).cast("bigint")),
                     "delete_version": F.when(is_proved, F.lit(deleted).cast("bigint")),
                     "outcome": F.when(is_proved, F.lit("DONE")).otherwise(F.col("outcome")),
                 }

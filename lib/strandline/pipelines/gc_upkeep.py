@@ -14,7 +14,7 @@ from strandline.contracts.load import contract
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines import gc_runs
-from strandline.pipelines.changes import reduced_before, say_reduced
+from strandline.pipelines.changes import advance_reduced_version, reduced_before
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -55,7 +55,7 @@ class Upkeep:
 
 
 @dataclass(slots=True)
-class Kept:
+class UpkeepResult:
     """What was done: commits, numbers of files, and the readers that are behind."""
 
     written: dict[str, Written] = field(default_factory=dict)
@@ -67,14 +67,14 @@ class Kept:
 
 def keep_up(
     store: TableStore, dialects: Iterable[Dialect], asked: Upkeep, context: RunContext, jobs: SparkJobs
-) -> Kept:
+) -> UpkeepResult:
     """Compact the record tables of dialects, then remove the files of their old versions and of `quarantine`.
 
     Nothing is removed while a reducer is behind: it has not reduced a version whose files would go. Then the rows of
     `gc_run` of this run have the reason READER_BEHIND; else all whose deleted bytes are gone now have `vacuumed_at`.
     Raises: FaultError WRITE_CONFLICT.
     """
-    done = Kept()
+    done = UpkeepResult()
     used = [each for each in dialects if store.stored_bytes(each.info.record_table)]
     if asked.compact_to is not None:
         for dialect in used:
@@ -94,7 +94,9 @@ def keep_up(
     return done
 
 
-def _compact(store: TableStore, table: str, target_bytes: int, context: RunContext, done: Kept) -> None:
+def _compact(
+    store: TableStore, table: str, target_bytes: int, context: RunContext, done: UpkeepResult
+) -> None:
     """Rewrite the buckets with two files or more, each sorted by namespace and order."""
     files = maintain.small_files(store, table, small_bytes=_ANY_SIZE, least=2)
     if not files.files:
@@ -127,12 +129,12 @@ def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJo
         return None
     if changes[1] or store.was_replaced(table, reduced, newest):
         return {"dialect": dialect.info.name, "table": table, "reduced_version": reduced, "version": newest}
-    say_reduced(store, dialect, reduced, newest, jobs)
+    advance_reduced_version(store, dialect, reduced, newest, jobs)
     return None
 
 
 def _vacuum(
-    store: TableStore, dialects: Iterable[Dialect], hours: int, context: RunContext, done: Kept
+    store: TableStore, dialects: Iterable[Dialect], hours: int, context: RunContext, done: UpkeepResult
 ) -> None:
     for table in (*(each.info.record_table for each in dialects), QUARANTINE):
         context.progress.stage(f"removing files of {table}")

@@ -12,7 +12,12 @@ from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
 from strandline.dialect_api.reduction import ReduceScope
 from strandline.pipelines import init, reducer_options
-from strandline.pipelines.changes import changes_since, has_stale_states, reduced_before, say_reduced
+from strandline.pipelines.changes import (
+    advance_reduced_version,
+    changes_since,
+    has_stale_states,
+    reduced_before,
+)
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
 from strandline.pipelines.rebuild_diff import STATES, differences
@@ -52,7 +57,8 @@ def run(
     Writes one MERGE per table, `namespace_state` last: views join on it, so readers never see a namespace half updated.
     Derived columns of records that do not follow from the records are not used: the outcome is `found`, and the member
     `damaged` names the first namespaces by table.
-    Namespaces over a limit stay unchanged, and the report names them after all others, with the outcome `fault`.
+    Namespaces that cannot be reduced (over a limit, or without entries or the snapshot that they need) stay unchanged;
+    the report names them, with the outcome `fault`.
     Raises: UsageError (the lake is foreign, a dialect refuses a file), FaultError WRITE_CONFLICT.
     """
     dialects = tuple(dialects)
@@ -168,11 +174,11 @@ class _DialectReduction:
         elif reason := self._why_all(previous, version):
             context.progress.note(f"{reason}: everything is reduced")
             writer.write_all(dialect.reduce(None, store, jobs, scope))
-            if _was_made_anew(previous, version):
+            if _was_recreated(previous, version):
                 # A state that did not change still names a version of the table before.
                 old_versions.restart(store, dialect.info.name, version)
             elif not writer.is_overtaken:
-                self._say_all_reduced(previous, version)
+                self._advance_if_unchanged(previous, version)
             return not writer.is_overtaken
         elif version > previous or dialect.info.sticky_options:
             changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
@@ -181,16 +187,16 @@ class _DialectReduction:
             if changes is None or count or dialect.info.sticky_options:
                 writer.write(dialect.reduce(changes, store, jobs, scope))
             if changes is None and not writer.is_overtaken:
-                self._say_all_reduced(previous, version)
+                self._advance_if_unchanged(previous, version)
             is_still = changes is not None and not count and version > previous
             if is_still and store.may_have_added(table, previous, version):
                 # Somebody changed records: else `status` would ask for a reduction for ever.
-                say_reduced(store, dialect, previous, version, jobs)
+                advance_reduced_version(store, dialect, previous, version, jobs)
         if request.full and previous is not None:
             rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
             writer.note_findings(rebuilt)
             differing = differences(store, dialect, rebuilt)
-            if differing and writer.has_company():
+            if differing and writer.others_wrote_states():
                 # They may be newer, not different.
                 return False
             if differing:
@@ -200,21 +206,21 @@ class _DialectReduction:
 
     def _why_all(self, previous: int, version: int) -> str | None:
         """Why the states must all be written; None: the records since `previous` are enough."""
-        if _was_made_anew(previous, version):
-            return f"a table of {self._dialect.info.name} was made anew"
+        if _was_recreated(previous, version):
+            return f"a table of {self._dialect.info.name} was recreated"
         if has_stale_states(self._store, self._dialect, previous, self._jobs):
             return f"a run that was killed left older states of {self._table}"
         if version > previous and self._store.was_replaced(self._table, previous, version):
             return f"the rows of {self._table} were restored or replaced"
         return None
 
-    def _say_all_reduced(self, previous: int, version: int) -> None:
-        """Say that all records up to `version` are reduced, if no state of them changed and says so.
+    def _advance_if_unchanged(self, previous: int, version: int) -> None:
+        """Set `reduced_version` to `version` if no state changed and was written with it.
 
         Else each later run would reduce everything again, until records come.
         """
         if reduced_before(self._store, self._dialect, self._jobs)[0] == previous < version:
-            say_reduced(self._store, self._dialect, previous, version, self._jobs)
+            advance_reduced_version(self._store, self._dialect, previous, version, self._jobs)
 
     def _scope(self, previous: int | None, version: int) -> ReduceScope:
         store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved
@@ -227,5 +233,5 @@ class _DialectReduction:
         )  # fmt: skip
 
 
-def _was_made_anew(previous: int, version: int) -> bool:
+def _was_recreated(previous: int, version: int) -> bool:
     return version < previous or previous == 0 < version

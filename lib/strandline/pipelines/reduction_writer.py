@@ -34,7 +34,7 @@ class ReductionWriter:
         self._jobs = jobs
         self._done = done
 
-    def has_company(self) -> bool:
+    def others_wrote_states(self) -> bool:
         """Return whether another run wrote states since this writer was made."""
         return self._store.is_merged_by_others(STATES, self._store.run_id, self._since)
 
@@ -101,7 +101,7 @@ class ReductionWriter:
 
     def _overlaps(self, states: DataFrame, written: Written) -> bool:
         """Return whether another run wrote one of these states after this writer was made and before `written`."""
-        if not self.has_company():
+        if not self.others_wrote_states():
             return False
         store, key = self._store, ["namespace", "run_id"]
         before = store.read_version(STATES, self._since).select(*key)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from strandline.tables.reads import TableReads
 
 GIVE_BACK: Final = (
-    "give it back with its values: by `ALTER TABLE .. RENAME COLUMN` if somebody renamed it, by `RESTORE TABLE .. TO "
-    "VERSION AS OF` the version before if somebody dropped it"
+    "if the column was renamed, rename it back with `ALTER TABLE .. RENAME COLUMN`; if it was dropped, restore the "
+    "version before with `RESTORE TABLE .. TO VERSION AS OF`: both keep its values"
 )
 """The next step for a table without a column."""
 

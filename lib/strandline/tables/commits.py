@@ -95,20 +95,26 @@ def _refused(table: str, error: Exception) -> FaultError | None:
     if condition_of(error) == APPEND_ONLY:
         return FaultError(
             code="TABLE_APPEND_ONLY",
-            message=f"The table {table} has got the property delta.appendOnly, so its rows cannot be replaced.",
+            message=f"The table {table} has the property delta.appendOnly, so its rows cannot be changed or deleted.",
             next="Set it to false by ALTER TABLE .. SET TBLPROPERTIES, and run the same command again.",
         )
     check, column = _CONSTRAINT.search(str(error)), _NOT_NULL.search(str(error))
     if check is not None and check[1].lower() not in contract(table).checks:
         return FaultError(
             code="CONSTRAINT_BROKEN",
-            message=f"A row for {table} breaks its CHECK constraint {check[1]}, which is not of its contract.",
+            message=(
+                f"A new row violates the CHECK constraint {check[1]} of the table {table}, which Strandline did not "
+                "create."
+            ),
             next=f"Drop it by ALTER TABLE .. DROP CONSTRAINT {check[1]}, and run the same command again.",
         )
     if column is not None and column[1] not in contract(table).names:
         return FaultError(
             code="CONSTRAINT_BROKEN",
-            message=f"A row for {table} has no {column[1]}, a column that is not of its contract and must not be null.",
+            message=(
+                f"The table {table} has a column {column[1]} that must not be null, but Strandline did not create it "
+                "and writes no value."
+            ),
             next=f"Use ALTER TABLE .. ALTER COLUMN {column[1]} DROP NOT NULL, and run the same command again.",
         )
     return None

@@ -113,7 +113,7 @@ def check_versions(location: Location, versions: Mapping[str, int]) -> None:
     """Check that no table is at a lower version than a run read or wrote: its newest commits would be lost.
 
     `versions` must have been read after the table `run`. The versions of a table that `init` recreated start again:
-    what a row says that came before does not count, also if a RESTORE or a DELETE has written that row anew.
+    rows of `run` from before that do not count, even if a RESTORE or a DELETE wrote them again.
     Raises: FaultError TABLE_DAMAGED.
     """
     runs = tuple(newest_runs(location.local_path() / "run"))

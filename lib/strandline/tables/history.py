@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def history(opened: DeltaTable, folder: Path | None, limit: int | None = None) -> list[dict[str, Any]]:
     """Return the newest commits, newest first: `version`, `operation` (None if not stated) and what else they state.
 
-    `folder` is that of a local table, else None. delta-rs does not read the first commit of a clone that Spark made:
-    it states that it read the version -1. Then the log of a local table is read here.
+    `folder` is that of a local table, else None. delta-rs fails on the first commit of a clone that Spark made, which
+    has the read version -1. The log of a local table is then read here.
     Raises: `DeltaError` of delta-rs for a table that is not local.
     """
     from deltalake.exceptions import DeltaError

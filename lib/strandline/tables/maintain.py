@@ -109,7 +109,7 @@ def compact(
         **layout_settings(contract(table)),
         MIN_FILE_SIZE: str(small_bytes),
         MAX_FILE_SIZE: str(target_bytes),
-        # Delta keeps no minima of every column of an order, also where somebody changed of which it does.
+        # Delta keeps minima of some columns, and an operator can change which: without them it refuses the order.
         ORDER_CHECK: "false",
         USER_METADATA: store.run_id,
     }

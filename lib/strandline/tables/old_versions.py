@@ -59,12 +59,13 @@ def version_at(tables: TableReads, table: str, at: datetime) -> int | None:
         before = takewhile(lambda commit: commit[1] * 1000 <= limit, commits)
         return max((version for version, _ in before), default=None)
     asked = tables.spark.sql(history_sql(tables.target(table), _ALL))
+    # The times that Delta gives here ascend with the versions.
     rows = asked.where(F.unix_micros("timestamp") <= limit).agg(F.max("version").alias("version")).collect()
     return None if rows[0]["version"] is None else int(rows[0]["version"])
 
 
 def advance(store: TableStore, namespace: str, bucket: int, before: int, version: int) -> None:
-    """Say that a dialect is reduced up to a version of its record table, in the state that says it; once.
+    """Set `reduced_version` of one state of a dialect to `version`, if it is still `before`.
 
     Raises: FaultError `WRITE_CONFLICT`.
     """
@@ -80,10 +81,10 @@ def advance(store: TableStore, namespace: str, bucket: int, before: int, version
 
 
 def restart(store: TableStore, dialect: str, version: int) -> int:
-    """Say in all states of a dialect that it is reduced up to a version of its record table, which was made anew.
+    """Set `reduced_version` to `version` in all states of a dialect whose record table was recreated.
 
-    Returns how many said otherwise. 0, the version that creates a table, means that the next reduction takes nothing
-    stored as given.
+    Returns how many states had another one. 0, the version that creates a table, means that the next reduction takes
+    nothing stored as given.
     Raises: FaultError `WRITE_CONFLICT`.
     """
     sql = restart_sql(target=store.target("namespace_state"), dialect=dialect, version=version)

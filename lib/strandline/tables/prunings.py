@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
 from strandline.frames.layout import laid_out
+from strandline.tables.appends import append_rows
 from strandline.tables.commits import session_settings, transaction
 from strandline.tables.data_files import layout_settings
 from strandline.tables.spark_errors import condition_of, spark_errors
@@ -44,12 +45,8 @@ def append_pruned(store: TableStore, rows: DataFrame, number: int) -> bool:
 
 def _append(store: TableStore, rows: DataFrame) -> bool:
     """Append rows; return False after a concurrent commit of the same application id."""
-    writer = rows.write.format("delta").mode("append")
     try:
-        if store.location.is_path():
-            writer.save(store.location.table_path(PRUNED))
-        else:
-            writer.saveAsTable(store.target(PRUNED))
+        append_rows(store, PRUNED, rows)
     except spark_errors() as conflict:
         if condition_of(conflict) != _LOST:
             raise

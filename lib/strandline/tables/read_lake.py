@@ -63,7 +63,7 @@ class ReadLake(Protocol):
     def newest_addition(self, table: str, after: int) -> int | None:
         """Return the newest version of `table` after `after` that may have added rows, or None.
 
-        The current version if it is before `after`: the table was made anew, and has had commits since.
+        The current version if it is before `after`: the table was recreated, and has new commits.
         """
 
 
@@ -80,8 +80,8 @@ def newest_addition(history: Iterable[Row], after: int, version: int) -> int | N
     return None if len(later) >= version - after else version
 
 
-def replaces_all(commit: Row) -> bool:
-    """Return whether a commit replaced all rows of the table, or some by a write in place of them."""
+def replaces_rows(commit: Row) -> bool:
+    """Return whether a commit replaced rows of the table: all of them, or some by an overwrite."""
     mode = (commit.get("operationParameters") or {}).get("mode")
     return commit["operation"] in REPLACED or mode == "Overwrite"
 

@@ -20,7 +20,7 @@ from strandline.tables.damage import FILE_GONE
 from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
 from strandline.tables.location import Location
-from strandline.tables.read_lake import newest_addition, replaces_all
+from strandline.tables.read_lake import newest_addition, replaces_rows
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
 from strandline.tables.spark_errors import condition_of, spark_errors
@@ -142,9 +142,9 @@ class TableReads:
     def changes_since(self, table: str, before: int, last: int) -> tuple[DataFrame, int] | None:
         """Return the rows inserted after the version `before` and their number, or None if Delta does not have them.
 
-        Delta removes old commits from the log: by default after 30 days, at the next checkpoint. It records no changes
-        while somebody has switched the change data feed of the table off, gives none beside a commit that renamed a
-        column, and VACUUM removes files: only a job that reads the changes finds that out.
+        Delta removes old commits from the log: by default after 30 days, at the next checkpoint. It records none
+        while the change data feed of the table is off, and gives none across a commit that renamed a column. VACUUM
+        removes files. Only a job that reads the changes finds this out.
         """
         try:
             self.read_version(table, before)
@@ -156,8 +156,8 @@ class TableReads:
             return None
 
     def was_replaced(self, table: str, previous: int, version: int) -> bool:
-        """Return whether a commit after the version `previous`, up to `version`, replaced all rows of the table."""
-        return any(map(replaces_all, self._commits(table, previous, version)))
+        """Return whether a commit after the version `previous`, up to `version`, replaced rows of the table."""
+        return any(map(replaces_rows, self._commits(table, previous, version)))
 
     def may_have_added(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous`, up to `version`, counts as an addition of rows."""

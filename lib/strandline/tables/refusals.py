@@ -235,6 +235,6 @@ def _property_invalid(location: Location, table: str, name: str, stated: str, wa
     return UsageError(
         "PROPERTY_INVALID",
         f"the property {name} of the table {table} of {location.describe()} is {stated!r}, not {wanted}",
-        "if somebody replaced the table, `RESTORE TABLE .. TO VERSION AS OF` the version before gives it back; else "
-        "restore it from a copy of the lake, or name another lake",
+        "if the table was replaced, restore the version before with `RESTORE TABLE .. TO VERSION AS OF`; else copy "
+        "the table from a backup of the lake, or name another lake",
     )

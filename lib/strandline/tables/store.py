@@ -220,8 +220,8 @@ class TableStore(TableReads):
     def partial_run(self, table: str) -> str | None:
         """Return the id of the last other run that merged into a table, if it has no row in `run`, else None.
 
-        `has_partial_run` takes a table that this run has written for repaired. One of all dialects is not: this run may
-        have written the rows of another dialect.
+        The table is then repaired as by `has_partial_run`, which regards a table that this run has written as repaired.
+        In a table of all dialects, this run may have written only rows of another one.
         """
         writer = self.merged_by(table, besides=self.run_id)
         if not unrecorded(self, {writer}):
@@ -230,9 +230,9 @@ class TableStore(TableReads):
         return writer
 
     def end_repair(self, *, besides: str) -> None:
-        """Become the last writer also of tables that a partial run wrote last and that this run had no row for.
+        """Commit to each table that a partial run wrote last and this run did not write, so that this run wrote last.
 
-        Else each later run would repair them again: the one that left them never gets its row in `run`.
+        Else each later run would repair them again: the partial run never gets its row in `run`.
         """
         for table in sorted(self._left_behind - {besides}):
             if unrecorded(self, {self.merged_by(table)} - {self.run_id}):

@@ -72,7 +72,7 @@ CASES = {
     "a table that only appends": (
         "[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends. If you ..",
         "TABLE_APPEND_ONLY",
-        "a table of the lake has got the property delta.appendOnly, so its rows cannot be replaced",
+        "a table of the lake has the property delta.appendOnly, so its rows cannot be changed or deleted",
     ),
     "a table without its change data feed": (
         "[DELTA_MISSING_CHANGE_DATA] Error getting change data for range [3 , 3] as change data was not\nrecorded ..",

@@ -111,7 +111,7 @@ def test_without_its_client_the_warning_names_the_package(lake, monkeypatch, cap
     monkeypatch.setenv("OPENLINEAGE_URL", "http://127.0.0.1:9")
     monkeypatch.setitem(__import__("sys").modules, "openlineage.client", None)
     assert main(["maintain", "--lake", str(lake), "--quiet"]) == 0
-    assert "pip install openlineage-python" in capsys.readouterr().err
+    assert "pip install 'WHEEL[lineage]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_run_that_is_done_is_told_again_without_spark(lake, capsys):
     assert said["tables"] == {"namespace_state": {"version": 0, "inserted": 2}}
     assert "run_version" not in said
     assert main(["reduce", "--run-id", "job-7", "--lake", lake]) == 0
-    assert "nothing was done again" in capsys.readouterr().out
+    assert "nothing was done\n" in capsys.readouterr().out
 
 
 def test_the_exit_code_of_the_earlier_run_is_that_of_the_repeated_one():

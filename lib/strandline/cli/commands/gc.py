@@ -33,7 +33,7 @@ MinPrunable = Annotated[
         metavar="N",
         min=1,
         max=2**62,
-        help="Leave namespaces with fewer such records alone.",
+        help="Do not prune namespaces with fewer records to prune.",
         show_default=False,
     ),
 ]
@@ -42,7 +42,7 @@ Erase = Annotated[
     typer.Option(
         "--erase",
         metavar="DIALECT[:DAYS]",
-        help="Erase bodies of entries, which stay themselves; with DAYS those that say they are older.",
+        help="Erase the bodies of entries; the entries stay. With DAYS only of entries that claim to be older.",
         show_default=False,
     ),
 ]
@@ -69,7 +69,7 @@ Vacuum = Annotated[
     typer.Option(
         "--vacuum",
         metavar="HOURS",
-        help="Then remove files that no version of these hours needs.",
+        help="Then remove files that no version of the last HOURS hours needs.",
         show_default=False,
     ),
 ]

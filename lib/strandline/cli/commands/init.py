@@ -40,7 +40,7 @@ def _init(
 ) -> Result:
     """Create the missing tables and views, and print what was done.
 
-    Options that decide verdicts are fixed when a lake is created: a lake with another value is exit code 2.
+    Options that decide verdicts are fixed when a lake is created: another value is refused, exit code 2.
     """
     from strandline.pipelines import init
 

@@ -50,7 +50,7 @@ def repeated(console: Console, report: Report) -> None:
     head(console, report)
     counts(console, report)
     console.print(
-        Text(f"the lake has the run {report.run_id} with exit code {report.exit}: nothing was done again")
+        Text(f"the lake has the run {report.run_id} with exit code {report.exit}: nothing was done")
     )
     own_error(console, report)
 

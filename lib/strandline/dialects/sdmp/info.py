@@ -27,11 +27,11 @@ INFO: Final = DialectInfo(
         ),
         RunOption(
             "restore", ("ingest",), "NODE",
-            "Accept lines of this node of yours although the lake does not have them; may be repeated.", is_list=True,
+            "Accept lines of this local node that the lake does not have; can be repeated.", is_list=True,
         ),
         RunOption(
             "force-write", ("ingest", "sync"), "NODE",
-            "Write the journal of this node of yours although its writer stopped; may be repeated.", is_list=True,
+            "Write the journal of this local node although its writer stopped; can be repeated.", is_list=True,
         ),
     ),
     health="strandline.dialects.sdmp.reduce.health:HEALTH",

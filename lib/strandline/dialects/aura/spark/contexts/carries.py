@@ -22,7 +22,7 @@ def encoded(sums: DataFrame, contexts: DataFrame) -> DataFrame:
 
 
 def damaged(pruned: PrunedFacts, skeletons: DataFrame, sums: DataFrame) -> DataFrame:
-    """Return the contexts whose skeletons do not add up to their applied carry; one that is gone can be made again.
+    """Return the contexts whose skeletons do not add up to their applied carry; a lost carry can be computed again.
 
     Reads:  skeletons: `PrunedFacts.skeleton_sums`; sums: those that are whole, as `flows.sums`.  Gives: namespace.
     """

@@ -153,6 +153,9 @@ def test_constraints_are_added_where_create_table_does_not_take_them(spark, sett
     assert make(Lake(Refusing(spark), settings, schema).store(), DESIGN, (RUN,)) == (RUN,)
     assert checks_of(store, RUN) == expected(RUN)
     assert store.properties(RUN)["made.by"] == "us"
+    # Another process, which had not found the table.
+    assert make(Lake(Refusing(spark), settings, schema).store(), DESIGN, (RUN,)) == (RUN,)
+    assert checks_of(store, RUN) == expected(RUN)
     with pytest.raises(Exception, match="seconds_is_not_negative"):
         store.append_run({"run_id": "x", "command": "x", "version": "1", "outcome": "ok", "lake": "x", "exit": 0,
                           "started_at": spark.sql("SELECT now()").head(1)[0][0], "seconds": -1.0})  # fmt: skip

@@ -258,6 +258,17 @@ def test_a_log_that_forgot_what_came_is_no_end_everything_is_reduced(new_lake, t
     assert f"{LINES} does not have the changes since version 1" in told.err
     assert lake.rows("node_journal", "tip_n", "line_count") == [(30, 30)]
     assert lake.reduce(full=True).members["differences"] == {}
+    # What is gone may have removed records: no state of them stays.
+    version = lake.versions()[LINES]
+    lake.ingest(write_files(tmp_path / "third", {"b.journal": render(list(synthetic(2, 5)))}))
+    lake.reduce()
+    lake.damage(f"RESTORE TABLE {LINES} TO VERSION AS OF {version}")
+    lake.ingest(write_files(tmp_path / "fourth", {"c.journal": render(list(synthetic(3, 4)))}))
+    forget(lake.path / LINES)
+    lake.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    lake.reduce()
+    assert sorted(lake.rows("node_journal", "line_count")) == [(4,), (30,)]
+    assert lake.reduce(full=True).members["differences"] == {}
 
 
 def forget(table: Path) -> None:

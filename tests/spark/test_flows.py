@@ -13,6 +13,7 @@ from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
 from strandline.frames.provenance import batch_sources
 from strandline.pipelines import quarantine_writer
+from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import assert_commits_name_their_run
@@ -219,6 +220,39 @@ def test_a_table_that_was_dropped_or_restored_costs_its_rows_and_the_next_reduct
     assert "violates the CHECK constraint short of the table node_journal_line" in broken.value.message
     lake.damage("ALTER TABLE node_journal_line DROP CONSTRAINT short")
     assert lake.ingest(long).counts["new"] == 8
+
+
+def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the_next(
+    new_lake, tmp_path, monkeypatch
+):
+    lake, merge = new_lake(), Admitter.merge
+    for number, is_beginning_inside in enumerate((True, False)):
+        lines = list(synthetic(40 + number, 20))
+        since = lines[9].partition(b"@")[0].decode("ascii")
+        rest = batch(lines[0].decode("ascii"), since, lines[10:]) + b"\n"
+        parts = [{"rest.jsonl": rest}, {"beginning.journal": render(lines[:10])}]
+        outside, inside = (
+            write_files(tmp_path / f"{next(iter(files))} {number}", files)
+            for files in (parts if is_beginning_inside else parts[::-1])
+        )
+        another = write_files(
+            tmp_path / f"another {number}", {"a.journal": render(list(synthetic(50 + number, 3)))}
+        )
+        reports = []
+
+        def overtaken(admitter, admission, inside=inside, reports=reports):
+            if not reports:
+                reports.append(None)
+                reports[0] = lake.ingest(inside)
+            return merge(admitter, admission)
+
+        monkeypatch.setattr(Admitter, "merge", overtaken)
+        assert lake.ingest(outside).outcome == "ok"
+        assert reports[0].outcome == "ok"
+        assert [status for [status] in lake.rows("quarantine", "status")] == ["deferred"] * 10
+        later = lake.ingest(another)
+        assert (later.counts["new"], later.counts["readmitted"]) == (3, 10)
+        assert lake.rows("quarantine") == []
 
 
 def test_rows_judged_again_that_share_a_number_have_one_source(spark):

@@ -104,7 +104,11 @@ class Lineage:
 
 def dataset_of(source: str) -> dict[str, Any]:
     """Return namespace and name of a file, folder, object or topic, as OpenLineage's naming rules say."""
-    parts = urlsplit(source)
+    try:
+        parts = urlsplit(source)
+    except ValueError:
+        # Brackets in what looks like a host: the path of a file.
+        return {"namespace": "file", "name": os.path.abspath(source)}
     if len(parts.scheme) > 1 and parts.netloc:
         # Without a user and password.
         host = parts.netloc.rpartition("@")[2]

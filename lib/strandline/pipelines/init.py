@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from strandline.config.settings import Settings
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY
@@ -54,7 +54,7 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
     lake.check_ours(store, state)
     if not state.is_empty:
         check_agrees(store.location, state, options, every())
-    made_with = design(options, every()) if state.is_empty else lake.design_of(state)
+    made_with = design(options, every()) if state.is_empty else _completed(state, options, context)
     migrated = lake.complete(store, state)
     # Before tables are made: after a kill in between they are still missing.
     _restart_reductions(store, state, context)
@@ -66,6 +66,23 @@ def run(store: TableStore, options: InitOptions, context: RunContext) -> Report:
     done = {"created": made, "migrated": migrated, "unchanged": kept, "views": made_views}
     members = {name: list(tables) for name, tables in done.items()}
     return record_run(store, context, RunResult(members=members))
+
+
+def _completed(state: LakeState, options: InitOptions, context: RunContext) -> LakeDesign:
+    """Return the design of an existing lake, with the given options of tables that are missing.
+
+    A table that was dropped has lost the values of its options. A note names those that are not given.
+    """
+    made_with = lake.design_of(state)
+    made = design(replace(options, deletion_vectors=False), every()).properties
+    for option in _options(every()):
+        if option.table in state.missing and option.name not in options.dialect_options:
+            context.progress.note(
+                f"the table {option.table} was missing and gets {option.table_property} = {option.unset or repr('')}; "
+                f"if the lake had another value, drop the table and run `strandline init` with --{option.name}"
+            )
+    missing = {table: made[table] for table in state.missing if table in made}
+    return LakeDesign(made_with.buckets, {**made_with.properties, **missing})
 
 
 def _restart_reductions(store: TableStore, state: LakeState, context: RunContext) -> None:
@@ -124,12 +141,15 @@ def _value(option: LakeOption, options: InitOptions) -> str:
 def check_agrees(
     location: Location, state: LakeState, options: InitOptions, dialects: Iterable[Dialect]
 ) -> None:
-    """Check that the options agree with those of the existing lake. Raises: UsageError LAKE_CONTRADICTS."""
+    """Check that the options agree with those of the existing lake. Raises: UsageError LAKE_CONTRADICTS.
+
+    A table that is missing has no value that could contradict.
+    """
     made_with = lake.design_of(state)
     if options.buckets is not None and options.buckets != made_with.buckets:
         raise _contradicts(location, f"{made_with.buckets} buckets", f"--buckets {options.buckets}")
     for option in _options(dialects):
-        if option.name not in options.dialect_options:
+        if option.name not in options.dialect_options or option.table in state.missing:
             continue
         stored = made_with.properties.get(option.table, {}).get(option.table_property, option.unset)
         wanted = _value(option, options)

@@ -173,21 +173,17 @@ class _DialectReduction:
             writer.write(dialect.reduce(None, store, jobs, scope))
         elif reason := self._why_all(previous, version):
             context.progress.note(f"{reason}: everything is reduced")
-            writer.write_all(dialect.reduce(None, store, jobs, scope))
-            if _was_recreated(previous, version):
-                # A state that did not change still names a version of the table before.
-                old_versions.restart(store, dialect.info.name, version)
-            elif not writer.is_overtaken:
-                self._advance_if_unchanged(previous, version)
+            self._write_all(writer, scope, previous)
             return not writer.is_overtaken
         elif version > previous or dialect.info.sticky_options:
             changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
             done.counts["new_records"] += count
             context.progress.stage(f"reducing {count:,} new records of {table}")
-            if changes is None or count or dialect.info.sticky_options:
+            if changes is None and not count:
+                # Delta does not have the changes: records may have gone, too.
+                self._write_all(writer, scope, previous)
+            elif changes is None or count or dialect.info.sticky_options:
                 writer.write(dialect.reduce(changes, store, jobs, scope))
-            if changes is None and not writer.is_overtaken:
-                self._advance_if_unchanged(previous, version)
             is_still = changes is not None and not count and version > previous
             if is_still and store.may_have_added(table, previous, version):
                 # Somebody changed records: else `status` would ask for a reduction for ever.
@@ -214,13 +210,21 @@ class _DialectReduction:
             return f"the rows of {self._table} were restored or replaced"
         return None
 
-    def _advance_if_unchanged(self, previous: int, version: int) -> None:
-        """Set `reduced_version` to `version` if no state changed and was written with it.
+    def _write_all(self, writer: ReductionWriter, scope: ReduceScope, previous: int) -> None:
+        """Reduce everything, delete rows of records that are gone, and note in the states that this is done.
 
-        Else each later run would reduce everything again, until records come.
+        A state that does not change keeps its `reduced_version`: else each later run would do all of this again, until
+        records come.
         """
-        if reduced_before(self._store, self._dialect, self._jobs)[0] == previous < version:
-            advance_reduced_version(self._store, self._dialect, previous, version, self._jobs)
+        store, dialect = self._store, self._dialect
+        writer.write_all(dialect.reduce(None, store, self._jobs, scope))
+        if _was_recreated(previous, scope.version):
+            old_versions.restart(store, dialect.info.name, scope.version)
+        elif (
+            not writer.is_overtaken
+            and reduced_before(store, dialect, self._jobs)[0] == previous < scope.version
+        ):
+            advance_reduced_version(store, dialect, previous, scope.version, self._jobs)
 
     def _scope(self, previous: int | None, version: int) -> ReduceScope:
         store, info, request, resolved = self._store, self._dialect.info, self._request, self._resolved

@@ -20,6 +20,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext, no_signals
 from strandline.pipelines.stream_objects import ObjectSource
 from strandline.pipelines.stream_source import FolderSource, StreamSource, TopicSource
+from strandline.session.engine import is_connect
 from strandline.tables import lake
 from strandline.tables.checkpoint import bind, checkpoint_damaged
 from strandline.tables.formats import check_format
@@ -111,11 +112,17 @@ def run(
 
     Each micro-batch is one run of `ingest` and one of `reduce`; `runs` makes the context of a run of a command. After
     a kill, the stream repeats the same batch: its records are then known.
-    Raises: UsageError (the source cannot be followed, the lake is foreign, no folder for the checkpoint), FaultError
-    CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE, SOURCE_UNREACHABLE, SOURCE_UNREADABLE,
+    Raises: UsageError (STREAM_OVER_CONNECT, the source cannot be followed, the lake is foreign, no folder for the
+    checkpoint), FaultError CHECKPOINT_FOREIGN, CHECKPOINT_DAMAGED, SOURCE_GONE, SOURCE_UNREACHABLE, SOURCE_UNREADABLE,
     STORE_JAR_MISSING, KAFKA_MISSING, MESSAGES_GONE, STREAM_STOPPED, and what `ingest` and `reduce` raise.
     """
     reducer_options.check((dialect,), request.files)
+    if is_connect(store.spark):
+        raise UsageError(
+            "STREAM_OVER_CONNECT",
+            "a stream calls functions of this process for each batch, and Spark Connect runs them elsewhere",
+            "run `strandline stream` by spark-submit or on this machine, or run `ingest` and `reduce` on a schedule",
+        )
     source = _source(store, request, settings)
     try:
         return _follow(store, dialect, source, request, settings, context, runs)

@@ -21,7 +21,7 @@ from strandline.contracts.ddl import (
 from strandline.contracts.load import contract, tables
 from strandline.contracts.views import create_view_sql, view_names
 from strandline.tables.catalogs import names_in, refusals, schema_sql
-from strandline.tables.commits import current_schema, session_settings
+from strandline.tables.commits import CONFLICTS, current_schema, session_settings
 from strandline.tables.damage import table_damaged
 from strandline.tables.leftovers import is_created
 from strandline.tables.spark_errors import condition_of, spark_errors
@@ -34,6 +34,7 @@ TRIES: Final = 4
 DEFAULT_PROPERTIES: Final = "spark.databricks.delta.properties.defaults."
 """What the settings begin with by which Delta gives properties to new tables."""
 FOLDER_TAKEN: Final = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+CONSTRAINT_THERE: Final = "DELTA_CONSTRAINT_ALREADY_EXISTS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,12 @@ def add_checks(store: TableStore, table: str, properties: Mapping[str, str]) -> 
         contract(table), target=store.target(table), buckets=buckets, properties=properties
     )
     for statement in statements:
-        store.spark.sql(statement)
+        try:
+            store.spark.sql(statement)
+        except spark_errors() as refused:
+            # Another process added it meanwhile.
+            if condition_of(refused) != CONSTRAINT_THERE:
+                raise
     return bool(statements)
 
 
@@ -141,14 +147,15 @@ def _create_table(store: TableStore, design: LakeDesign, table: str) -> None:
         if store.location.is_local() and condition_of(refused) == FOLDER_TAKEN:
             # Another process is creating the table, or was killed: `is_created` looks.
             return
-        if store.location.is_path():
+        if store.location.is_path() or condition_of(refused) in CONFLICTS:
             raise
         store.spark.sql(
             create_table_sql(
                 described, target=target, buckets=design.buckets, properties=properties, with_checks=False
             )
         )
-        add_checks(store, table, {BUCKETS_PROPERTY: str(design.buckets)})
+        # Another process may have made it with some of them.
+        add_checks(store, table, store.properties(table))
 
 
 def _create_schema(schema: str) -> str:

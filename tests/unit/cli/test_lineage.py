@@ -127,5 +127,9 @@ def test_datasets_are_named_by_the_rules_of_openlineage_and_without_credentials(
     assert dataset_of(source) == {"namespace": namespace, "name": name}
 
 
+def test_a_path_with_brackets_where_a_host_would_be_is_a_file():
+    assert dataset_of("//data[1]/x") == {"namespace": "file", "name": "//data[1]/x"}
+
+
 def test_the_commands_that_are_told_exist():
     assert set(COMMANDS) <= set(command_names())

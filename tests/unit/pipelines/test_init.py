@@ -1,12 +1,15 @@
 """What a new lake is made with: the choices of dialects, the number of buckets, deletion vectors where they may be."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from strandline.contracts import load
 from strandline.contracts.ddl import DELETION_VECTORS_PROPERTY, table_properties
 from strandline.core.errors import UsageError
 from strandline.dialects import every
-from strandline.pipelines.init import InitOptions, check_agrees, design
+from strandline.pipelines.init import InitOptions, _completed, check_agrees, design
+from strandline.pipelines.run_context import NoProgress, RunContext
 from strandline.tables.lake import LakeState
 from strandline.tables.location import Location
 
@@ -102,6 +105,32 @@ def state_of(options: InitOptions) -> LakeState:
     """What is found of a lake that was made with these options."""
     made = made_with(options)
     return LakeState(made, (), is_empty=False)
+
+
+class Notes(NoProgress):
+    """Progress that keeps the notes."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_a_table_that_is_missing_is_made_with_what_is_given_again_or_a_note_says_what_it_gets() -> None:
+    made = {table: stated for table, stated in made_with(STRICT).items() if table != "node_journal_line"}
+    state, told = LakeState(made, (), is_empty=False), Notes()
+    context = RunContext("r", "init", "1", datetime.now(UTC), progress=told)
+    check_agrees(Location.lake("lake"), state, STRICT, every())
+    assert _completed(state, STRICT, context).properties["node_journal_line"] == {READING: "strict"}
+    assert told.notes == []
+    completed = _completed(state, InitOptions(), context)
+    assert completed.properties["node_journal_line"] == {READING: "weak"}
+    assert completed.properties["ipfs_log_entry"]["strandline.ipfslog.profile"] == "compat"
+    assert completed.buckets == 16
+    [note] = told.notes
+    assert f"{READING} = weak" in note
+    assert "--strict" in note
 
 
 @pytest.mark.parametrize("options", AGREED)

@@ -6,7 +6,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from strandline.core.errors import FaultError, UsageError
-from strandline.pipelines.stream import StreamRequest, _stream_error, topic_in
+from strandline.dialects import dialect
+from strandline.pipelines.stream import StreamRequest, _stream_error, run, topic_in
 from strandline.pipelines.stream_objects import ObjectSource
 from strandline.pipelines.stream_source import TopicSource
 
@@ -150,3 +151,15 @@ def test_a_stream_that_ended_before_its_first_batch_has_a_damaged_checkpoint():
     assert isinstance(ended, FaultError)
     assert ended.code == "CHECKPOINT_DAMAGED"
     assert "/checkpoint" in ended.message
+
+
+def test_a_stream_over_connect_is_refused_before_anything_is_made():
+    class OverConnect:
+        """A store of a session over Spark Connect."""
+
+        spark = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+
+    with pytest.raises(UsageError) as refused:
+        run(OverConnect(), dialect("sdmp"), StreamRequest("landing"), None, None, None)
+    assert (refused.value.code, refused.value.exit_code) == ("STREAM_OVER_CONNECT", 2)
+    assert "ingest" in refused.value.next

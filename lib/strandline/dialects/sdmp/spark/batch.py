@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.admission import AdmitRequest
 from strandline.dialect_api.ports import InputScan, Jobs, Tables
 from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.spark import (
     borders,
     chunks,
@@ -237,15 +238,17 @@ def _elements(scan: InputScan, request: AdmitRequest) -> DataFrame:
 def _waiting(delivered: DataFrame, tables: Tables, jobs: Jobs, request: AdmitRequest) -> DataFrame | None:
     """Return the waiting rows of the namespaces in this batch, or None if there are none.
 
+    After a run that was killed or raced by another one, those of all namespaces: it may have let in what they wait for.
     Rows of local nodes stay deferred unless the node is restored: they would fail check 9.
     """
     rows = deferred(tables.read("quarantine"), DIALECT).where(F.col("namespace").isNotNull())
     if not jobs.has_rows(rows):
         return None
-    touched = delivered.select("namespace").distinct()
     names = local_nodes(request.options).not_restored
     if names:
-        touched = touched.join(F.broadcast(node_rows(tables, names)), "namespace", "left_anti")
+        rows = rows.join(F.broadcast(node_rows(tables, names)), "namespace", "left_anti")
+    if not tables.has_partial_run(INFO.ingest_tables):
+        rows = rows.join(delivered.select("namespace").distinct(), "namespace", "left_semi")
     columns = ("quarantine_id", "bucket", "namespace", "record_id", "raw", "raw_bytes", "evidence", "source")
-    waiting = jobs.checkpoint(rows.join(touched, "namespace", "left_semi").select(*columns), "waiting")
+    waiting = jobs.checkpoint(rows.select(*columns), "waiting")
     return waiting if jobs.has_rows(waiting) else None

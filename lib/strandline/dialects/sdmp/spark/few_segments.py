@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.kernels import PlacedHead, Segment
 from strandline.dialects.sdmp.spark import elements, heads
 from strandline.dialects.sdmp.spark.named import of_few, of_journals
@@ -19,6 +20,7 @@ from strandline.dialects.sdmp.spark.positions import JOURNALS
 from strandline.dialects.sdmp.spark.stored_lines import FEW_SEGMENTS, LineKey, StoredLines
 from strandline.dialects.sdmp.types import DIALECT
 from strandline.frames.listed import MOST_PUSHED, is_listed
+from strandline.frames.quarantine import deferred
 
 _MOST_LEAVES: Final = 1_000
 _Rows = Sequence[Mapping[str, Any]]
@@ -107,16 +109,21 @@ def _segments(spans: Iterable[Row]) -> list[Segment]:
 
 
 def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
-    """Return whether these journals have waiting rows, or too many names to ask."""
+    """Return whether rows wait for this run, or too many names to ask: those of these journals.
+
+    After a run that was killed or raced by another one, those of all journals.
+    """
     few = tables.few_rows("quarantine")
     if few is not None:
-        ours = of_few(few, names)
-        waits = pc.and_(pc.equal(ours["dialect"], DIALECT), pc.equal(ours["status"], "deferred"))
-        return bool(pc.any(waits).as_py())
-    if len(names) > MOST_PUSHED:
+        waits = pc.and_(pc.equal(few["dialect"], DIALECT), pc.equal(few["status"], "deferred"))
+        waiting = few.filter(waits)
+        return bool(waiting.num_rows) and (
+            of_few(waiting, names).num_rows > 0 or tables.has_partial_run(INFO.ingest_tables)
+        )
+    if len(names) > MOST_PUSHED or tables.has_partial_run(INFO.ingest_tables):
         return True
-    rows = of_journals(tables.read("quarantine"), names, tables)
-    return jobs.has_rows(rows.where((F.col("dialect") == DIALECT) & (F.col("status") == "deferred")))
+    rows = of_journals(deferred(tables.read("quarantine"), DIALECT), names, tables)
+    return jobs.has_rows(rows)
 
 
 def _journals(names: Sequence[str], tables: Tables, jobs: Jobs) -> dict[str, Mapping[str, Any]] | None:

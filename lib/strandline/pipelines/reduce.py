@@ -206,6 +206,8 @@ class _DialectReduction:
             return f"a table of {self._dialect.info.name} was recreated"
         if has_stale_states(self._store, self._dialect, previous, self._jobs):
             return f"a run that was killed left older states of {self._table}"
+        if version == previous and self._store.has_partial_run(self._dialect.info.reduced_tables):
+            return f"a run that was killed left older rows of {self._dialect.info.name}"
         if version > previous and self._store.was_replaced(self._table, previous, version):
             return f"the rows of {self._table} were restored or replaced"
         return None

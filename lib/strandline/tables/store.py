@@ -236,7 +236,7 @@ class TableStore(TableReads):
         """
         for table in sorted(self._left_behind - {besides}):
             if unrecorded(self, {self.merged_by(table)} - {self.run_id}):
-                self.replace(table, self.read(table).limit(0), (0,), in_memory=True)
+                self.merge_new(table, self.read(table).limit(0), (0,), {}, once=True)
 
     def leave_behind(self, table: str) -> None:
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.reduction import ReduceScope, Reduction
 from strandline.dialects.sdmp import kernels
+from strandline.dialects.sdmp.info import INFO
 from strandline.dialects.sdmp.reduce import REDUCER_VERSION
 from strandline.dialects.sdmp.spark import journal_rows
 from strandline.dialects.sdmp.spark.few_lines import from_few
@@ -26,10 +27,14 @@ from strandline.frames.states import as_namespace_state
 
 def reduce(changes: DataFrame | None, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     """Reduce the journals in `changes` (rows of the change feed), or all journals if it is None, with equal rows."""
-    few = from_few(tables, jobs, scope, of_changes=changes is not None)
+    # Rows that a killed run wrote may be older than their states, also of journals without new lines.
+    is_partial = changes is not None and tables.has_partial_run(INFO.reduced_tables)
+    few = from_few(tables, jobs, scope, of_changes=changes is not None and not is_partial)
     if few is not None:
         return few
-    return _of_all(tables, jobs, scope) if changes is None else _of_changes(changes, tables, jobs, scope)
+    if changes is None:
+        return _of_all(tables, jobs, scope)
+    return _of_changes(changes, tables, jobs, scope, with_stale=is_partial)
 
 
 def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
@@ -38,8 +43,10 @@ def _of_all(tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
     return _reduction([from_all(lines, jobs)], jobs, scope)
 
 
-def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope) -> Reduction:
-    """Reduce the journals in `changes` (rows of the change feed).
+def _of_changes(
+    changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceScope, *, with_stale: bool
+) -> Reduction:
+    """Reduce the journals in `changes` (rows of the change feed), and `with_stale` those whose row is not of its state.
 
     A journal is reduced from its stored state and the changes, except in two cases that need all of its lines: a run
     was killed between two tables, so that row and state hash disagree; or it is a forked journal of profile 0.12,
@@ -50,27 +57,28 @@ def _of_changes(changes: DataFrame, tables: Tables, jobs: Jobs, scope: ReduceSco
         journal_rows.counted(new_lines).withColumnRenamed("line_count", "new_lines"), "touched journals"
     )
     buckets = tuple(sorted(jobs.row(touched.agg(F.collect_set("bucket").alias("buckets")))["buckets"]))
-    old = (
-        tables.read("node_journal")
-        .where(in_buckets(buckets))
-        .join(touched, ["namespace", "bucket"], "left_semi")
-    )
-    stored = (
-        tables.read("namespace_state").where((F.col("dialect") == DIALECT) & in_buckets(buckets))
-        .join(touched, ["namespace", "bucket"], "left_semi").select("namespace",
-        F.col("state_hash").alias("stored_hash"))
-    )  # fmt: skip
+    old = tables.read("node_journal")
+    states = tables.read("namespace_state").where(F.col("dialect") == DIALECT)
+    if not with_stale:
+        old, states = (
+            rows.where(in_buckets(buckets)).join(touched, ["namespace", "bucket"], "left_semi")
+            for rows in (old, states)
+        )
+    stored = states.select("namespace", F.col("state_hash").alias("stored_hash"))
     compared = old.withColumn("row_hash", journal_rows.state_hash()).join(stored, "namespace", "full_outer")
     is_whole = F.coalesce(F.col("row_hash") == F.col("stored_hash"), F.lit(False))
+    if with_stale:
+        new = touched.select("namespace", F.lit(True).alias("is_new"))
+        compared = compared.join(new, "namespace", "left").where(F.col("is_new") | ~is_whole).drop("is_new")
     has_leaf_hashes = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
     judged = jobs.checkpoint(compared.withColumn("usable", is_whole & has_leaf_hashes), "stored journals")
     unusable = judged.where("NOT usable").select("namespace")
     parts: list[ReducedRows] = []
     continued = new_lines
     if jobs.row(unusable.agg(F.count(F.lit(1)).alias("rows")))["rows"]:
-        every = (
-            tables.read_version(LINES, scope.version).where(in_buckets(buckets)).select(*kernels.LINE_COLUMNS)
-        )
+        every = tables.read_version(LINES, scope.version).select(*kernels.LINE_COLUMNS)
+        if not with_stale:
+            every = every.where(in_buckets(buckets))
         parts.append(from_all(every.join(unusable, "namespace", "left_semi"), jobs))
         continued = new_lines.join(unusable, "namespace", "left_anti")
         touched = touched.join(unusable, "namespace", "left_anti")

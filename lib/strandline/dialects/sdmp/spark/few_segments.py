@@ -111,7 +111,7 @@ def _segments(spans: Iterable[Row]) -> list[Segment]:
 def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
     """Return whether rows wait for this run, or too many names to ask: those of these journals.
 
-    After a run that was killed or raced by another one, those of all journals.
+    After a run that was killed or raced by another one, those of all journals, where the rows of `quarantine` are few.
     """
     few = tables.few_rows("quarantine")
     if few is not None:
@@ -120,7 +120,7 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
         return bool(waiting.num_rows) and (
             of_few(waiting, names).num_rows > 0 or tables.has_partial_run(INFO.ingest_tables)
         )
-    if len(names) > MOST_PUSHED or tables.has_partial_run(INFO.ingest_tables):
+    if len(names) > MOST_PUSHED:
         return True
     rows = of_journals(deferred(tables.read("quarantine"), DIALECT), names, tables)
     return jobs.has_rows(rows)

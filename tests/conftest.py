@@ -60,7 +60,7 @@ def settings():
 def spark(settings):
     from strandline.session import open_session
     from strandline.session.jars import cached_jars, kafka_coordinate
-    from strandline.tables.reads import SMALL_WORK
+    from strandline.tables.work_settings import SMALL_WORK
 
     # A parallel collector costs more than it gives here. A session of many tests fills the room that Java keeps for
     # compiled code: then it throws code away and compiles it again, all the time. Of the room for classes it looks

@@ -18,7 +18,7 @@ from strandline.contracts.load import tables
 from strandline.core.errors import StrandlineError, UsageError
 from strandline.core.nearest import did_you_mean
 from strandline.pipelines.report import Report, ReportError
-from strandline.tables.location import DEFAULT_LAKE, Location
+from strandline.tables.location import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -273,15 +273,8 @@ def open_lake(
     error of all other methods that need one. `settings` are those of conf/base.yaml by their dotted names.
     Raises: UsageError `LAKE_AND_SCHEMA`, `LAKE_PATH_INVALID`, `SCHEMA_NAME_INVALID`.
     """
-    if path is not None and schema is not None:
-        raise UsageError(
-            "LAKE_AND_SCHEMA",
-            f"{os.fspath(path)} and {schema} both say where the tables are",
-            "give one of them",
-        )
-    if schema is not None:
-        return Lake(Location.parse_schema(schema), settings or {})
-    return Lake(Location.lake(DEFAULT_LAKE if path is None else os.fspath(path)), settings or {})
+    location = Location.chosen(None if path is None else os.fspath(path), schema)
+    return Lake(location, settings or {})
 
 
 def _listed(names: Sequence[str]) -> list[str]:

@@ -11,8 +11,8 @@ from strandline.dialects.sdmp.codec import render
 from strandline.tables import small_tables
 from strandline.tables.commits import session_settings
 from strandline.tables.maintain import RETENTION_CHECK
-from strandline.tables.reads import ONE_TASK, ONE_TASK_BYTES, SMALL_WORK, SMALL_WORK_BYTES
 from strandline.tables.small_tables import SmallTables
+from strandline.tables.work_settings import ONE_TASK, ONE_TASK_BYTES, SMALL_WORK, SMALL_WORK_BYTES
 from support.lakes import Lake, write_files
 
 LINES = "node_journal_line"

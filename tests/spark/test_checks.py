@@ -10,7 +10,7 @@ from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.tables.checks import find_broken
 from strandline.tables.commits import session_settings
-from strandline.tables.reads import SMALL_WORK
+from strandline.tables.work_settings import SMALL_WORK
 from support.places import BUCKETS
 from support.planted_cases import CASES, OTHER
 

@@ -18,7 +18,7 @@ from strandline.core.errors import UsageError
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.run_context import NoProgress, Progress, RunContext, new_run_id
 from strandline.tables.delta_rs import check_tables, open_delta_rs
-from strandline.tables.location import DEFAULT_LAKE, Location
+from strandline.tables.location import Location
 from strandline.tables.refusals import check_place
 
 if TYPE_CHECKING:
@@ -101,16 +101,7 @@ class Invocation:
     @cached_property
     def location(self) -> Location:
         """Where the tables are. Raises: UsageError `LAKE_AND_SCHEMA`, `LAKE_PATH_INVALID`, `SCHEMA_NAME_INVALID`."""
-        options = self.options
-        if options.lake is not None and options.schema is not None:
-            raise UsageError(
-                "LAKE_AND_SCHEMA",
-                f"--lake {options.lake} and --schema {options.schema} both say where the tables are",
-                "give one of them",
-            )
-        if options.schema is not None:
-            return Location.parse_schema(options.schema)
-        return Location.lake(options.lake if options.lake is not None else DEFAULT_LAKE)
+        return Location.chosen(self.options.lake, self.options.schema)
 
     def on(self, location: Location) -> "Invocation":
         """Return the call with `location` from --to as its lake.

@@ -16,7 +16,7 @@ from strandline.contracts.quoting import in_list
 MOST_PUSHED: Final = 200
 """Values of a list that Spark pushes to Parquet; of a longer one only minimum and maximum, which skip nothing.
 
-`tables.reads` sets it.
+`tables.work_settings` sets it.
 """
 
 

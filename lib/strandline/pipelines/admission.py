@@ -20,8 +20,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.session.engine import engine_of
 from strandline.tables import lake
-from strandline.tables.reads import CHANGES_MISSING
-from strandline.tables.spark_errors import condition_of, spark_errors
+from strandline.tables.lost_versions import has_no_changes
+from strandline.tables.spark_errors import spark_errors
 from strandline.tables.store import TableStore, Written
 
 
@@ -114,7 +114,7 @@ class Admitter:
         try:
             return self._found(table, self._store.changes(table, version, version), keys)
         except spark_errors() as error:
-            if condition_of(error) not in CHANGES_MISSING:
+            if not has_no_changes(error):
                 raise
         of_run = F.col("run_id") == self._store.run_id
         before, after = (

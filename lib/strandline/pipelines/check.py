@@ -12,8 +12,8 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.tables import lake
 from strandline.tables.checks import find_broken
-from strandline.tables.reads import SMALL_WORK_BYTES
 from strandline.tables.store import TableStore
+from strandline.tables.work_settings import SMALL_WORK_BYTES
 
 ROWS: Final = 10
 """Maximum number of reported rows per check."""

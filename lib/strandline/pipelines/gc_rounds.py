@@ -21,8 +21,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings
 from strandline.tables.prunings import PRUNED, append_pruned, appended, next_number
-from strandline.tables.reads import KEYS_HASHED
 from strandline.tables.store import TableStore, Written
+from strandline.tables.work_settings import KEYS_HASHED
 
 _COUNTS: Final = (
     "prunable", "pruned", "bytes", "refused", "finished", "erased", "still_shown", "archived", "unarchived",

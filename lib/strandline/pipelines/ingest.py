@@ -123,7 +123,7 @@ class _Ingest:
         self._manifests = manifests
         self._admitter = Admitter(store, dialect, settings, context, jobs)
         self._writer = self._admitter.quarantine
-        self._authored: WrittenJournals | None = None
+        self._journals: WrittenJournals | None = None
 
     def run(self) -> Report:
         """Do all steps, in an order that allows a kill between any two."""
@@ -151,7 +151,7 @@ class _Ingest:
         if admission is not None:
             self._admitter.mark_race()
         if writer is not None:
-            self._authored = write_local_journals(
+            self._journals = write_local_journals(
                 self._store, self._dialect.info, writer, self._request.options, self._context
             )
         counts = {
@@ -160,9 +160,9 @@ class _Ingest:
             **dropped,
         }
         members: dict[str, object] = {"examples": examples, **self._damaged(admission, rows)}
-        if self._authored is not None:
-            counts["authored"] = self._authored.authored
-            members["stopped"] = {node: list(codes) for node, codes in self._authored.stopped.items()}
+        if self._journals is not None:
+            counts["authored"] = self._journals.authored
+            members["stopped"] = {node: list(codes) for node, codes in self._journals.stopped.items()}
         if replay is not None:
             members["replayed"] = self._writer.replayed(replay)
         elif older := self._writer.judged_by_older_rules():
@@ -210,15 +210,15 @@ class _Ingest:
         self, counts: Mapping[str, int], reasons: Mapping[str, int], manifests: ManifestFindings,
         members: Mapping[str, object], admission: Admission | None,
     ) -> Report:  # fmt: skip
-        authored = self._authored
+        journals = self._journals
         written = self._admitter.written()
-        if authored is not None and authored.written is not None:
+        if journals is not None and journals.written is not None:
             received = written.get(self._dialect.info.record_table, Written(0))
             written[self._dialect.info.record_table] = replace(
-                authored.written, inserted=received.inserted + authored.written.inserted
+                journals.written, inserted=received.inserted + journals.written.inserted
             )
         outcome: Outcome = "ok"
-        if authored is not None and authored.stopped:
+        if journals is not None and journals.stopped:
             outcome = "found"
         if manifests.disagreements or (self._request.fail_on_reject and counts.get("rejected")):
             outcome = "found"

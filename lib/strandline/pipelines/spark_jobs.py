@@ -10,8 +10,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
 
 from strandline.pipelines.run_context import Progress
-from strandline.tables.reads import has_one_task
 from strandline.tables.spark_errors import spark_errors
+from strandline.tables.work_settings import has_one_task
 
 
 class SparkJobs:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pyspark.sql import DataFrame
 
 from strandline.core.errors import UsageError
-from strandline.tables.damage import FILE_GONE
-from strandline.tables.reads import COMMIT_REMOVED, TableReads
-from strandline.tables.spark_errors import condition_of, spark_errors
+from strandline.tables.lost_versions import is_removed
+from strandline.tables.reads import TableReads
+from strandline.tables.spark_errors import spark_errors
 
 
 class TablesAsOf:
@@ -42,7 +42,7 @@ def versions_read(versions: Mapping[str, int], run_id: str) -> Iterator[None]:
     try:
         yield
     except spark_errors() as error:
-        if condition_of(error) not in COMMIT_REMOVED and FILE_GONE.search(str(error)) is None:
+        if not is_removed(error):
             raise
         removed = ", ".join(f"{table} {version}" for table, version in versions.items())
         raise UsageError(

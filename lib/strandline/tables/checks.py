@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from strandline.contracts.checks import Check, broken_rows_sql
 from strandline.tables.commits import session_settings
-from strandline.tables.reads import ONE_TASK
+from strandline.tables.work_settings import ONE_TASK
 
 
 def find_broken(

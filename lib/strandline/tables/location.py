@@ -82,6 +82,24 @@ class Location:
         return Location.schema(catalog, name)
 
     @staticmethod
+    def chosen(path: str | None, schema: str | None) -> "Location":
+        """Return the lake at `path`, or in the schema `CATALOG.SCHEMA`; by default the folder `lake`.
+
+        Raises: UsageError `LAKE_AND_SCHEMA` if both are given; as `lake` and `parse_schema`.
+        """
+        if path is not None and schema is not None:
+            raise UsageError(
+                "LAKE_AND_SCHEMA",
+                f"the lake {path} and the schema {schema} both say where the tables are",
+                "give one of them",
+            )
+        return (
+            Location.lake(DEFAULT_LAKE if path is None else path)
+            if schema is None
+            else Location.parse_schema(schema)
+        )
+
+    @staticmethod
     def named(text: str) -> "Location":
         """Return the lake that `text` names: CATALOG.SCHEMA, unless a folder has that name, else a path.
 

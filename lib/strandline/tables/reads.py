@@ -14,60 +14,30 @@ from pyspark.sql.types import StructType
 from strandline.contracts.ddl import columns_ddl
 from strandline.contracts.load import contract
 from strandline.contracts.quoting import quote_name, quote_path
-from strandline.frames.listed import MOST_PUSHED
 from strandline.tables.commits import METADATA_OF_COMMIT, session_settings
-from strandline.tables.damage import FILE_GONE
 from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
 from strandline.tables.location import Location
+from strandline.tables.lost_versions import has_no_changes
 from strandline.tables.read_lake import newest_addition, replaces_rows
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
-from strandline.tables.spark_errors import condition_of, spark_errors
+from strandline.tables.spark_errors import spark_errors
+from strandline.tables.work_settings import (
+    NAMES_PUSHED,
+    ONE_TASK,
+    ONE_TASK_BYTES,
+    SMALL_WORK,
+    SMALL_WORK_BYTES,
+)
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 COMMITS_SEARCHED: Final = 20
 """Number of newest commits of a table that are searched for its last MERGE; others are maintenance."""
-SMALL_WORK_BYTES: Final = 16 * 1024 * 1024
-ONE_TASK_BYTES: Final = 1024 * 1024
 SHARED_TABLES: Final = ("namespace_state", "quarantine", "snapshot", "pruned_record")
 """The tables of all dialects that the work of one of them reads."""
-NAMES_PUSHED: Final = {"spark.sql.parquet.pushdown.inFilterThreshold": str(MOST_PUSHED)}
-SMALL_WORK: Final = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
-    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
-}
-"""What costs more than it saves over a few megabytes is off.
-
-On a fresh JVM, compiling a plan takes most of a second. Spark plans each join once more to find filters that it could
-apply while the query runs: a sixth of the CPU of a small `gc`.
-"""
-ONE_TASK: Final = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-}
-"""One job with one task a stage for each query of few bytes: no broadcast jobs and no adaptive stages."""
-
-KEYS_HASHED: Final = {"spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": str(64 * 1024 * 1024)}
-"""Joins of records with keys hash the keys, at most 64 MiB of them in a task, in place of sorting both sides."""
-
-COMMIT_REMOVED: Final = frozenset(
-    {
-        "DELTA_LOG_FILE_NOT_FOUND", "DELTA_VERSION_NOT_FOUND", "DELTA_TRUNCATED_TRANSACTION_LOG",
-        "DELTA_VERSIONS_NOT_CONTIGUOUS", "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
-    }
-)  # fmt: skip
-"""Conditions of Delta's errors about a version that is no longer in the log, or older than the table keeps files."""
-CHANGES_MISSING: Final = COMMIT_REMOVED | {
-    "DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE",
-    "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
-}  # fmt: skip
-"""Also those of versions of a table whose change data feed was off, or of which a column had another name or type."""
 
 
 class TableReads:
@@ -151,7 +121,7 @@ class TableReads:
             changes, few = self.changes(table, before + 1, last), self.few_changes(table, before + 1, last)
             return changes, changes.count() if few is None else few.num_rows
         except spark_errors() as error:
-            if condition_of(error) not in CHANGES_MISSING and FILE_GONE.search(str(error)) is None:
+            if not has_no_changes(error):
                 raise
             return None
 
@@ -269,11 +239,6 @@ class TableReads:
         if not isinstance(schema, StructType):
             raise TypeError(f"the contract of {table} is not a list of columns")
         return schema
-
-
-def has_one_task(spark: SparkSession) -> bool:
-    """Return whether each stage has one task, as `ONE_TASK` sets it."""
-    return all(spark.conf.get(name) == value for name, value in ONE_TASK.items())
 
 
 def collected(spark: SparkSession, statement: str) -> list[Row]:

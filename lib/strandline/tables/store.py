@@ -30,8 +30,9 @@ from strandline.tables.appends import append
 from strandline.tables.commits import REPARTITION, Retry, session_settings, transaction, without_transaction
 from strandline.tables.data_files import ROWS_PER_FILE, layout_settings
 from strandline.tables.location import Location
-from strandline.tables.reads import ONE_TASK, SMALL_WORK_BYTES, TableReads
+from strandline.tables.reads import TableReads
 from strandline.tables.recorded_runs import RUN, unrecorded
+from strandline.tables.work_settings import ONE_TASK, SMALL_WORK_BYTES
 
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4

@@ -9,13 +9,14 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
 from strandline.dialect_api.pruning import PruneScope
+from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.spark.namespaces import KINDS, authority_id, authority_namespace, is_of
 from strandline.dialects.aura.spark.retained_operations import PrunedOperations, with_remains
 from strandline.dialects.aura.spark.snapshots import known_statuses
-from strandline.dialects.aura.spark.tables import PRUNED, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
-from strandline.frames.known import KEY, pruned_records
+from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 
 
@@ -64,10 +65,8 @@ def relied_states(tables: Tables, jobs: Jobs) -> DataFrame | None:
 
     Gives:  namespace, relied.  Rows: one per authority.
     """
-    if not tables.stored_bytes(PRUNED):
-        return None
-    rows = pruned_records(tables.read(PRUNED), KINDS)
-    if not jobs.has_rows(rows):
+    rows = removed_records(KINDS, tables, jobs)
+    if rows is None:
         return None
     applied = rows.select("namespace", "snapshot_id").distinct()
     each = (

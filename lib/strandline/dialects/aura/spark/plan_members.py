@@ -82,10 +82,10 @@ def of_authorities(facts: DataFrame, planned: DataFrame | None) -> DataFrame:
 
 def _marked(rows: DataFrame, retained: RetainedFacts) -> DataFrame:
     """Mark the facts whose body is pruned: is_gone, or null.  Reads: rows of `retained.records`."""
-    gone = retained.gone
-    if gone is None:
+    pruned = retained.pruned_bodies
+    if pruned is None:
         return rows.withColumn("is_gone", F.lit(None).cast("boolean"))
-    return rows.join(bodies_of(gone).distinct().withColumn("is_gone", F.lit(True)), list(_ID), "left")
+    return rows.join(bodies_of(pruned).distinct().withColumn("is_gone", F.lit(True)), list(_ID), "left")
 
 
 def _unless_gone(hold: Column) -> Column:

@@ -171,7 +171,11 @@ def still_holds(plan: PrunePlan, tables: Tables, jobs: Jobs) -> bool:
 
 def _that_count(retained: RetainedFacts, jobs: Jobs) -> DataFrame:
     """Return the facts that count, without the plan that leaves out pruned bodies."""
-    return retained.facts if retained.gone is None else jobs.checkpoint(retained.facts, "facts that count")
+    return (
+        retained.facts
+        if retained.pruned_bodies is None
+        else jobs.checkpoint(retained.facts, "facts that count")
+    )
 
 
 def _size() -> Column:

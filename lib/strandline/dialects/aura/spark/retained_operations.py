@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.reduce.contexts.forks import SNAPSHOT_FORK
 from strandline.dialects.aura.spark.namespaces import is_of
-from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, PRUNED, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
-from strandline.frames.known import KEY, pruned_records
+from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
 
@@ -95,15 +95,9 @@ class PrunedOperations:
 
 
 def pruned_operations(tables: Tables, jobs: Jobs) -> PrunedOperations | None:
-    """Return what stays of pruned operations, or None if no authority has any; of a small table without a job.
-
-    Call it after the version of the record table is known: else a deletion could be seen without its pruning.
-    """
-    few = tables.few_rows(PRUNED)
-    if few is not None and not pc.any(pc.starts_with(few.column("namespace"), "authority:")).as_py():
-        return None
-    rows = pruned_records(tables.read(PRUNED), ("authority",))
-    if few is None and not jobs.has_rows(rows):
+    """Return what stays of pruned operations, or None if no authority has any. Call it as `removed_records`."""
+    rows = removed_records(("authority",), tables, jobs)
+    if rows is None:
         return None
     carries = applied_carries(rows, tables.read(SNAPSHOTS))
     return PrunedOperations(rows, jobs.checkpoint(carries, "applied snapshots of authorities"))

@@ -69,8 +69,8 @@ def carries(plan: PrunePlan, chosen: DataFrame) -> DataFrame:
     if planned.retained.pruned is not None:
         gone = gone.unionByName(planned.retained.pruned.rows.select("namespace"))
     counts = gone.groupBy("namespace").agg(F.count(F.lit(1)).alias("pruned"))
-    told = planned.configured.select("namespace", "store", "write").join(counts, "namespace", "left")
-    counted = told.withColumn("pruned", F.coalesce("pruned", F.lit(0).cast("bigint")))
+    configured = planned.configured.select("namespace", "store", "write").join(counts, "namespace", "left")
+    counted = configured.withColumn("pruned", F.coalesce("pruned", F.lit(0).cast("bigint")))
     return map_batches(counted.select(*kernels.CARRY_COLUMNS), kernels.carries, kernels.CARRY_SCHEMA)
 
 

@@ -8,12 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.removed import removed_records
 from strandline.dialects.ipfslog import kernels
 from strandline.dialects.ipfslog.spark import dag, logs
-from strandline.dialects.ipfslog.spark.tables import ENTRIES, EQUIVOCATIONS, PRUNED, SNAPSHOTS
+from strandline.dialects.ipfslog.spark.tables import ENTRIES, EQUIVOCATIONS, SNAPSHOTS
 from strandline.dialects.ipfslog.types import DIALECT
 from strandline.frames.buckets import in_buckets
-from strandline.frames.known import KEY, pruned_records
+from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
 
@@ -133,8 +134,8 @@ def retained_entries(tables: Tables, jobs: Jobs, version: int) -> RetainedEntrie
     Pruned records and snapshots are read afterwards, in their newest version.
     """
     entries = tables.read_version(ENTRIES, version)
-    rows = pruned_records(tables.read(PRUNED), ("log",))
-    if not jobs.has_rows(rows):
+    rows = removed_records(("log",), tables, jobs)
+    if rows is None:
         return RetainedEntries(entries, None)
     carries = applied_carries(rows, tables.read(SNAPSHOTS)).select("namespace", "carry")
     carries = jobs.checkpoint(carries, "applied snapshots")

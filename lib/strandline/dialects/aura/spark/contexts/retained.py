@@ -9,14 +9,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.removed import removed_records
 from strandline.dialects.aura import kernels
-from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, PRUNED, SNAPSHOTS
+from strandline.dialects.aura.spark.tables import EQUIVOCATIONS, HOME, SNAPSHOTS
 from strandline.dialects.aura.types import DIALECT
-from strandline.frames.known import KEY, pruned_records
+from strandline.frames.known import KEY
 from strandline.frames.lift import map_batches
 from strandline.frames.snapshots import applied_carries
 
-_KINDS: Final = ("context",)
 _BODY: Final = ("namespace", "body_id")
 
 
@@ -58,7 +58,7 @@ class RetainedFacts:
     is_apart: bool = False
 
     @property
-    def gone(self) -> DataFrame | None:
+    def pruned_bodies(self) -> DataFrame | None:
         """The pruned rows (namespace, record_id, alt_id) that stored facts may share a body with, or None."""
         if self.pruned is None or self.is_apart:
             return None
@@ -67,14 +67,18 @@ class RetainedFacts:
     @property
     def facts(self) -> DataFrame:
         """The facts that count: no copies of pruned bodies."""
-        gone = self.gone
-        return self.stored if gone is None else self.stored.join(bodies_of(gone), list(_BODY), "left_anti")
+        pruned = self.pruned_bodies
+        return (
+            self.stored if pruned is None else self.stored.join(bodies_of(pruned), list(_BODY), "left_anti")
+        )
 
     @property
     def records(self) -> DataFrame:
         """The stored facts that are not pruned themselves, with other copies of pruned bodies."""
-        gone = self.gone
-        return self.stored if gone is None else self.stored.join(gone.select(*KEY), list(KEY), "left_anti")
+        pruned = self.pruned_bodies
+        return (
+            self.stored if pruned is None else self.stored.join(pruned.select(*KEY), list(KEY), "left_anti")
+        )
 
     def looked_through(self, jobs: Jobs) -> RetainedFacts:
         """Return the same for facts that are read several times: mostly no pruned body is stored in a copy."""
@@ -157,10 +161,8 @@ def retained_facts(facts: DataFrame, tables: Tables, jobs: Jobs) -> RetainedFact
     Pruned records and snapshots are read afterwards, in their newest version.
     Reads:  facts: rows of `aura_fact` of contexts.
     """
-    if not tables.stored_bytes(PRUNED):
-        return RetainedFacts(facts, None)
-    rows = pruned_records(tables.read(PRUNED), _KINDS)
-    if not jobs.has_rows(rows):
+    rows = removed_records(("context",), tables, jobs)
+    if rows is None:
         return RetainedFacts(facts, None)
     carries = jobs.checkpoint(applied_carries(rows, tables.read(SNAPSHOTS)), "applied snapshots")
     return RetainedFacts(facts, PrunedFacts(rows, carries))

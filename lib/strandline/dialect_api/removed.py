@@ -1,0 +1,27 @@
+"""The records of a dialect that were removed by `gc`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+
+from strandline.dialect_api.ports import Jobs, Tables
+from strandline.dialect_api.stages import PRUNED
+from strandline.frames.known import pruned_records
+
+
+def removed_records(kinds: Sequence[str], tables: Tables, jobs: Jobs) -> DataFrame | None:
+    """Return the removed records of namespaces of these kinds, or None without any. Of a small table it takes no job.
+
+    Call it after the version of the record table is known: else a deletion could be seen without its pruning.
+    Gives:  rows of `pruned_record`.
+    """
+    few = tables.few_rows(PRUNED)
+    if few is not None:
+        names = few.column("namespace")
+        if not any(pc.any(pc.starts_with(names, f"{kind}:")).as_py() for kind in kinds):
+            return None
+    rows = pruned_records(tables.read(PRUNED), kinds)
+    return rows if few is not None or jobs.has_rows(rows) else None

@@ -15,11 +15,6 @@ from strandline.pipelines.runs import ARGUMENTS, recorded_run
 
 _RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+~-]{0,199}")
 _NO_LAKE: Final = ("LAKE_NOT_FOUND", "TABLE_MISSING")
-_NO_TABLE: Final = (
-    "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND",
-    "DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST",
-)  # fmt: skip
-"""Conditions of Spark and Delta: a lake in a schema, or at a URI, that does not exist yet."""
 
 
 def check_run_id(run_id: str) -> None:
@@ -62,9 +57,9 @@ def earlier_report(call: Invocation) -> Report | None:
         raise
     except Exception as error:
         if is_from_spark(error):
-            from strandline.tables.spark_errors import condition_of
+            from strandline.tables.spark_errors import is_absent
 
-            if condition_of(error) in _NO_TABLE:
+            if is_absent(error):
                 return None
         raise
     if found is None:

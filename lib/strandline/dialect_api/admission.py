@@ -59,10 +59,12 @@ class AdmitRequest:
 
     `replay` are rejected rows of `quarantine` that are judged again like new input, or None. `options` is the result of
     the dialect's `parse_options`, or None without options. With `only_records` the input is rows of another lake, in
-    which nothing is an announcement of a local node.
+    which nothing is an announcement of a local node. `is_unlike_reduced` tells whether the record table was restored,
+    replaced or made anew after its last reduction: then reduced tables may name records that are gone.
     """
 
     deferred_per_namespace: int
     replay: DataFrame | None = None
     options: object | None = None
     only_records: bool = False
+    is_unlike_reduced: Callable[[], bool] = lambda: False

@@ -14,29 +14,27 @@ from strandline.core.ids import bucket_of
 from strandline.dialects.aura.author import relational
 from strandline.dialects.aura.author.charges import BudgetReading, FlowBudget, PlannedCharge, WriteConflict
 from strandline.dialects.aura.codec import encode, stored_fact
-from strandline.dialects.aura.reduce import parse_state
 from strandline.dialects.aura.reduce.contexts import FlowKey, effective_limit
-from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.authored import fact_rows
 from strandline.dialects.aura.spark.contexts.budgets import cap_of_member, flow_of, has_request, taken_orders
 from strandline.dialects.aura.spark.contexts.retained import retained_facts
-from strandline.dialects.aura.spark.reduction import authority_states
 from strandline.dialects.aura.spark.tables import FACTS
 from strandline.dialects.aura.types import Fact, Namespace
 from strandline.dialects.aura.verify import KnownState, State, judge_attested
 from strandline.effects.errors import (
     AttestationRefused,
-    AuthorityUnknown,
     CarryDamaged,
     NoSigner,
     NotAMember,
     StaleState,
     UnknownContext,
 )
+from strandline.effects.known import current_state
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 AttestBody = Callable[[bytes], Mapping[str, bytes]]
 """From a body id to an attestation (authority, commitment, sig): a device, or a round of FROST."""
@@ -82,7 +80,7 @@ class DeltaBudget:
         facts = retained.facts
         if self._genesis is None:
             self._genesis = self._read_genesis(facts)
-        self._state = self._read_state(version)
+        self._state = current_state(self._store, self._authority, version)
         key = FlowKey(self._authority.id, self._peer.id, self._state.epoch)
         flow = flow_of(retained, key, self._jobs)
         limit = effective_limit(flow, cap_of_member(facts, key.src, self._jobs))
@@ -158,13 +156,3 @@ class DeltaBudget:
             if each.id not in genesis.content["members"]:
                 raise NotAMember(self._context, each)
         return genesis
-
-    def _read_state(self, version: int) -> State:
-        in_force = None
-        if snapshots.are_stored(self._store, self._jobs):
-            in_force = snapshots.in_force(snapshots.stored(self._store))
-        states = authority_states(self._facts(self._authority, version), in_force)
-        rows = self._jobs.few(states.select("state_cbor"), 1)
-        if not rows:
-            raise AuthorityUnknown(self._authority)
-        return parse_state(bytes(rows[0]["state_cbor"]))

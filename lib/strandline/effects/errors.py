@@ -40,12 +40,12 @@ class NotAMember(UsageError):  # noqa: N818 - the product's own word
 
 
 class CarryDamaged(FaultError):  # noqa: N818 - the product's own word
-    """What pruned charges of a context add up to cannot be read."""
+    """What stands for pruned records of a context or an authority cannot be read."""
 
-    def __init__(self, context: Namespace) -> None:
+    def __init__(self, namespace: Namespace) -> None:
         super().__init__(
             "SNAPSHOT_DAMAGED",
-            f"The snapshot that stands for pruned charges of {context.text} is damaged, so nothing was written.",
+            f"The snapshot that stands for pruned records of {namespace.text} is damaged, so nothing was written.",
             "RESTORE the table `snapshot` to a version before the damage, then run `strandline gc`.",
         )
 

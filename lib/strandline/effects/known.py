@@ -10,12 +10,15 @@ from pyspark.sql import functions as F
 from strandline.core.ids import bucket_of
 from strandline.dialects.aura import kernels
 from strandline.dialects.aura.codec import stored_fact
-from strandline.dialects.aura.reduce import Journal
+from strandline.dialects.aura.reduce import Journal, parse_state
+from strandline.dialects.aura.spark import snapshots
 from strandline.dialects.aura.spark.known_states import GENESIS, known_states
+from strandline.dialects.aura.spark.reduction import authority_states
 from strandline.dialects.aura.spark.retained_operations import pruned_operations
 from strandline.dialects.aura.spark.tables import FACTS
-from strandline.dialects.aura.types import Fact
-from strandline.dialects.aura.verify import KnownState
+from strandline.dialects.aura.types import Fact, Namespace
+from strandline.dialects.aura.verify import KnownState, State
+from strandline.effects.errors import AuthorityUnknown, CarryDamaged
 from strandline.frames.namespaces import only_namespaces
 from strandline.pipelines.run_context import NoProgress
 from strandline.pipelines.spark_jobs import SparkJobs
@@ -44,6 +47,28 @@ def named_states(
         )
         for row in found
     }
+
+
+def current_state(store: TableStore, authority: Namespace, version: int) -> State:
+    """Return the state of an authority after its facts at a version of their table, as `reduce` makes it.
+
+    Raises: AuthorityUnknown; CarryDamaged if what stands for its pruned operations cannot be read.
+    """
+    jobs = SparkJobs(NoProgress())
+    in_force = None
+    if snapshots.are_stored(store, jobs):
+        in_force = snapshots.in_force(snapshots.stored(store))
+    facts = only_namespaces(store.read_version(FACTS, version), [authority.text], store.buckets)
+    pruned = pruned_operations(store, jobs)
+    if pruned is not None:
+        pruned = pruned.where(F.col("namespace") == authority.text)
+        facts = pruned.kept(facts)
+    rows = jobs.few(authority_states(facts, in_force, pruned).select("state_cbor", "is_torn"), 1)
+    if not rows:
+        raise AuthorityUnknown(authority)
+    if rows[0]["is_torn"]:
+        raise CarryDamaged(authority)
+    return parse_state(bytes(rows[0]["state_cbor"]))
 
 
 def own_history(store: TableStore, version: int, delta: Journal) -> list[Fact]:

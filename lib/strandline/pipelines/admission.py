@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,8 +22,10 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.session.engine import engine_of
 from strandline.tables import lake
 from strandline.tables.lost_versions import has_no_changes
+from strandline.tables.reduced_versions import is_unlike_reduced
 from strandline.tables.spark_errors import spark_errors
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written, add_written
 
 
 @dataclass(slots=True)
@@ -75,7 +78,10 @@ class Admitter:
             "reading and verifying", None if read is None else lambda: int(read.value)
         )
         limit = self._settings.limits.deferred_per_namespace
-        request = AdmitRequest(limit, replay, options, only_records)
+        table, name = self._dialect.info.record_table, self._dialect.info.name
+        request = AdmitRequest(
+            limit, replay, options, only_records, partial(is_unlike_reduced, self._store, table, name)
+        )
         return self._dialect.admit(scan, self._store, self._jobs, request)
 
     def merge(self, admission: Admission) -> Merged:
@@ -128,13 +134,16 @@ class Admitter:
         count: int = self._jobs.row(found.agg(F.count(F.lit(1)).alias("rows")))["rows"]
         return count
 
-    def mark_race(self) -> None:
-        """Let the next run judge all that waits, if this one wrote to `quarantine` while another one wrote records.
+    def end(self) -> None:
+        """End the repair of what a killed or raced run left, and mark a race of this run: its last writes.
+
+        The next run judges all that waits, if this one wrote to `quarantine` while another one wrote records.
 
         Or the reverse: neither saw the rows of the other, so a record may wait for one that is stored. Of two such
         runs at least the one that ends last finds the commit of the other.
         """
         records, store = self._dialect.info.record_table, self._store
+        add_written(self._written, store.end_repair())
         written = {table for table, each in self.written().items() if each.inserted}
         if any(
             mine in written and store.is_merged_by_others(other, store.run_id, self._seen[other])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -12,27 +11,11 @@ from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines.rebuild_diff import STATES
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables import old_versions
+from strandline.tables import reduced_versions
 from strandline.tables.store import TableStore
 
 LARGE_CHANGES: Final = 1_000_000
 """From this number of new records, they are persisted on disk; if they outnumber the old ones, all are reduced."""
-
-
-def reduced_before(store: TableStore, dialect: Dialect, jobs: SparkJobs) -> tuple[int | None, int]:
-    """Return the version of the record table up to which it is reduced, or None, and the number of records."""
-    few = store.few_rows(STATES)
-    if few is not None:
-        of_dialect = few.filter(pc.equal(few.column("dialect"), dialect.info.name))
-        return (
-            pc.max(of_dialect.column("reduced_version")).as_py(),
-            pc.sum(of_dialect.column("record_count")).as_py() or 0,
-        )
-    states = store.read(STATES).where(F.col("dialect") == dialect.info.name)
-    stored = jobs.row(
-        states.agg(F.max("reduced_version").alias("version"), F.sum("record_count").alias("records"))
-    )
-    return stored["version"], stored["records"] or 0
 
 
 def has_stale_states(store: TableStore, dialect: Dialect, previous: int, jobs: SparkJobs) -> bool:
@@ -76,6 +59,12 @@ def changes_since(
     return None, count
 
 
+def has_new_records(store: TableStore, table: str, reduced: int, version: int) -> bool | None:
+    """Return whether records came after the version `reduced`, up to `version`; None if Delta cannot say it."""
+    changes = store.changes_since(table, reduced, version)
+    return None if changes is None else bool(changes[1]) or store.was_replaced(table, reduced, version)
+
+
 def advance_reduced_version(
     store: TableStore, dialect: Dialect, before: int, version: int, jobs: SparkJobs
 ) -> None:
@@ -88,4 +77,4 @@ def advance_reduced_version(
     )
     row = jobs.row(states.agg(F.min(F.struct("namespace", "bucket")).alias("state")))["state"]
     if row is not None:
-        old_versions.advance(store, row["namespace"], row["bucket"], before, version)
+        reduced_versions.advance(store, row["namespace"], row["bucket"], before, version)

@@ -20,6 +20,7 @@ from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.store import TableStore
+from strandline.tables.written import add_written
 
 ROUNDS: Final = 10
 
@@ -77,7 +78,7 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: GcRequest, cont
         others = tuple(pair for pair in prune_plans.every_pruning(every) if pair[0].info.name in asked)
         with SparkJobs(context.progress) as jobs:
             done.counts["finished"], written = gc_runs.finish(store, others, context, jobs)
-        done.written |= written
+        add_written(done.written, written)
     _collect(store, pairs, request, names, context, done)
     behind = _keep_up(store, asked_for, request, context, done)
     done.holds |= gc_runs.kept_by_others(store, every, pairs, request.dialects)
@@ -141,7 +142,7 @@ def _keep_up(
     with store.sized(work_bytes), SparkJobs(context.progress) as jobs:
         kept = keep_up(store, dialects, request.upkeep, context, jobs)
         done.counts |= kept.counts
-        done.written |= kept.written
+        add_written(done.written, kept.written)
         if gc_runs.GC_RUNS in kept.written and done.rows:
             done.rows = gc_runs.shown(gc_runs.of_run(store))
     return kept.behind

@@ -2,29 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from strandline.contracts.load import contract
+from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.pruning import Prunes
 from strandline.frames.known import KEY
+from strandline.pipelines.changes import advance_reduced_version, has_new_records
+from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain
-from strandline.tables.store import TableStore, Written
+from strandline.tables.reduced_versions import reduced_before
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 SHOWN_MEMBERS: Final = 2
 """Members of a row of `equivocation` whose bytes are in it."""
 
 
-def carry_out(store: TableStore, info: DialectInfo, records: DataFrame, buckets: tuple[int, ...]) -> Written:
-    """Delete the rows of pruned records, or erase the part of them that may be erased; no live file has them then.
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What was removed: the number of records, and the commits by table."""
+
+    records: int
+    written: Mapping[str, Written]
+
+
+def carry_out(
+    store: TableStore,
+    dialect: Dialect,
+    prunes: Prunes,
+    records: DataFrame,
+    jobs: SparkJobs,
+    context: RunContext,
+) -> Removal:
+    """Delete the rows of pruned records, or erase the part of them that may be erased, and what goes with them.
+
+    The reduced rows go first, so that a killed run is finished by the records. An erasure changes rows, but leaves
+    nothing to reduce: the states say so.
 
     Reads:  records: namespace, bucket, record_id.
     """
+    total = jobs.row(records.agg(F.collect_set("bucket").alias("buckets"), F.count(F.lit(1)).alias("rows")))
+    buckets = tuple(sorted(total["buckets"]))
+    if not buckets:
+        return Removal(0, {})
+    context.faults.reach("gc.delete")
+    written = _delete_reduced(store, prunes, records, buckets, jobs)
+    table = dialect.info.record_table
+    written[table] = _carry_out(store, dialect.info, records, buckets)
+    if dialect.info.erasable is not None:
+        reduced, _ = reduced_before(store, dialect.info.name)
+        newest = store.version(table)
+        if reduced is not None and has_new_records(store, table, reduced, newest) is False:
+            advance_reduced_version(store, dialect, reduced, newest, jobs)
+    return Removal(total["rows"], written)
+
+
+def _carry_out(store: TableStore, info: DialectInfo, records: DataFrame, buckets: tuple[int, ...]) -> Written:
+    """Delete or erase in the record table; no live file has the bytes then."""
     table = info.record_table
     keys = records.select("namespace", "bucket", F.col("record_id").alias(contract(table).key[1]))
     written = (
@@ -35,13 +77,9 @@ def carry_out(store: TableStore, info: DialectInfo, records: DataFrame, buckets:
     return replace(written, version=store.version(table)) if maintain.purge(store, table) else written
 
 
-def delete_reduced(
+def _delete_reduced(
     store: TableStore, prunes: Prunes, records: DataFrame, buckets: tuple[int, ...], jobs: SparkJobs
 ) -> dict[str, Written]:
-    """Delete the reduced rows that go with pruned records: before these, so that a killed run is finished by them.
-
-    Reads:  records: namespace, record_id.
-    """
     return {
         table: store.delete(table, keys, buckets)
         for table, keys in prunes.rows_of(records, store).items()

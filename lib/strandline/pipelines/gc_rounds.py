@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce as fold
 from typing import Any, Final
 
@@ -15,14 +15,15 @@ from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
 from strandline.pipelines import gc_runs, new_snapshots, prune_plans
 from strandline.pipelines.collections import Proved, choose, prove
-from strandline.pipelines.gc_deletes import carry_out, delete_reduced, still_shown
+from strandline.pipelines.gc_deletes import carry_out, still_shown
 from strandline.pipelines.prune_plans import Named, PruneRequest
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.commits import session_settings
 from strandline.tables.prunings import PRUNED, append_pruned, appended, next_number
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
 from strandline.tables.work_settings import KEYS_HASHED
+from strandline.tables.written import Written, add_written
 
 _COUNTS: Final = (
     "prunable", "pruned", "bytes", "refused", "finished", "erased", "still_shown", "archived", "unarchived",
@@ -79,9 +80,9 @@ def collect(
             done.read |= planned.versions
             found = choose(planned, request.min_prunable, jobs)
             if not request.what_if:
-                done.written |= new_snapshots.write_snapshots(
-                    store, planned, found.taken, None if found.is_all else found.chosen, context, jobs
-                )
+                chosen = None if found.is_all else found.chosen
+                taken = new_snapshots.write_snapshots(store, planned, found.taken, chosen, context, jobs)
+                add_written(done.written, taken)
             context.progress.stage("proving that no result changes")
             proved.append(prove(store, found, jobs))
         _total(proved, request, jobs, done)
@@ -103,10 +104,10 @@ def _write(
     """Prune what is proved; return as `collect`. `number` is the first to try, `version` that of `pruned_record`."""
     runs = fold(DataFrame.unionByName, (each.runs for each in proved))
     if request.what_if:
-        done.written |= gc_runs.write_runs(store, runs.withColumn("outcome", _what_if()))
+        add_written(done.written, gc_runs.write_runs(store, runs.withColumn("outcome", _what_if())))
         done.rows = gc_runs.shown(runs.withColumn("outcome", _what_if()))
         return None
-    done.written |= gc_runs.write_runs(store, runs)
+    add_written(done.written, gc_runs.write_runs(store, runs))
     context.faults.reach("gc.proved")
     if not any(each.namespaces for each in proved):
         done.rows = gc_runs.shown(runs)
@@ -121,6 +122,7 @@ def _write(
         _give_up(store, runs, "LOST_RACE", done)
         return number
     context.faults.reach("gc.pruned")
+    done.written[PRUNED] = Written(store.version(PRUNED))
     closed = []
     for each in proved:
         deleted = _delete(store, each, appended, jobs, done, context)
@@ -136,7 +138,7 @@ def _write(
         )
     context.faults.reach("gc.deleted")
     finished = fold(DataFrame.unionByName, closed)
-    done.written |= gc_runs.write_runs(store, finished)
+    add_written(done.written, gc_runs.write_runs(store, finished))
     done.rows = gc_runs.shown(finished)
     return None
 
@@ -167,7 +169,7 @@ def _still_holds(store: TableStore, proved: Proved, jobs: SparkJobs) -> bool:
 def _give_up(store: TableStore, runs: DataFrame, outcome: str, done: Done) -> None:
     """Close the proved rows of a round that prunes nothing."""
     lost = runs.where("outcome = 'PROVED'").withColumn("outcome", F.lit(outcome))
-    done.written |= gc_runs.write_runs(store, lost.withColumn("pruned", F.lit(0).cast("bigint")))
+    add_written(done.written, gc_runs.write_runs(store, lost.withColumn("pruned", F.lit(0).cast("bigint"))))
 
 
 def _delete(
@@ -177,19 +179,20 @@ def _delete(
 
     They are read from `pruned_record`: a MERGE of what Delta reads computes nothing twice.
     """
-    info = proved.round.planned.dialect.info
+    planned = proved.round.planned
+    info = planned.dialect.info
     rows = pruned_records(appended(store, number), info.kinds, form_of(info))
-    total = jobs.row(rows.agg(F.collect_set("bucket").alias("buckets"), F.count(F.lit(1)).alias("rows")))
-    place = tuple(sorted(total["buckets"]))
-    if not place:
+    removed = carry_out(store, planned.dialect, planned.prunes, rows, jobs, context)
+    if not removed.records:
         return None
-    context.faults.reach("gc.delete")
-    done.written |= delete_reduced(store, proved.round.planned.prunes, rows, place, jobs)
-    done.written[info.record_table] = carry_out(store, info, rows, place)
+    add_written(done.written, removed.written)
+    done.written[PRUNED] = replace(
+        done.written[PRUNED], inserted=done.written[PRUNED].inserted + removed.records
+    )
     if info.erasable is not None:
-        done.counts["erased"] += total["rows"]
+        done.counts["erased"] += removed.records
         done.counts["still_shown"] += still_shown(store, rows, jobs)
-    return done.written[info.record_table].version
+    return removed.written[info.record_table].version
 
 
 def _what_if() -> Column:

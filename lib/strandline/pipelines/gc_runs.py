@@ -12,12 +12,13 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Prunes, form_of
 from strandline.frames.known import pruned_records
-from strandline.pipelines.gc_deletes import carry_out, delete_reduced, left_over
+from strandline.pipelines.gc_deletes import carry_out, left_over
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain
 from strandline.tables.prunings import PRUNED
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written, add_written
 
 GC_RUNS: Final = "gc_run"
 SHOWN: Final = 1_000
@@ -56,20 +57,17 @@ def finish(
         # A run that was killed after its deletion may have left what deletion vectors hide.
         maintain.purge(store, info.record_table)
         pruned = pruned_records(store.read(PRUNED), info.kinds, form_of(info))
-        left = left_over(store, info, pruned).persist()
-        found = left.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets")).collect()[
-            0
-        ]
-        if found["rows"]:
-            buckets = tuple(sorted(found["buckets"]))
-            written |= delete_reduced(store, prunes, left, buckets, jobs)
-            written[info.record_table] = carry_out(store, info, left, buckets)
-            count += found["rows"]
-        left.unpersist()
-    # Rows of this run id are those of an attempt that was killed. What another run took for killed may have pruned.
+        left = jobs.persist(left_over(store, info, pruned), "records that are left over")
+        done = carry_out(store, dialect, prunes, left, jobs, context)
+        add_written(written, done.written)
+        count += done.records
+    # Rows of this run id are those of an attempt that was killed. A run whose rows another one closed as VOID may have
+    # been alive, and have pruned.
     open_runs = store.read(GC_RUNS).where("outcome IN ('PROVED', 'VOID')")
+    asked = open_runs.select("run_id", "namespace").distinct()
     numbers = (
         store.read(PRUNED)
+        .join(asked, ["run_id", "namespace"], "left_semi")
         .groupBy("run_id", "namespace")
         .agg(F.max("gc_number").alias("number"), F.count(F.lit(1)).alias("gone"))
     )
@@ -84,7 +82,8 @@ def finish(
             }
         )
     )  # fmt: skip
-    return count, written | write_runs(store, closed)
+    add_written(written, write_runs(store, closed))
+    return count, written
 
 
 def write_runs(store: TableStore, runs: DataFrame) -> dict[str, Written]:

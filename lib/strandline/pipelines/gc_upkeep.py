@@ -14,12 +14,14 @@ from strandline.contracts.load import contract
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.pipelines import gc_runs
-from strandline.pipelines.changes import advance_reduced_version, reduced_before
+from strandline.pipelines.changes import advance_reduced_version, has_new_records
 from strandline.pipelines.quarantine_writer import QUARANTINE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import maintain, old_versions
-from strandline.tables.store import TableStore, Written
+from strandline.tables.reduced_versions import reduced_before
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written, add_written
 
 LEAST_HOURS: Final = 168
 """Delta's own default: what is younger may be needed by a reader or a writer that is still at work."""
@@ -85,12 +87,14 @@ def keep_up(
         done.behind = [row for each in used if (row := _behind(store, each, before, jobs)) is not None]
         if done.behind:
             done_runs = gc_runs.of_run(store).where("outcome = 'DONE' AND gc_number IS NOT NULL")
-            done.written |= gc_runs.write_runs(store, done_runs.withColumn("reason", F.lit(BEHIND)))
+            add_written(
+                done.written, gc_runs.write_runs(store, done_runs.withColumn("reason", F.lit(BEHIND)))
+            )
         else:
             # Before files go: a VACUUM commits versions of its own.
             gone = _without_files(store, used, before)
             _vacuum(store, used, asked.vacuum_hours, context, done)
-            done.written |= gc_runs.write_runs(store, _vacuumed(store, gone, now))
+            add_written(done.written, gc_runs.write_runs(store, _vacuumed(store, gone, now)))
     return done
 
 
@@ -108,7 +112,7 @@ def _compact(
     )  # fmt: skip
     done.counts["compacted_files"] += removed
     done.counts["written_files"] += added
-    done.written[table] = Written(store.version(table))
+    add_written(done.written, {table: Written(store.version(table))})
 
 
 def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJobs) -> dict[str, Any] | None:
@@ -117,17 +121,17 @@ def _behind(store: TableStore, dialect: Dialect, before: datetime, jobs: SparkJo
     If only collections and maintenance came since, it has nothing to read: then its state says so from now on.
     """
     table = dialect.info.record_table
-    reduced, _ = reduced_before(store, dialect, jobs)
+    reduced, _ = reduced_before(store, dialect.info.name)
     newest = store.version(table)
     if reduced is None or reduced >= newest:
         return None
     ended = old_versions.committed_at(store, table, reduced + 1, newest)
     if ended is None or ended > before:
         return None
-    changes = store.changes_since(table, reduced, newest)
-    if changes is None:
+    has_new = has_new_records(store, table, reduced, newest)
+    if has_new is None:
         return None
-    if changes[1] or store.was_replaced(table, reduced, newest):
+    if has_new:
         return {"dialect": dialect.info.name, "table": table, "reduced_version": reduced, "version": newest}
     advance_reduced_version(store, dialect, reduced, newest, jobs)
     return None
@@ -141,7 +145,7 @@ def _vacuum(
         maintain.purge(store, table)
         done.counts["removed_files"] += old_versions.vacuum_now(store, table, hours)
         context.faults.reach(f"gc.vacuumed.{table}")
-        done.written[table] = Written(store.version(table))
+        add_written(done.written, {table: Written(store.version(table))})
 
 
 def _without_files(store: TableStore, dialects: Iterable[Dialect], before: datetime) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pyspark.sql import DataFrame
@@ -34,8 +34,9 @@ from strandline.tables.formats import with_formats
 from strandline.tables.manifests import Manifest, load_manifests
 from strandline.tables.reading import FileScan, ReadPlan
 from strandline.tables.sources import NOT_LISTED, Selection, select
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
 from strandline.tables.topics import Messages
+from strandline.tables.written import add_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class _Ingest:
         rows, reasons, examples = self._quarantine(admission, manifests, replay)
         self._context.faults.reach("ingest.quarantine")
         if admission is not None:
-            self._admitter.mark_race()
+            self._admitter.end()
         if writer is not None:
             self._journals = write_local_journals(
                 self._store, self._dialect.info, writer, self._request.options, self._context
@@ -213,10 +214,7 @@ class _Ingest:
         journals = self._journals
         written = self._admitter.written()
         if journals is not None and journals.written is not None:
-            received = written.get(self._dialect.info.record_table, Written(0))
-            written[self._dialect.info.record_table] = replace(
-                journals.written, inserted=received.inserted + journals.written.inserted
-            )
+            add_written(written, {self._dialect.info.record_table: journals.written})
         outcome: Outcome = "ok"
         if journals is not None and journals.stopped:
             outcome = "found"

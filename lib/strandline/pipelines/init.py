@@ -17,7 +17,7 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.session.stores import has_lock
-from strandline.tables import lake, old_versions
+from strandline.tables import lake, reduced_versions
 from strandline.tables.creating import LakeDesign, make, make_views
 from strandline.tables.lake import LakeState
 from strandline.tables.location import Location
@@ -92,7 +92,7 @@ def _restart_reductions(store: TableStore, state: LakeState, context: RunContext
     for dialect in every():
         name = dialect.info.name
         is_missing = not set(dialect.info.tables).isdisjoint(state.missing)
-        if is_missing and old_versions.restart(store, name, 0):
+        if is_missing and reduced_versions.restart(store, name, 0):
             context.progress.note(f"the next `reduce` reduces all of {name}: a table of it was missing")
 
 

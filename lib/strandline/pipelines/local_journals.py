@@ -13,7 +13,8 @@ from strandline.dialect_api.info import DialectInfo
 from strandline.dialect_api.journals import AuthorScope, WritesJournals
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 ATTEMPTS = 5
 """Attempts to append at a tip while other writers move it."""

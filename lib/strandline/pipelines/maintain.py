@@ -18,7 +18,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables import lake, maintain, old_versions
 from strandline.tables.run_order import run_order
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 AGE, REDUCE, AS_OF = "age", "reduce", "as-of"
 

@@ -18,13 +18,14 @@ from strandline.kernels.formats import format_of
 from strandline.pipelines import ingest, reduce
 from strandline.pipelines.ingest import IngestRequest
 from strandline.pipelines.reduce import ReduceRequest
-from strandline.pipelines.report import EXIT_CODES, Outcome, Report
+from strandline.pipelines.report import EXIT_CODES, Outcome, Report, ReportError
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.tables.maintain import compact_small
 from strandline.tables.paths import path_text
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
 from strandline.tables.stream import MicroBatch
+from strandline.tables.written import Written, add_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class MicroBatchRun:
         self._reasons: Counter[str] = Counter()
         self._written: dict[str, Written] = {}
         self._outcome: Outcome = "ok"
+        self._error: ReportError | None = None
+        self._damaged: Mapping[str, object] = {}
         self._lag: float | None = None
         self._read = 0
         self._last = -1
@@ -189,9 +192,10 @@ class MicroBatchRun:
     def _done(self, report: Report) -> None:
         if EXIT_CODES[report.outcome] > EXIT_CODES[self._outcome]:
             self._outcome = report.outcome
-        for table, change in report.tables.items():
-            before = self._written.get(table, Written(0))
-            self._written[table] = Written(change.version, before.inserted + change.inserted)
+        self._error = self._error or report.error
+        self._damaged = report.members.get("damaged", self._damaged)
+        changes = {table: Written(each.version, each.inserted) for table, each in report.tables.items()}
+        add_written(self._written, changes)
 
     def _note(self, batch: MicroBatch, arrived: Mapping[str, int], seconds: float) -> None:
         """Print files or messages of the batch, records per second, and how long the oldest had waited at the end."""
@@ -211,6 +215,10 @@ class MicroBatchRun:
         result = RunResult(
             outcome=self._outcome, dialect=self._dialect.info.name, counts=dict(self._counts),
             reasons=dict(self._reasons), written=self._written,
-            members={"checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped},
+            members={
+                "checkpoint": checkpoint, "lag_seconds": lag, "stopped": self._stopped,
+                **({"damaged": self._damaged} if self._damaged else {}),
+            },
+            error=self._error,
         )  # fmt: skip
         return record_run(self._store, self._context, result)

@@ -15,7 +15,8 @@ from strandline.pipelines.prune_plans import MEMBERS, SNAPSHOTS, Planned
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.prunings import PRUNED
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 
 def new_snapshots(

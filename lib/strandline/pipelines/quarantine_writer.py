@@ -19,7 +19,8 @@ from strandline.frames.verdicts import is_fixed
 from strandline.kernels.codecs import FILE_UNREADABLE
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 EXAMPLES_SHOWN = 10
 FIRST_RULES = 1
@@ -55,9 +56,7 @@ class QuarantineWriter:
                 seen_at=F.lit(self._context.started_at),
             )  # fmt: skip
             self._context.progress.stage("writing rejected and waiting records to quarantine")
-            before = 0 if self.written is None else self.written.inserted
-            upserted = self._store.upsert(QUARANTINE, shaped, buckets)
-            self.written = Written(upserted.version, before + upserted.inserted, upserted.updated)
+            self._add(self._store.upsert(QUARANTINE, shaped, buckets))
         frequent = sorted(by_reason, key=lambda row: (-row["rows"], row["reason"]))[:EXAMPLES_SHOWN]
         examples = {row["reason"]: row["example"].asDict() for row in frequent}
         return rows, {row["reason"]: row["rows"] for row in by_reason}, examples
@@ -69,9 +68,10 @@ class QuarantineWriter:
         keys = self._jobs.checkpoint(keys.select("quarantine_id", "bucket"), "resolved rows")
         buckets = self._jobs.row(keys.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
-            deleted = self._store.delete(QUARANTINE, keys, tuple(buckets))
-            inserted = 0 if self.written is None else self.written.inserted
-            self.written = Written(deleted.version, inserted)
+            self._add(self._store.delete(QUARANTINE, keys, tuple(buckets)))
+
+    def _add(self, written: Written) -> None:
+        self.written = written if self.written is None else self.written + written
 
     def judged_again(self, *, reason: str | None, namespace: str | None) -> DataFrame | None:
         """Return the rows of the dialect that can be judged again, checkpointed; None without any.

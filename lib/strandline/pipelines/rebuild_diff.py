@@ -14,6 +14,7 @@ from strandline.dialect_api.reduction import Reduction, Refusal
 from strandline.frames.listed import is_listed
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 STATES = "namespace_state"
 SNAPSHOTS = "snapshot"
@@ -90,12 +91,18 @@ def _stored(store: TableStore, dialect: Dialect, table: str) -> DataFrame:
     return rows.where(F.col("dialect") == dialect.info.name) if "dialect" in rows.columns else rows
 
 
-def delete_strays(store: TableStore, dialect: Dialect, rebuilt: Reduction, jobs: SparkJobs) -> None:
-    """Delete stored rows that the full reduction does not have."""
+def delete_strays(
+    store: TableStore, dialect: Dialect, rebuilt: Reduction, jobs: SparkJobs
+) -> dict[str, Written]:
+    """Delete stored rows that the full reduction does not have. Return the commits."""
+    written: dict[str, Written] = {}
     for table in _tables(dialect, rebuilt):
         rows = with_nulls(store, rebuilt.states) if table == STATES else rebuilt.tables.get(table)
         found = _differing(store, dialect, table, rows, rebuilt.refused)
         strays = jobs.checkpoint(found.where("is_stray"), "stray rows")
         buckets = jobs.row(strays.agg(F.collect_set("bucket").alias("buckets")))["buckets"]
         if buckets:
-            store.delete(table, strays.select("bucket", *contract(table).key), tuple(buckets))
+            written[table] = store.delete(
+                table, strays.select("bucket", *contract(table).key), tuple(buckets)
+            )
+    return written

@@ -16,7 +16,6 @@ from strandline.pipelines.changes import (
     advance_reduced_version,
     changes_since,
     has_stale_states,
-    reduced_before,
 )
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_peers
@@ -28,7 +27,8 @@ from strandline.pipelines.report import Report
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
-from strandline.tables import lake, old_versions
+from strandline.tables import lake, reduced_versions
+from strandline.tables.reduced_versions import reduced_before, was_recreated
 from strandline.tables.store import TableStore
 
 ROUNDS: Final = 5
@@ -84,7 +84,8 @@ def reduce_tables(
     for dialect in dialects:
         _reduce_tables(store, dialect, sizes[dialect.info.name], request, resolved, context, done)
     # After all dialects: each finds what a killed run left of the tables that they share.
-    store.end_repair(besides=STATES)
+    for table, written in store.end_repair(besides=STATES).items():
+        done.add(table, written)
     done.members[reducer_options.REFUSED] = sorted(done.refused)
     if request.full:
         done.members["differences"] = done.differences
@@ -150,7 +151,9 @@ class _DialectReduction:
             if self._reduce(writer, whole=is_overtaken):
                 return
             is_overtaken = writer.is_overtaken
-            self._context.progress.note(f"another run reduced {self._table} at the same time: once more")
+            self._context.progress.note(
+                f"another run reduced {self._table} at the same time: it is reduced again"
+            )
         raise FaultError(
             "WRITE_CONFLICT",
             f"Other runs reduced {self._table} at the same time, {ROUNDS} times in a row.",
@@ -164,7 +167,7 @@ class _DialectReduction:
         )  # fmt: skip
         table, context = self._table, self._context
         # In this order: what another run reduces in between is no newer than the version.
-        previous, records = reduced_before(store, dialect, jobs)
+        previous, records = reduced_before(store, dialect.info.name)
         done.read_versions[table] = version = store.version(table)
         scope = self._scope(previous, version)
         done.read_versions.update(scope.side_versions)
@@ -175,19 +178,8 @@ class _DialectReduction:
             context.progress.note(f"{reason}: everything is reduced")
             self._write_all(writer, scope, previous)
             return not writer.is_overtaken
-        elif version > previous or dialect.info.sticky_options:
-            changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
-            done.counts["new_records"] += count
-            context.progress.stage(f"reducing {count:,} new records of {table}")
-            if changes is None and not count:
-                # Delta does not have the changes: records may have gone, too.
-                self._write_all(writer, scope, previous)
-            elif changes is None or count or dialect.info.sticky_options:
-                writer.write(dialect.reduce(changes, store, jobs, scope))
-            is_still = changes is not None and not count and version > previous
-            if is_still and store.may_have_added(table, previous, version):
-                # Somebody changed records: else `status` would ask for a reduction for ever.
-                advance_reduced_version(store, dialect, previous, version, jobs)
+        else:
+            self._reduce_new(writer, scope, previous, records)
         if request.full and previous is not None:
             rebuilt = dialect.reduce(None, store, jobs, replace(scope, full=True))
             writer.note_findings(rebuilt)
@@ -200,14 +192,38 @@ class _DialectReduction:
                 writer.write_all(rebuilt)
         return not writer.is_overtaken
 
+    def _reduce_new(self, writer: ReductionWriter, scope: ReduceScope, previous: int, records: int) -> None:
+        """Reduce the records since `previous`; without any, look for what a killed run left."""
+        store, dialect, context, jobs = self._store, self._dialect, self._context, self._jobs
+        version, is_sticky = scope.version, bool(dialect.info.sticky_options)
+        changes, count = None, 0
+        is_read = version > previous or is_sticky
+        if is_read:
+            changes, count = changes_since(store, dialect, previous, version, records, context, jobs)
+            self._done.counts["new_records"] += count
+            context.progress.stage(f"reducing {count:,} new records of {self._table}")
+        is_lost = is_read and changes is None and not count
+        is_partial = not is_lost and not count and store.has_partial_run(dialect.info.reduced_tables)
+        if is_partial:
+            context.progress.note(
+                f"a run that was killed left older rows of {dialect.info.name}: everything is reduced"
+            )
+        if is_lost or is_partial:
+            # If Delta does not have the changes, records may have gone, too.
+            self._write_all(writer, scope, previous)
+            return
+        if count or is_sticky:
+            writer.write(dialect.reduce(changes, store, jobs, scope))
+        if not count and version > previous and store.may_have_added(self._table, previous, version):
+            # Somebody changed records: else `status` would ask for a reduction for ever.
+            advance_reduced_version(store, dialect, previous, version, jobs)
+
     def _why_all(self, previous: int, version: int) -> str | None:
         """Why the states must all be written; None: the records since `previous` are enough."""
-        if _was_recreated(previous, version):
+        if was_recreated(previous, version):
             return f"a table of {self._dialect.info.name} was recreated"
         if has_stale_states(self._store, self._dialect, previous, self._jobs):
             return f"a run that was killed left older states of {self._table}"
-        if version == previous and self._store.has_partial_run(self._dialect.info.reduced_tables):
-            return f"a run that was killed left older rows of {self._dialect.info.name}"
         if version > previous and self._store.was_replaced(self._table, previous, version):
             return f"the rows of {self._table} were restored or replaced"
         return None
@@ -220,11 +236,11 @@ class _DialectReduction:
         """
         store, dialect = self._store, self._dialect
         writer.write_all(dialect.reduce(None, store, self._jobs, scope))
-        if _was_recreated(previous, scope.version):
-            old_versions.restart(store, dialect.info.name, scope.version)
+        if was_recreated(previous, scope.version):
+            reduced_versions.restart(store, dialect.info.name, scope.version)
         elif (
             not writer.is_overtaken
-            and reduced_before(store, dialect, self._jobs)[0] == previous < scope.version
+            and reduced_before(store, dialect.info.name)[0] == previous < scope.version
         ):
             advance_reduced_version(store, dialect, previous, scope.version, self._jobs)
 
@@ -237,7 +253,3 @@ class _DialectReduction:
             retry_namespaces=resolved.retry_namespaces.get(info.name, ()),
             lake_options=lake.options_of(store, info), options=request.options.get(info.name),
         )  # fmt: skip
-
-
-def _was_recreated(previous: int, version: int) -> bool:
-    return version < previous or previous == 0 < version

@@ -8,7 +8,7 @@ from typing import Any
 from strandline.dialect_api.reduction import Refusal
 from strandline.pipelines.report import EXIT_CODES, Outcome, ReportError
 from strandline.pipelines.runs import RunResult
-from strandline.tables.store import Written
+from strandline.tables.written import Written, add_written
 
 
 @dataclass(slots=True)
@@ -30,8 +30,7 @@ class ReduceResult:
 
     def add(self, table: str, written: Written) -> None:
         """Add a commit to those of its table."""
-        before = self.written.get(table, Written(0))
-        self.written[table] = Written(written.version, before.inserted + written.inserted)
+        add_written(self.written, {table: written})
 
 
 def with_reduction(result: RunResult, done: ReduceResult) -> RunResult:

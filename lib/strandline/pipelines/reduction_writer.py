@@ -13,7 +13,8 @@ from strandline.pipelines.reduce_result import ReduceResult
 from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables.merges_at_once import MergesAtOnce
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written, add_written
 
 
 class ReductionWriter:
@@ -40,11 +41,14 @@ class ReductionWriter:
 
     def write_all(self, rebuilt: Reduction) -> None:
         """Write the rows of a full reduction, and delete stored rows that it does not have."""
-        self.write(rebuilt)
-        delete_strays(self._store, self._dialect, rebuilt, self._jobs)
+        self.write(rebuilt, replaces_all=True)
 
-    def write(self, reduction: Reduction) -> None:
-        """Write one MERGE per table: several at once, and the states after all others."""
+    def write(self, reduction: Reduction, *, replaces_all: bool = False) -> None:
+        """Write one MERGE per table: several at once, and the states after all others.
+
+        With `replaces_all` stored rows that the reduction does not have are deleted. If rows changed but no state, the
+        states get an empty commit: another run, which wrote newer rows and no states yet, finds it.
+        """
         store, jobs, done = self._store, self._jobs, self._done
         self.note_findings(reduction)
         states = with_nulls(store, reduction.states)
@@ -55,21 +59,26 @@ class ReductionWriter:
                 states.agg(F.count(F.lit(1)).alias("rows"), F.collect_set("bucket").alias("buckets"))
             )
             known = InMemory(found["rows"], tuple(sorted(found["buckets"])))
-        if not known.namespaces:
+        if not known.namespaces and not replaces_all:
             return
         done.namespaces += known.namespaces
         done.counts["reduced"] += known.namespaces
-        self._write_tables(reduction, known.buckets)
+        written = self._write_tables(reduction, known.buckets) if known.namespaces else {}
+        if replaces_all:
+            add_written(written, delete_strays(store, self._dialect, reduction, jobs))
+        add_written(done.written, written)
         self._context.faults.reach("reduce.before_state")
         self._context.progress.stage(f"writing {STATES}")
         # Computed as late as possible: from this time views show the state. No state depends on it.
         rows = states.withColumn("reduced_at", F.current_timestamp())
         in_memory = reduction.in_memory is not None
-        written = store.replace(STATES, rows, known.buckets, in_memory=in_memory)
-        done.add(STATES, written)
-        self.is_overtaken = self.is_overtaken or self._overlaps(states, written)
+        of_states = store.replace(STATES, rows, known.buckets or (0,), in_memory=in_memory)
+        if not of_states.is_change and any(each.is_change for each in written.values()):
+            of_states = store.touch(STATES)
+        done.add(STATES, of_states)
+        self.is_overtaken = self.is_overtaken or self._overlaps(states, of_states)
 
-    def _write_tables(self, reduction: Reduction, buckets: tuple[int, ...]) -> None:
+    def _write_tables(self, reduction: Reduction, buckets: tuple[int, ...]) -> dict[str, Written]:
         store, jobs = self._store, self._jobs
         in_memory = reduction.in_memory is not None
         # Rows of refused namespaces stay: they can be in other buckets, in which a MERGE would not see them.
@@ -88,9 +97,8 @@ class ReductionWriter:
             if merges.started:
                 self._context.progress.stage(f"writing {', '.join(merges.started)}")
         for table in reduction.tables:
-            if table in merges.written:
-                self._done.add(table, merges.written[table])
             self._context.faults.reach(f"reduce.{table}")
+        return {table: merges.written[table] for table in reduction.tables if table in merges.written}
 
     def note_findings(self, reduction: Reduction) -> None:
         """Note the refused namespaces, and the first ones whose derived columns are damaged."""
@@ -104,7 +112,12 @@ class ReductionWriter:
         if not self.others_wrote_states():
             return False
         store, key = self._store, ["namespace", "run_id"]
+        if store.is_touched_by_others(STATES, store.run_id, self._since):
+            # For rows of other tables: see `write`.
+            return True
         before = store.read_version(STATES, self._since).select(*key)
-        others = store.read_version(STATES, written.version - 1).where(F.col("run_id") != store.run_id)
+        # Those that this run replaced are in the version before.
+        last = written.version - 1 if written.is_change else written.version
+        others = store.read_version(STATES, last).where(F.col("run_id") != store.run_id)
         new = others.select(*key).join(before, key, "left_anti")
         return self._jobs.has_rows(new.join(states.select("namespace"), "namespace", "left_semi"))

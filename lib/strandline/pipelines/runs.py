@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from strandline.pipelines.report import Outcome, Report, ReportError, TableChange
 from strandline.pipelines.run_context import RunContext
 from strandline.tables.run_versions import RUN_VERSION
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 if TYPE_CHECKING:
     from strandline.tables.read_lake import ReadLake

@@ -15,7 +15,8 @@ from strandline.pipelines.run_context import RunContext
 from strandline.pipelines.runs import RunResult, record_run
 from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written, add_written
 
 
 def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, context: RunContext) -> Report:
@@ -45,7 +46,9 @@ def run(store: TableStore, dialects: Iterable[Dialect], request: PruneRequest, c
                 planned = prune_plans.plan(store, pair, request, names, context, jobs)
                 read |= planned.versions
                 taken = _taken(planned, jobs)
-                written |= new_snapshots.write_snapshots(store, planned, taken, None, context, jobs)
+                add_written(
+                    written, new_snapshots.write_snapshots(store, planned, taken, None, context, jobs)
+                )
                 total = jobs.row(
                     taken.agg(
                         F.count(F.lit(1)).alias("snapshots"), F.sum("record_count").alias("covered"),

@@ -21,7 +21,8 @@ from strandline.pipelines.spark_jobs import SparkJobs
 from strandline.tables import lake
 from strandline.tables.manifests import write_manifest_of
 from strandline.tables.outfile import write_lines
-from strandline.tables.store import TableStore, Written
+from strandline.tables.store import TableStore
+from strandline.tables.written import Written
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,7 @@ class _Sync:
         context.faults.reach("ingest.quarantine")
         totals.counts.update(counts_of(admission, merged), refused=0 if missing is None else missing.refused)
         totals.faults += admission.faults
-        admitter.mark_race()
+        admitter.end()
         totals.add(admitter.written())
 
     def _write_journals(self, dialect: Dialect) -> None:

@@ -11,7 +11,7 @@ from strandline.pipelines.comparison import Comparison
 from strandline.pipelines.local_journals import WrittenJournals
 from strandline.pipelines.report import Outcome, ReportError
 from strandline.pipelines.runs import RunResult
-from strandline.tables.store import Written
+from strandline.tables.written import Written, add_written
 
 
 @dataclass(slots=True)
@@ -47,9 +47,7 @@ class SyncTotals:
 
     def add(self, written: Mapping[str, Written]) -> None:
         """Add commits."""
-        for table, each in written.items():
-            before = self.written.get(table, Written(0))
-            self.written[table] = Written(each.version, before.inserted + each.inserted)
+        add_written(self.written, written)
 
     def members(self) -> dict[str, object]:
         """Return the members of the report of this command."""

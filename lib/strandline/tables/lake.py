@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -24,6 +23,7 @@ from strandline.tables.refusals import (
     older_tables,
     table_missing,
 )
+from strandline.tables.spark_errors import is_absent
 from strandline.tables.store import TableStore
 
 _OTHER_FOLDERS = ("_checkpoints",)
@@ -63,8 +63,11 @@ def inspect(store: TableStore) -> LakeState:
         return _inspect_schema(store)
     found: dict[str, Mapping[str, str]] = {}
     for table in tables():
-        with suppress(AnalysisException):
+        try:
             found[table] = store.properties(table)
+        except AnalysisException as error:
+            if not is_absent(error):
+                raise
     return _state(found, store.version)
 
 

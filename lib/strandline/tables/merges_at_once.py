@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame
 
 from strandline.contracts.merge import NO_BOUNDS
 from strandline.session.engine import engine_of
-from strandline.tables.store import Bounds, TableStore, Written
+from strandline.tables.store import Bounds, TableStore
+from strandline.tables.written import Written
 
 MERGES_AT_ONCE: Final = 4
 

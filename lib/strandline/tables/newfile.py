@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -67,8 +68,12 @@ class NewFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stream.close()
-        self._unfinished.unlink(missing_ok=True)
+        try:
+            # After a failed write the rest is tried again: on a full disk this fails, too.
+            with suppress(OSError):
+                self._stream.close()
+        finally:
+            self._unfinished.unlink(missing_ok=True)
 
 
 def check_place(path: Path) -> None:

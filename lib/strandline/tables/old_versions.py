@@ -8,9 +8,9 @@ from typing import Final
 
 from pyspark.sql import functions as F
 
-from strandline.contracts.maintenance import advance_sql, restart_sql, vacuum_sql
+from strandline.contracts.maintenance import vacuum_sql
 from strandline.tables import maintain
-from strandline.tables.commits import USER_METADATA, session_settings
+from strandline.tables.commits import session_settings
 from strandline.tables.history import history
 from strandline.tables.reads import TableReads, history_sql
 from strandline.tables.store import TableStore
@@ -62,32 +62,3 @@ def version_at(tables: TableReads, table: str, at: datetime) -> int | None:
     # The times that Delta gives here ascend with the versions.
     rows = asked.where(F.unix_micros("timestamp") <= limit).agg(F.max("version").alias("version")).collect()
     return None if rows[0]["version"] is None else int(rows[0]["version"])
-
-
-def advance(store: TableStore, namespace: str, bucket: int, before: int, version: int) -> None:
-    """Set `reduced_version` of one state of a dialect to `version`, if it is still `before`.
-
-    Raises: FaultError `WRITE_CONFLICT`.
-    """
-    sql = advance_sql(
-        target=store.target("namespace_state"),
-        version=version,
-        before=before,
-        namespace=namespace,
-        bucket=bucket,
-    )
-    with session_settings(store.spark, {USER_METADATA: store.run_id}):
-        store.repeated(lambda: store.spark.sql(sql).collect(), table="namespace_state", buckets=(bucket,))
-
-
-def restart(store: TableStore, dialect: str, version: int) -> int:
-    """Set `reduced_version` to `version` in all states of a dialect whose record table was recreated.
-
-    Returns how many states had another one. 0, the version that creates a table, means that the next reduction takes
-    nothing stored as given.
-    Raises: FaultError `WRITE_CONFLICT`.
-    """
-    sql = restart_sql(target=store.target("namespace_state"), dialect=dialect, version=version)
-    with session_settings(store.spark, {USER_METADATA: store.run_id}):
-        [row] = store.repeated(lambda: store.spark.sql(sql).collect(), table="namespace_state", buckets=())
-    return int(row["num_affected_rows"])

@@ -138,7 +138,7 @@ class OtherLake:
         return FaultError(
             "TABLE_DAMAGED",
             f"a file of the lake {self.name} cannot be read: {file}",
-            "repair that lake and run the command again: records of its other dialects were copied",
+            "repair that lake and run the command again: its other dialects are not affected",
         )
 
     def _refused(self, table: str, said: str) -> FaultError:

@@ -37,7 +37,7 @@ REPLACED = frozenset(
 )  # fmt: skip
 """Operations after which a table has other rows than before, whatever its change data feed says of them."""
 _OF_MERGE = ("numTargetRowsInserted", "numTargetRowsUpdated")
-"""Metrics of a MERGE: the collections of `gc` only delete."""
+"""Metrics of a MERGE that may leave something to reduce: deletions by `gc` do not."""
 _UTC = {"spark.sql.session.timeZone": "UTC"}
 
 
@@ -84,6 +84,12 @@ def replaces_rows(commit: Row) -> bool:
     """Return whether a commit replaced rows of the table: all of them, or some by an overwrite."""
     mode = (commit.get("operationParameters") or {}).get("mode")
     return commit["operation"] in REPLACED or mode == "Overwrite"
+
+
+def changes_rows(merge: Row) -> bool:
+    """Return whether a MERGE inserted, updated or deleted rows, as far as its commit says."""
+    metrics = merge.get("operationMetrics") or {}
+    return any(str(metrics.get(name)) != "0" for name in (*_OF_MERGE, "numTargetRowsDeleted"))
 
 
 def _may_add(commit: Row) -> bool:

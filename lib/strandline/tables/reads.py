@@ -19,7 +19,7 @@ from strandline.tables.delta_rs import open_table
 from strandline.tables.history import history
 from strandline.tables.location import Location
 from strandline.tables.lost_versions import has_no_changes
-from strandline.tables.read_lake import newest_addition, replaces_rows
+from strandline.tables.read_lake import changes_rows, newest_addition, replaces_rows
 from strandline.tables.refusals import buckets_of
 from strandline.tables.small_tables import Small, SmallTables
 from strandline.tables.spark_errors import spark_errors
@@ -129,6 +129,15 @@ class TableReads:
         """Return whether a commit after the version `previous`, up to `version`, replaced rows of the table."""
         return any(map(replaces_rows, self._commits(table, previous, version)))
 
+    def newest_replacing(self, table: str) -> tuple[int, int | None]:
+        """Return the table's version, and the newest commit that replaced rows or made the table, None without one.
+
+        Only the newest commits are looked at.
+        """
+        commits = self._newest_commits(table, COMMITS_SEARCHED)
+        replacing = (each["version"] for each in commits if not each["version"] or replaces_rows(each))
+        return commits[0]["version"], next(replacing, None)
+
     def may_have_added(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous`, up to `version`, counts as an addition of rows."""
         return newest_addition(self._commits(table, previous, version), previous, version) is not None
@@ -164,11 +173,18 @@ class TableReads:
         """Return whether a run other than `run_id` merged into the table after a version."""
         return any(each != run_id for each in self._merges(table, version))
 
+    def is_touched_by_others(self, table: str, run_id: str, version: int) -> bool:
+        """Return whether a run other than `run_id` committed a MERGE after a version that changed no row."""
+        commits = self._newest_merges(table, version)
+        return any(each.get(METADATA_OF_COMMIT) != run_id and not changes_rows(each) for each in commits)
+
     def _merges(self, table: str, version: int) -> Iterator[str | None]:
         """Yield the run ids of the MERGEs after a version, newest first, as far as the newest commits have them."""
+        return (each.get(METADATA_OF_COMMIT) for each in self._newest_merges(table, version))
+
+    def _newest_merges(self, table: str, version: int) -> list[dict[str, Any]]:
         commits = self._newest_commits(table, COMMITS_SEARCHED)
-        merges = (each for each in commits if each["operation"] == "MERGE" and each["version"] > version)
-        return (each.get(METADATA_OF_COMMIT) for each in merges)
+        return [each for each in commits if each["operation"] == "MERGE" and each["version"] > version]
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the table's properties."""

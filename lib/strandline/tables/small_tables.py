@@ -117,13 +117,16 @@ def _is_small(log: Path, version: int) -> bool:
 
 
 def _are_small_commits(log: Path, first: int, last: int) -> bool:
-    """Return whether these commits are in the log and name few and small files."""
+    """Return whether these commits are in the log and name few and small files, in the form that Delta gives them."""
     sizes: list[int] = []
-    for version in range(first, last + 1):
-        commit = log / f"{version:020}.json"
-        if version - first == MOST_COMMITS or not commit.is_file():
-            return False
-        sizes.extend(_file_sizes(commit))
+    try:
+        for version in range(first, last + 1):
+            commit = log / f"{version:020}.json"
+            if version - first == MOST_COMMITS or not commit.is_file():
+                return False
+            sizes.extend(_file_sizes(commit))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
     return len(sizes) <= MOST_FILES and sum(sizes) <= MOST_BYTES
 
 

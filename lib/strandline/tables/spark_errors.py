@@ -12,6 +12,12 @@ from typing import Any, Final
 
 from pyspark.errors import PySparkException
 
+_ABSENT: Final = frozenset(
+    {
+        "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND",
+        "DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST",
+    }
+)  # fmt: skip
 _CONDITION: Final = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 
 
@@ -30,6 +36,11 @@ def condition_of(error: BaseException) -> str | None:
         found = _CONDITION.search(str(error).partition("\n\tat ")[0])
         stated = found[1] if found else None
     return None if stated is None else stated.partition(".")[0]
+
+
+def is_absent(error: BaseException) -> bool:
+    """Return whether there is no such table, or no such schema or path for it."""
+    return condition_of(error) in _ABSENT
 
 
 def unclassed(error: BaseException) -> tuple[str, str] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +32,7 @@ from strandline.tables.location import Location
 from strandline.tables.reads import TableReads
 from strandline.tables.recorded_runs import RUN, unrecorded
 from strandline.tables.work_settings import ONE_TASK, SMALL_WORK_BYTES
+from strandline.tables.written import Written
 
 OPEN_FILES: Final = "spark.sql.maxConcurrentOutputFileWriters"
 BUCKETS_PER_TASK: Final = 4
@@ -42,16 +42,6 @@ LAST_COMMIT: Final = "spark.databricks.delta.lastCommitVersionInSession"
 
 Bounds = Mapping[str, tuple[int, int]]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The result of one statement: the table's version after it, numbers of inserted, updated and deleted rows."""
-
-    version: int
-    inserted: int = 0
-    updated: int = 0
-    deleted: int = 0
 
 
 class TableStore(TableReads):
@@ -78,9 +68,9 @@ class TableStore(TableReads):
         self._statements = 0
         self._left_behind: set[str] = set()
 
-    def of_run(self, run_id: str) -> TableStore:
+    def of_run(self, run_id: str, attempt: str = "") -> TableStore:
         """Return the same tables, for another run."""
-        return TableStore(self.spark, self.location, self._retry, run_id=run_id)
+        return TableStore(self.spark, self.location, self._retry, run_id=run_id, attempt=attempt)
 
     def at(self, location: Location) -> TableStore:
         """Return the tables of another lake, for the same run."""
@@ -230,19 +220,24 @@ class TableStore(TableReads):
         self._left_behind.add(table)
         return writer
 
-    def end_repair(self, *, besides: str) -> None:
+    def end_repair(self, *, besides: str | None = None) -> dict[str, Written]:
         """Commit to each table that a partial run wrote last and this run did not write, so that this run wrote last.
 
-        Else each later run would repair them again: the partial run never gets its row in `run`.
+        Else each later run would repair them again: the partial run never gets its row in `run`. Returns the commits.
         """
-        for table in sorted(self._left_behind - {besides}):
-            if unrecorded(self, {self.merged_by(table)} - {self.run_id}):
-                self.merge_new(table, self.read(table).limit(0), (0,), {}, once=True)
+        return {
+            table: self.touch(table)
+            for table in sorted(self._left_behind - {besides})
+            if unrecorded(self, {self.merged_by(table)} - {self.run_id})
+        }
 
     def leave_behind(self, table: str) -> None:
         """Commit a MERGE that changes nothing, of a run without a row in `run`: the next run finds a partial one."""
-        nothing = self.read(table).limit(0)
-        self.of_run(f"{self.run_id}-raced").merge_new(table, nothing, (0,), {}, once=True)
+        self.of_run(f"{self.run_id}-raced", self._attempt).touch(table)
+
+    def touch(self, table: str) -> Written:
+        """Commit a MERGE that changes nothing: this run is then the last one that wrote the table."""
+        return self.merge_new(table, self.read(table).limit(0), (0,), {}, once=True)
 
     def append_run(self, row: Mapping[str, object]) -> None:
         """Append the row of a run to `run`, once; missing columns are null. Raises: FaultError TABLE_DAMAGED."""

@@ -9,7 +9,7 @@ import pytest
 from strandline.cli.interrupts import Interrupted
 from strandline.tables import merges_at_once
 from strandline.tables.merges_at_once import MERGES_AT_ONCE, MergesAtOnce
-from strandline.tables.store import Written
+from strandline.tables.written import Written
 
 SECONDS = 20
 

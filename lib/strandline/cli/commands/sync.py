@@ -97,12 +97,12 @@ def _sync(
     alone |= {f"--{name}": True for name in call.options.of_dialects if name in sticky}
     for option, given in alone.items():
         if given:
-            raise UsageError(
-                "OPTION_ALONE",
-                f"{option} needs --from",
-                "add --from with the lake to copy from",
-            )
+            raise _needs_from(option)
     return _by_files(call, requests, answer, out)
+
+
+def _needs_from(option: str) -> UsageError:
+    return UsageError("OPTION_ALONE", f"{option} needs --from", "add --from with the lake to copy from")
 
 
 def _from_lake(call: Invocation, source: str, to: str | None, dry_run: bool) -> Result:
@@ -133,12 +133,17 @@ def _by_files(call: Invocation, requests: Path | None, answer: Path | None, out:
     if answer is not None and not answer.is_file():
         raise UsageError("SOURCE_MISSING", f"there is no file {answer}", "name the file of the requests")
     parsed = read_dialect_options(call, names()).parsed
+    from strandline.dialect_api.journals import journal_writer
     from strandline.pipelines import sync_journals
 
-    if len(parsed) != 1:
+    writing = [name for name, options in parsed.items() if journal_writer(dialect_named(name), options)]
+    if len(writing) != 1:
         raise sync_journals.nodes_missing()
-    [(name, options)] = parsed.items()
-    sync_journals.writer_of(dialect_named(name), options)
+    [name] = writing
+    for option in call.options.of_dialects:
+        if option not in {each.name for each in infos()[name].run_options}:
+            raise _needs_from(f"--{option}")
+    options = parsed[name]
     with call.progress() as progress:
         writes = answer is None
         store, context = call.store(makes=writes, writes=writes), call.context(progress)

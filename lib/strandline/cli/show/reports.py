@@ -78,6 +78,7 @@ def ingest(console: Console, report: Report) -> None:
 def stream(console: Console, report: Report) -> None:
     """Print the counts of all batches together, the most frequent reasons, the next commands."""
     ingest(console, report)
+    reduced_wrongly(console, report)
     console.print(Text(f"checkpoint: {printable(report.members['checkpoint'])}"))
 
 

@@ -67,12 +67,13 @@ class Batch:
 def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitRequest) -> Batch:
     """Read all delivered elements, add waiting ones of the same namespaces, and find the positions of the heads."""
     is_small = scan.is_small
+    has_journals = not request.is_unlike_reduced()
     facts = elements.with_line_facts(_elements(scan, request), strict=kernels.is_strict(scan.options))
     kept = jobs.persist(facts, "lines")
     if is_small and request.replay is None and not local_nodes(request.options).nodes:
         # In one part: no aggregate and no join of them needs a shuffle.
         in_one = kept.coalesce(1)
-        few = few_segments.place(in_one, tables, jobs)
+        few = few_segments.place(in_one, tables, jobs, has_journals=has_journals)
         if few is not None:
             return _few_batch(in_one, few, scan, tables, jobs)
     judged = _judged(kept, scan, tables, jobs, request)
@@ -93,11 +94,10 @@ def read_batch(scan: InputScan, tables: Tables, jobs: Jobs, request: AdmitReques
     lines = heads.candidates(facts)
     if in_chunks is not None:
         lines = lines.unionByName(chunks.last_lines(in_chunks.judged).drop("raw"))
-    placed = resolved(every, lines, in_chunks, tables, jobs)
+    placed = resolved(every, lines, in_chunks, tables, jobs, has_journals=has_journals)
     # A MERGE of little is cheaper than these looks.
-    marked = (
-        placed.withColumn("is_known", F.lit(False)) if is_small else with_known(placed, lines, tables, jobs)
-    )
+    looks = has_journals and not is_small
+    marked = with_known(placed, lines, tables, jobs) if looks else placed.withColumn("is_known", F.lit(False))
     return Batch(facts, in_chunks, judged.tallied, judged.totals, marked, judged.measured, waiting, sources)
 
 

@@ -42,9 +42,10 @@ class FewSegments:
     followed: frozenset[LineKey] | None
 
 
-def place(facts: DataFrame, tables: Tables, jobs: Jobs) -> FewSegments | None:
+def place(facts: DataFrame, tables: Tables, jobs: Jobs, *, has_journals: bool) -> FewSegments | None:
     """Count and place the elements of a run, whose facts are in one part; one job, if the tables are small.
 
+    Without `has_journals` the reduced journals do not count.
     None if there are too many segments, or if waiting rows of their journals must be judged again.
     """
     spans = _spans(facts, jobs)
@@ -54,7 +55,7 @@ def place(facts: DataFrame, tables: Tables, jobs: Jobs) -> FewSegments | None:
     names = sorted({each.namespace for each in of_run})
     if _has_waiting(names, tables, jobs):
         return None
-    journals = _journals(names, tables, jobs)
+    journals = _journals(names, tables, jobs) if has_journals else {}
     if journals is None:
         return None
     found = kernels.attached_heads(of_run, journals, _leaves(journals.values()))
@@ -111,7 +112,7 @@ def _segments(spans: Iterable[Row]) -> list[Segment]:
 def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
     """Return whether rows wait for this run, or too many names to ask: those of these journals.
 
-    After a run that was killed or raced by another one, those of all journals, where the rows of `quarantine` are few.
+    After a run that was killed or raced by another one, those of all journals.
     """
     few = tables.few_rows("quarantine")
     if few is not None:
@@ -122,8 +123,10 @@ def _has_waiting(names: Sequence[str], tables: Tables, jobs: Jobs) -> bool:
         )
     if len(names) > MOST_PUSHED:
         return True
-    rows = of_journals(deferred(tables.read("quarantine"), DIALECT), names, tables)
-    return jobs.has_rows(rows)
+    rows = deferred(tables.read("quarantine"), DIALECT)
+    return jobs.has_rows(of_journals(rows, names, tables)) or (
+        tables.has_partial_run(INFO.ingest_tables) and jobs.has_rows(rows)
+    )
 
 
 def _journals(names: Sequence[str], tables: Tables, jobs: Jobs) -> dict[str, Mapping[str, Any]] | None:

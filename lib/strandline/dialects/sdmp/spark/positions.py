@@ -15,15 +15,17 @@ JOURNALS = "node_journal"
 
 
 def resolved(
-    every: DataFrame, lines: DataFrame, chunks: Chunks | None, tables: Tables, jobs: Jobs
-) -> DataFrame:
+    every: DataFrame, lines: DataFrame, chunks: Chunks | None, tables: Tables, jobs: Jobs, *, has_journals: bool
+) -> DataFrame:  # fmt: skip
     """Return the heads with attached_n, has_stored, n (null: no known predecessor) and overlaps, as a checkpoint.
 
     Cheaper ways to find a predecessor come first; later ones are used only for the remaining heads. `lines` are the
-    `heads.candidates` that were judged one by one, and the last line of each chunk.
+    `heads.candidates` that were judged one by one, and the last line of each chunk. Without `has_journals` the reduced
+    journals do not count: they may end with lines that are gone.
     """
     place = ["bucket", "namespace"]
-    journals = tables.read(JOURNALS).join(every.select(*place).distinct(), place, "left_semi")
+    reduced = tables.read(JOURNALS) if has_journals else tables.read(JOURNALS).limit(0)
+    journals = reduced.join(every.select(*place).distinct(), place, "left_semi")
     attached = jobs.checkpoint(
         heads.attached_to_leaves(heads.attached_to_first_lines(every), journals), "heads"
     )

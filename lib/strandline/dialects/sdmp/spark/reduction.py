@@ -48,9 +48,9 @@ def _of_changes(
 ) -> Reduction:
     """Reduce the journals in `changes` (rows of the change feed), and `with_stale` those whose row is not of its state.
 
-    A journal is reduced from its stored state and the changes, except in two cases that need all of its lines: a run
-    was killed between two tables, so that row and state hash disagree; or it is a forked journal of profile 0.12,
-    whose leaves do not contain their hashes.
+    A journal is reduced from its stored state and the changes, except in three cases that need all of its lines: a run
+    was killed between two tables, so that row and state hash disagree; it wrote only the forks of these changes, which
+    would then count as known; or it is a forked journal of profile 0.12, whose leaves do not contain their hashes.
     """
     new_lines = jobs.persist(changes.select(*kernels.LINE_COLUMNS), "changes")
     touched = jobs.checkpoint(
@@ -67,11 +67,16 @@ def _of_changes(
     stored = states.select("namespace", F.col("state_hash").alias("stored_hash"))
     compared = old.withColumn("row_hash", journal_rows.state_hash()).join(stored, "namespace", "full_outer")
     is_whole = F.coalesce(F.col("row_hash") == F.col("stored_hash"), F.lit(False))
+    is_usable = is_whole & ((F.size("leaves") == 1) | (F.col("profile") == "0.9"))
     if with_stale:
-        new = touched.select("namespace", F.lit(True).alias("is_new"))
-        compared = compared.join(new, "namespace", "left").where(F.col("is_new") | ~is_whole).drop("is_new")
-    has_leaf_hashes = (F.size("leaves") == 1) | (F.col("profile") == "0.9")
-    judged = jobs.checkpoint(compared.withColumn("usable", is_whole & has_leaf_hashes), "stored journals")
+        new = touched.select("namespace", "new_lines", "top_n")
+        compared = compared.join(new, "namespace", "left").where(F.col("new_lines").isNotNull() | ~is_whole)
+        lines = F.col("new_lines") + F.coalesce("line_count", F.lit(0))
+        is_forked = lines > F.greatest("top_n", "tip_n")
+        is_usable = is_usable & ~F.coalesce(is_forked, F.lit(False))
+    judged = jobs.checkpoint(
+        compared.withColumn("usable", is_usable).drop("new_lines", "top_n"), "stored journals"
+    )
     unusable = judged.where("NOT usable").select("namespace")
     parts: list[ReducedRows] = []
     continued = new_lines

@@ -11,10 +11,12 @@ import pytest
 from strandline.core.errors import FaultError, UsageError
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.dialects.sdmp.spark import few_segments
 from strandline.frames.provenance import batch_sources
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
+from strandline.tables import small_tables
 from support.broken_kernels import SECRET, broken_kernel
 from support.commits import assert_commits_name_their_run
 from support.forged_lakes import older
@@ -226,11 +228,9 @@ def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the
     new_lake, tmp_path, monkeypatch
 ):
     lake, merge = new_lake(), Admitter.merge
-    for number, is_beginning_inside in enumerate((True, False)):
+    for number, (is_beginning_inside, is_few) in enumerate(((True, True), (False, True), (False, False))):
         lines = list(synthetic(40 + number, 20))
-        since = lines[9].partition(b"@")[0].decode("ascii")
-        rest = batch(lines[0].decode("ascii"), since, lines[10:]) + b"\n"
-        parts = [{"rest.jsonl": rest}, {"beginning.journal": render(lines[:10])}]
+        parts = [{"rest.jsonl": after(lines, 10)}, {"beginning.journal": render(lines[:10])}]
         outside, inside = (
             write_files(tmp_path / f"{next(iter(files))} {number}", files)
             for files in (parts if is_beginning_inside else parts[::-1])
@@ -250,9 +250,54 @@ def test_lines_that_wait_for_those_of_a_run_at_the_same_time_are_admitted_by_the
         assert lake.ingest(outside).outcome == "ok"
         assert reports[0].outcome == "ok"
         assert [status for [status] in lake.rows("quarantine", "status")] == ["deferred"] * 10
+        if not is_few:
+            # As if `quarantine` were large.
+            monkeypatch.setattr(small_tables, "MOST_BYTES", 0)
         later = lake.ingest(another)
+        monkeypatch.undo()
         assert (later.counts["new"], later.counts["readmitted"]) == (3, 10)
         assert lake.rows("quarantine") == []
+    # A run that judges all that waits, and lets in nothing, ends the repair, too.
+    lines = list(synthetic(60, 20))
+    lake.ingest(write_files(tmp_path / "waits", {"waits.jsonl": after(lines, 10)}))
+    lake.store().leave_behind("node_journal_line")
+    assert lake.ingest(another).counts["new"] == 0
+    assert not lake.store().has_partial_run(("node_journal_line",))
+
+
+def after(lines, count):
+    """A frame of the lines of a journal behind the first `count`."""
+    since = lines[count - 1].partition(b"@")[0].decode("ascii")
+    return batch(lines[0].decode("ascii"), since, lines[count:]) + b"\n"
+
+
+def test_lines_behind_those_that_a_restore_removed_wait_until_these_come_again(
+    new_lake, tmp_path, monkeypatch
+):
+    lake = new_lake()
+    for number, is_few in ((70, True), (71, False)):
+        lines = list(synthetic(number, 21))
+        if not is_few:
+            monkeypatch.setattr(few_segments, "place", lambda *_, **__: None)
+
+        def ingest(files, number=number):
+            return lake.ingest(write_files(tmp_path / f"{number} {next(iter(files))}", files)).counts
+
+        ingest({"first.journal": render(lines[:10])})
+        lake.reduce()
+        version = lake.versions()["node_journal_line"]
+        ingest({"second.journal": render(lines[:20])})
+        lake.reduce()
+        lake.damage(f"RESTORE TABLE node_journal_line TO VERSION AS OF {version}")
+        # The reduced journal still ends with line 20.
+        last = ingest({"last.jsonl": after(lines, 20)})
+        assert (last["new"], last["deferred"]) == (0, 1)
+        lake.reduce()
+        whole = ingest({"whole.journal": render(lines)})
+        assert (whole["new"], whole["readmitted"]) == (10, 1)
+        lake.reduce()
+        assert sorted(lake.rows("node_journal", "line_count"))[-1:] == [(21,)]
+    assert len(lake.rows("node_journal_line")) == 42
 
 
 def test_rows_judged_again_that_share_a_number_have_one_source(spark):

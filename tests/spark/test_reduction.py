@@ -16,6 +16,7 @@ from strandline.pipelines import reduce as reductions
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.reduction_writer import ReductionWriter
 from strandline.tables import small_tables
+from strandline.tables.store import TableStore
 from support.agreement import assert_admitted_equal, assert_reduced_equal
 from support.kills import KilledError, kill
 from support.lakes import Lake, write_files
@@ -180,7 +181,9 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
         overtake(f"rows {length}", {"grown.journal": render(grown[: length + 2]), f"{length}.journal": other})
         write(writer, reduction)
 
-    for length, is_idle, is_few in ((30, True, True), (33, False, True), (36, False, False)):
+    for length, is_idle, is_few, has_commits in (
+        (30, True, True, False), (33, False, True, False), (36, False, False, False), (39, True, True, True)
+    ):  # fmt: skip
         other, elsewhere = (render(small_journal(length + number)) for number in (0, 1))
         if not is_few:
             monkeypatch.setattr(few_lines, "FEW_LINES", 0)
@@ -189,6 +192,8 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
         with pytest.raises(KilledError):
             lake.reduce(faults=Faults("reduce.before_state", fire=kill))
         assert (length,) in lake.rows("node_journal", "line_count")
+        if has_commits:
+            lake.damage(f"ALTER TABLE {LINES} SET TBLPROPERTIES ('team' = 'journals')")
         if not is_idle:
             ingest(f"elsewhere {length}", {"elsewhere.journal": elsewhere})
         lake.reduce()
@@ -200,6 +205,29 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
     full = lake.reduce(full=True)
     assert (full.exit, full.members["differences"]) == (0, {})
     assert_reduced_as_in_full(lake, reference)
+
+    # One that writes rows of older records over those of a run without states yet, and changes no state.
+    def overwritten(of=TableStore.version):
+        before = lake.versions()[LINES] - 1
+        monkeypatch.setattr(
+            TableStore, "version", lambda store, table: before if table == LINES else of(store, table)
+        )
+        lake.reduce(full=True)
+        monkeypatch.undo()
+
+    last = small_journal(70)
+    ingest("last", {"last.journal": render(last[:10])})
+    lake.reduce()
+    ingest("over", {"last.journal": render(last[:20])})
+    lake.reduce(faults=Faults("reduce.before_state", fire=overwritten))
+    assert_reduced_as_in_full(lake, reference)
+
+
+def without_journals(store, table, *given, replace=TableStore.replace, **more):
+    """Write every table but `node_journal`, as a kill between MERGEs that run at once does."""
+    if table == "node_journal":
+        raise OSError("no journals")
+    return replace(store, table, *given, **more)
 
 
 def assert_repaired(lake: Lake, reference: ReferenceLake) -> None:
@@ -241,10 +269,17 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
             "3.jsonl": frame(late, 50, 60) + b"\n" + branch(late, 10, 5, author=2),
             "big.jsonl": branch(history.big, 1_500, 2, author=2),
         },
+        # A fork of which a killed run writes the row, but not that of its journal.
+        {"big.jsonl": branch(history.big, 700, 2, author=3)},
     ]
     for number, files in enumerate(years):
         reference.ingest(files)
         lake.ingest(write_files(tmp_path / f"year{number}", files))
+        if len(files) == 1:
+            with monkeypatch.context() as patch:
+                patch.setattr(TableStore, "replace", without_journals)
+                with pytest.raises(OSError, match="no journals"):
+                    lake.reduce()
         lake.reduce()
     # Until here by joins; from here on each journal whole, from all of its lines.
     monkeypatch.undo()
@@ -255,7 +290,7 @@ def test_late_forks_a_filled_gap_and_late_twins_are_reduced_as_if_all_had_come_a
     assert [state.journal.fork_count for state in states.values()] == [1, 2, 2]
     assert all(state.journal.duplicate_pairs for state in states.values())
     assert max(fork.member_count for fork in states[node_of(FORKED)].forks) == 3
-    assert reference.state(history.big[0].decode()).journal.fork_count == 2
+    assert reference.state(history.big[0].decode()).journal.fork_count == 3
     assert not reference.rows("deferred")
 
 

@@ -42,8 +42,8 @@ BY_HAND: Final = {
         Bar(most=2, aim=1.2),
         "The other side counts the news of the feed by namespace, and has the rows that such a run wrote in Parquet "
         "files; its MERGEs name the same buckets as the product. Distinct pairs of a journal are part of its row, and "
-        "no news tell whether an older line has the same pair: `new pairs` reads the pairs of all lines of the "
-        "journals. Without this stage the bar is met.",
+        "no news tell whether an older line has the same pair: the stage `new pairs` reads the pairs of all lines "
+        "of the journals.",
     ),
     32: Described(
         "log-news-by-hand",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
@@ -19,6 +20,9 @@ from strandline.contracts.load import contract
 from strandline.contracts.merge import DELETED, insert_only_merge_sql, replace_merge_sql
 from strandline.contracts.quoting import quote_path
 from strandline.frames.buckets import bucket_of
+from strandline.tables.appends import append
+from strandline.tables.commits import transaction
+from strandline.tables.reads import TableReads
 
 RUN: Final = "run"
 NEWS: Final = "bench_ready_rows"
@@ -76,67 +80,101 @@ def merged_from(engine: Engine, here: Path, there: Path) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The rows that a run of the product wrote to one table, in a Parquet file, ready to be written again."""
+class ReadyRows:
+    """The rows that a run of the product merged into one table, in a Parquet file, ready to be merged again.
+
+    `bounds` are the least and the greatest value of the layout column in changed rows, before and after the change.
+    """
 
     table: str
     rows: Path
     buckets: tuple[int, ...]
+    bounds: Mapping[str, tuple[int, int]]
     is_deleting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRow:
+    """A row that a run of the product appended to one table, in memory."""
+
+    table: str
+    values: Mapping[str, object]
+
+
+Ready = ReadyRows | ReadyRow
 
 
 def ready_rows(engine: Engine, lake: Path, before: Mapping[str, int], tables: Sequence[str]) -> list[Ready]:
     """Return what was written to tables of a lake after the versions `before`; tables without news are left out."""
-    found = []
+    found: list[Ready] = []
     after = versions(engine, lake, tables)
     for table in tables:
-        described = contract(table)
         if after[table] == before[table]:
             continue
-        if described.merge == "append":
-            rows = _appended(engine, lake / table, before[table])
+        if contract(table).merge == "append":
+            found.extend(appended_rows(lake, table, before[table]))
         else:
-            feed = _feed(engine, lake / table, before[table])
-            is_gone = F.col("_change_type") == "delete"
-            rows = feed.where(is_gone | F.col("_change_type").isin(*KEPT)).select(
-                *described.names, is_gone.alias(DELETED)
-            )
-        target = engine.new_path()
-        rows.coalesce(1).write.parquet(str(target))
-        news = engine.spark.read.parquet(str(target))
-        buckets: tuple[int, ...] = ()
-        if described.is_bucketed:
-            [row] = news.agg(F.sort_array(F.collect_set("bucket")).alias("buckets")).collect()
-            buckets = tuple(row["buckets"])
-        is_deleting = DELETED in news.columns and bool(news.where(DELETED).head(1))
-        if news.head(1):
-            found.append(Ready(table, target, buckets, is_deleting))
+            found.extend(_merged_rows(engine, lake / table, before[table]))
     return found
 
 
-def write_again(engine: Engine, lake: Path, ready: Iterable[Ready]) -> None:
-    """Write ready rows to another copy of the lake: a MERGE a table, by the statements that fit its contract.
+def appended_rows(lake: Path, table: str, since: int) -> list[ReadyRow]:
+    """Return the rows that were appended to a table with a `run_id` as its key after the version `since`."""
+    old = DeltaTable(str(lake / table), version=since).to_pyarrow_table(columns=["run_id"])
+    known = set(old.column("run_id").to_pylist())
+    rows = DeltaTable(str(lake / table)).to_pyarrow_table().to_pylist()
+    return [ReadyRow(table, row) for row in rows if row["run_id"] not in known]
 
-    Each row of `run` is a commit of its own.
-    """
+
+def _merged_rows(engine: Engine, table: Path, since: int) -> list[ReadyRows]:
+    described, feed = contract(table.name), _feed(engine, table, since)
+    is_gone = F.col("_change_type") == "delete"
+    rows = feed.where(is_gone | F.col("_change_type").isin(*KEPT)).select(
+        *described.names, is_gone.alias(DELETED)
+    )
+    target = engine.new_path()
+    rows.coalesce(1).write.parquet(str(target))
+    news = engine.spark.read.parquet(str(target))
+    if not news.head(1):
+        return []
+    [places] = news.agg(F.sort_array(F.collect_set("bucket")).alias("buckets")).collect()
+    is_deleting = bool(news.where(DELETED).head(1))
+    bounds: dict[str, tuple[int, int]] = {}
+    if described.layout_column is not None:
+        layout = described.layout_column
+        # The feed has rows as they were before an update, too: no stored row with one of the keys is outside.
+        [found] = feed.agg(F.min(layout).alias("low"), F.max(layout).alias("high")).collect()
+        bounds[layout] = (found["low"], found["high"])
+    return [ReadyRows(table.name, target, tuple(places["buckets"]), bounds, is_deleting)]
+
+
+def write_again(engine: Engine, lake: Path, ready: Iterable[Ready]) -> None:
+    """Write ready rows to another copy of the lake, a commit after the other: a MERGE a table, an append a row."""
     for each in ready:
-        described, target = contract(each.table), lake / each.table
-        news = engine.spark.read.parquet(str(each.rows))
-        if described.merge == "append":
-            for row in news.collect():
-                one = engine.spark.createDataFrame([row], news.schema)
-                one.write.format("delta").mode("append").save(str(target))
-            continue
-        news.createOrReplaceTempView(NEWS)
-        where = quote_path(str(target))
-        sql = (
-            insert_only_merge_sql(described, target=where, source=NEWS, buckets=each.buckets)
-            if described.merge == "insert_only"
-            else replace_merge_sql(
-                described, target=where, source=NEWS, buckets=each.buckets, deleting=each.is_deleting
-            )
+        if isinstance(each, ReadyRow):
+            append_again(engine.store(lake), each)
+        else:
+            engine.spark.read.parquet(str(each.rows)).createOrReplaceTempView(NEWS)
+            _merge(engine, merge_sql(each, lake))
+
+
+def append_again(tables: TableReads, ready: ReadyRow) -> None:
+    """Append a row as the product does: with delta-rs where the table allows it, and once."""
+    run_id = str(ready.values["run_id"])
+    append(tables, ready.table, ready.values, transaction(f"{run_id}/by-hand", 0, run_id))
+
+
+def merge_sql(ready: ReadyRows, lake: Path) -> str:
+    """Return the MERGE that fits the contract: it names the buckets of the rows, and the range of the layout column."""
+    described, target = contract(ready.table), quote_path(str(lake / ready.table))
+    if described.merge == "insert_only":
+        return insert_only_merge_sql(
+            described, target=target, source=NEWS, buckets=ready.buckets, bounds=ready.bounds
         )
-        _merge(engine, sql)
+    return replace_merge_sql(
+        described, target=target, source=NEWS, buckets=ready.buckets, deleting=ready.is_deleting,
+        bounds=ready.bounds,
+    )  # fmt: skip
 
 
 def news_by_hand(engine: Engine, lake: Path, table: str, since: int, ready: Iterable[Ready]) -> Run:
@@ -161,12 +199,6 @@ def versions(engine: Engine, lake: Path, tables: Iterable[str]) -> dict[str, int
 def _feed(engine: Engine, table: Path, since: int) -> DataFrame:
     options = {"readChangeFeed": "true", "startingVersion": str(since + 1)}
     return engine.spark.read.format("delta").options(**options).load(str(table))
-
-
-def _appended(engine: Engine, table: Path, since: int) -> DataFrame:
-    read = engine.spark.read.format("delta")
-    old = read.option("versionAsOf", since).load(str(table)).select("run_id")
-    return engine.spark.read.format("delta").load(str(table)).join(old, "run_id", "left_anti")
 
 
 def _merge(engine: Engine, sql: str) -> int:

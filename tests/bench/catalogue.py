@@ -22,8 +22,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "unverified `spark.read.text` into Delta of the same files",
             Bar(most=3, aim=2),
             "`ingest` into a lake whose tables are there and empty; the other side writes the one column of text "
-            "to a new Delta table. The bar is below the floor: to write the columns of `ingest` by the same MERGE, "
-            "without any proof, takes as long as `ingest` (figure 28).",
+            "to a new Delta table. Figure 28 has what it takes to write the columns of `ingest` without any proof.",
         ),
         2: Described(
             "admission",
@@ -139,7 +138,7 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "one append of its rows to a Delta table of the same size and layout",
             Bar(),
             "`ingest` and `reduce` of one frame that follows the tip of a journal. The rows to append lie in Parquet. "
-            "One append is a fifth of the commits that are needed: see figure 30.",
+            "One append is one of the commits that are needed: see figure 30.",
         ),
         26: Described(
             "sync",
@@ -167,9 +166,9 @@ CATALOGUE: Final[Mapping[int, Described]] = MappingProxyType(
             "A driver and its workers are processes of one machine (`local-cluster`), with 1 GiB and a core for each "
             "worker; the driver takes any core. Each side is a new session that has ingested an eighth of the input "
             "into other lakes before, four times; the last of these is shown beside: the less there is to ingest, the "
-            "more the plans and commits of the driver weigh, and of half of this input the ratio was 0.626. What "
-            "workers take of their cores must not grow with their number. Beside are the time of the driver, the cores "
-            "that a worker takes while a second application does the same on the other core (the two share nothing but "
+            "more the plans and commits of the driver weigh, and the higher is the ratio. What workers "
+            "take of their cores must not grow with their number. Beside are the time of the driver, the cores that a "
+            "worker takes while a second application does the same on the other core (the two share nothing but "
             "the machine), and what two cores of this machine hash at once. With two cores the driver takes its time "
             "from the workers.",
         ),

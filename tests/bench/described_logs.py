@@ -32,7 +32,8 @@ LOGS: Final = {
         "takes to start. The library joins an eighth of the entries into an empty log in memory, in a new process of "
         "node; only its `join` is timed: neither reading nor parsing, nor the start of node. It checks signatures, not "
         "content addresses. Shown beside is what the start of a session, the commits and bare signatures on all cores "
-        "leave possible, if all other work took no time: less than the bar.",
+        "leave possible, if all other work took no time. This rate over that of the library is the largest possible "
+        "ratio.",
     ),
     17: Described(
         "log-heads",

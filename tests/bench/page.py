@@ -20,7 +20,8 @@ HEAD: Final = """\
 
 Written by `make bench` from the JSON files in `bench/`; what they say of times, versions and machine is there in full.
 A figure is a ratio of two pieces of work that took turns in one run, after an untimed run of both on little data: the
-median of one over the median of the other. Seconds are of the machine below and move with it; ratios travel better.
+median of one over the median of the other. Where the table says "once", each was measured once, and the ratio is that
+of two single values. Seconds are of the machine below and move with it; ratios travel better.
 """
 
 COSTS_HEAD: Final = """\
@@ -87,7 +88,7 @@ def _summary(figures: Sequence[Figure]) -> str:
             " · ".join(ratio_text(case.ratio) for case in figure.cases),
             bar_text(figure.bar),
             "" if figure.bar.aim is None else f"{figure.bar.aim:g}",
-            MEANINGS[figure.verdict],
+            MEANINGS[figure.verdict] + (", once" if figure.is_once else ""),
         )
         for figure in figures
     )
@@ -125,13 +126,15 @@ def _section(figure: Figure) -> str:
 
 
 def _verdict(figure: Figure) -> str:
+    once = ", measured once" if figure.is_once else ""
     if figure.verdict == "shown":
-        return "No bar is set: it is shown."
+        return f"No bar is set: it is shown{once}."
     worst = [case for case in figure.cases if not figure.bar.is_met(case.ratio)]
     bar = f"The bar is {bar_text(figure.bar)}"
     if not worst:
-        return f"{bar}: met."
-    return f"{bar}: **missed** with {', '.join(f'{ratio_text(case.ratio)} ({case.name})' for case in worst)}."
+        return f"{bar}: met{once}."
+    ratios = ", ".join(f"{ratio_text(case.ratio)} ({case.name})" for case in worst)
+    return f"{bar}: **missed** with {ratios}{once}."
 
 
 def _case_row(case: Case) -> tuple[str, ...]:

@@ -73,6 +73,11 @@ class Figure:
         return "met" if all(self.bar.is_met(case.ratio) for case in self.cases) else "missed"
 
     @property
+    def is_once(self) -> bool:
+        """True if each side was measured once: then its ratio is not one of medians."""
+        return bool(self.run["repetitions"] == 1)
+
+    @property
     def file_name(self) -> str:
         """Name of its file in docs/bench."""
         return f"{self.number:02d}-{CATALOGUE[self.number].slug}.json"

@@ -27,7 +27,8 @@ def page() -> str:
         markdown.table(("what", "measured", "figure"), _rows()),
         "## Missed bars",
         "A figure divides what Strandline takes, or does in a second, by that of the comparison; several numbers are of"
-        " several cases. The bars are our own, and every other figure that has one keeps it.",
+        ' several cases, and those with "once" were measured once. The bars are our own, and every other figure that'
+        " has one keeps it.",
         markdown.table(("figure", "ratio", "bar"), _missed()),
     )
 
@@ -37,7 +38,8 @@ def _missed() -> list[tuple[str, str, str]]:
     return [
         (
             f"{_figure(figure.number)} {CATALOGUE[figure.number].work} / {CATALOGUE[figure.number].against}",
-            " · ".join(ratio_text(case.ratio) for case in figure.cases),
+            " · ".join(ratio_text(case.ratio) for case in figure.cases)
+            + (", once" if figure.is_once else ""),
             bar_text(figure.bar),
         )
         for figure in read_figures(BENCH)

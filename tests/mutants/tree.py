@@ -9,10 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "core", "contracts", "dialects/sdmp/verify", "dialects/sdmp/reduce", "dialects/ipfslog/verify",
-    "dialects/ipfslog/reduce",
+    "dialects/ipfslog/reduce", "dialects/aura/verify", "dialects/aura/reduce", "dialects/devicelog/verify",
+    "dialects/devicelog/reduce",
 )  # fmt: skip
 """What is mutated, below the package: what decides verdicts, states and the text of statements."""
-TESTS = ("tests/unit/core", "tests/unit/contracts", "tests/unit/sdmp", "tests/unit/ipfslog", "tests/laws")
+TESTS = (
+    "tests/unit/core", "tests/unit/contracts", "tests/unit/sdmp", "tests/unit/ipfslog", "tests/unit/aura",
+    "tests/unit/devicelog", "tests/laws",
+)  # fmt: skip
 _ALSO = ("lib", "schemas", "conf", "docs", "jobs", "README.md")
 _SETTINGS = """
 [tool.mutmut]

@@ -11,6 +11,7 @@ from bench import workers
 from bench.catalogue import CATALOGUE
 from bench.data import Data, namespace_of, text_bytes
 from bench.figures import GROUPS
+from bench.figures.authority_lakes import public_reduction
 from bench.logs import author, folders, one_log, peer_logs
 from bench.measure import Run, Stages, alternate, median_run
 from bench.rows import Stretch, hashes_and_compares, journal_rows, verified
@@ -186,6 +187,11 @@ def test_made_up_logs_are_made_once_verify_and_follow_one_chain(tmp_path: Path) 
     opened = open_logs([(path.read_bytes(), "lines") for path in paths])
     assert (opened.counts.new, opened.quarantine) == (5 * 20, ())
     assert all(len(log.heads) == len(log.tails) == 1 for log in opened.logs.values())
+
+
+def test_a_time_of_others_is_scaled_to_as_many_facts_as_ours() -> None:
+    assert public_reduction(100_000) == 1.0
+    assert public_reduction(15_000) == pytest.approx(0.15)
 
 
 def test_every_figure_is_measured_by_one_group() -> None:

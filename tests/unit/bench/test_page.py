@@ -35,6 +35,27 @@ def test_a_bar_that_is_kept_reads_met_and_tells_no_stages() -> None:
     assert "Where the time goes" not in text
 
 
+def test_a_verdict_on_one_repetition_says_once() -> None:
+    once = {**HOW, "repetitions": 1}
+    met, missed, shown = (page([replace(figure, run=once)]) for figure in (ingest(10.0), ingest(14.0), SHOWN))
+    assert "| 2.50 | <= 3 | 2 | met, once |" in met
+    assert "The bar is <= 3: met, measured once." in met
+    assert "| 3.50 | <= 3 | 2 | **missed**, once |" in missed
+    assert "**missed** with 3.50 (1,000 journals of 1,000 lines), measured once." in missed
+    assert "| 3.00 |  |  | no bar, once |" in shown
+    assert ", once |" not in page([ingest(10.0), SHOWN])
+
+
+def test_the_page_of_the_repository_says_once_of_each_figure_with_one_repetition() -> None:
+    text = (DOCS / "performance.md").read_text(encoding="utf-8")
+    rows = {
+        int(row.partition("]")[0].removeprefix("| [")): row
+        for row in text.splitlines() if row.startswith("| [")
+    }  # fmt: skip
+    once = {figure.number for figure in read_figures(DOCS / "bench") if figure.run["repetitions"] == 1}
+    assert {number for number, row in rows.items() if row.endswith(", once |")} == once
+
+
 def test_a_missed_bar_reads_missed_with_the_stages_of_its_median_run() -> None:
     text = page([ingest(14.0)])
     assert "| 3.50 | <= 3 | 2 | **missed** |" in text

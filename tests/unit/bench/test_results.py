@@ -1,5 +1,6 @@
 """Figures as values: what a ratio says of its bar, and that JSON loses nothing of it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,15 @@ def test_what_a_file_says_of_ratio_and_verdict_is_computed_anew() -> None:
     told = figure(1, 3.5).to_json().replace('"missed"', '"met"').replace('"ratio": 3.5', '"ratio": 0.1')
     assert figure_of(told).verdict == "missed"
     assert figure_of(told).cases[0].ratio == 3.5
+
+
+def test_a_description_was_written_before_the_measurement_so_it_tells_no_verdict_and_no_ratio() -> None:
+    said = [
+        (number, found)
+        for number, described in CATALOGUE.items()
+        for found in re.findall(r"\b(?:bar|met|missed)\b|\d+\.\d+", described.how)
+    ]
+    assert said == []
 
 
 def test_file_names_are_distinct() -> None:

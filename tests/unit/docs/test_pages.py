@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bench.results import read_figures
 from docsite import reference
 from strandline.cli.app import command_names, commands
 from strandline.config.settings import keys
@@ -59,6 +60,15 @@ def test_no_page_that_is_written_by_hand_says_whether_a_bar_is_met() -> None:
         (page.name, found) for page in by_hand for found in re.findall(r"bar is \S+", page.read_text("utf-8"))
     ]
     assert said == []
+
+
+def test_many_journals_take_about_as_long_as_the_pages_say_of_figure_28() -> None:
+    limits = (ROOT / "docs/limits.md").read_text("utf-8")
+    assert "Verified ingest of many journals takes [about as long](docs/performance.md#figure-28)" in README
+    assert "Verified ingest of many journals takes about as long" in limits
+    [figure] = [figure for figure in read_figures(ROOT / "docs/bench") if figure.number == 28]
+    [many] = [case for case in figure.cases if " journals of " in case.name]
+    assert 1 / 1.2 <= many.ratio <= 1.2
 
 
 def test_the_page_of_commands_lists_every_command() -> None:

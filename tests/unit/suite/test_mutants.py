@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mutants.page import page
-from mutants.tree import PARTS, ROOT, make_tree, part_of
+from mutants.tree import PARTS, ROOT, TESTS, make_tree, part_of
 from mutants.verdicts import lived, read_codes, rows_of, sample_of
 
 CODES = {
@@ -29,13 +29,24 @@ def test_each_judged_mutant_is_killed_survived_or_met_by_no_test() -> None:
     assert told == {
         "core": (2, 2, 1, 1, 0), "contracts": (1, 1, 0, 0, 1), "dialects/sdmp/verify": (1, 1, 1, 0, 0),
         "dialects/sdmp/reduce": (0, 0, 0, 0, 0), "dialects/ipfslog/verify": (0, 0, 0, 0, 0),
-        "dialects/ipfslog/reduce": (3, 1, 1, 0, 0), "all": (7, 5, 3, 1, 1),
+        "dialects/ipfslog/reduce": (3, 1, 1, 0, 0), "dialects/aura/verify": (0, 0, 0, 0, 0),
+        "dialects/aura/reduce": (0, 0, 0, 0, 0), "dialects/devicelog/verify": (0, 0, 0, 0, 0),
+        "dialects/devicelog/reduce": (0, 0, 0, 0, 0), "all": (7, 5, 3, 1, 1),
     }  # fmt: skip
     assert (rows["all"].surviving_share, rows["dialects/sdmp/reduce"].surviving_share) == (0.4, 0.0)
     assert lived(CODES, CODES) == [
         "strandline.contracts.ddl.x_a__mutmut_1",
         "strandline.core.encoding.base_n.x_a__mutmut_1",
     ]
+
+
+def test_what_verifies_and_reduces_is_mutated_in_every_dialect_and_its_tests_judge() -> None:
+    package = ROOT / "lib" / "strandline"
+    names = [path.parent.name for path in sorted((package / "dialects").glob("*/verify"))]
+    assert len(names) == 4
+    assert {f"dialects/{name}/{part}" for name in names for part in ("verify", "reduce")} <= set(PARTS)
+    assert {f"tests/unit/{name}" for name in names} <= set(TESTS)
+    assert all((ROOT / tests).is_dir() for tests in TESTS)
 
 
 def test_a_sample_follows_its_seed_and_not_the_order_of_the_mutants() -> None:

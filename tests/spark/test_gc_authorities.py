@@ -4,6 +4,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from strandline.dialects.aura.spark.authority_pruning import PlannedAuthorities
+from strandline.effects.known import current_state
 from support import pruned_contexts as contexts
 from support.aura_corpus import line
 from support.collected import assert_listed, carries
@@ -63,6 +64,7 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
         assert differing(after, tables(sources)) == {}
         assert {table for table in after if after[table] != before[table]} == {"attested_op"}
         assert contexts.lake_tables(lake) == of_context
+        assert_current(lake, [source for source in sources if plans[source.namespace.text].prune])
     # As a kill leaves it behind the deletion of reduced rows: the records are there, and do not count.
     lake.damage(f"RESTORE TABLE delta.`{lake.path / 'aura_fact'}` TO VERSION AS OF {stored}")
     assert lake.reduce(full=True).members["differences"] == {}
@@ -71,6 +73,19 @@ def test_random_authorities_are_collected_round_by_round_as_the_plain_plan_says(
     again = lake.gc(excluded=(context.namespace,))
     assert counted(again, COUNTS) == dict.fromkeys(COUNTS, 0) | {"finished": len(gone)}
     assert set(lake.rows("aura_fact", "namespace", "record_id")) == held(sources) | context.held
+
+
+def assert_current(lake, sources):
+    """What signs at the newest state of an authority finds that of its reduced row, beside skeletons, too."""
+    version, stated = (
+        lake.versions()["aura_fact"],
+        dict(lake.rows("authority_state", "namespace", "commitment")),
+    )
+    with_base = [source.namespace for source in sources if source.has_base][:4]
+    assert len(with_base) == 4
+    assert {each.text: current_state(lake.store(), each, version).commitment for each in with_base} == {
+        each.text: stated[each.text] for each in with_base
+    }
 
 
 def assert_judged_alike(lake, sources, context):

@@ -119,6 +119,14 @@ def test_requests_are_answered_from_a_lake_that_exists_and_none_is_made(lake, ca
     assert list(Path("empty").iterdir()) == []
 
 
+def test_an_option_of_a_dialect_that_exchanges_no_files_needs_another_lake(capsys):
+    user, node = synthetic_id("user", 1), synthetic_id("node", 1)
+    Path("nodes.json").write_text(json.dumps({"nodes": [{"node": node, "user": user}]}))
+    Path("pins.json").write_text("{}")
+    words = ("sync", "--nodes", "nodes.json", "--aura-pins", "pins.json", "--lake", "there")
+    assert code_of(words, capsys) == (2, "OPTION_ALONE")
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -36,7 +36,6 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--to", "b"], "OPTION_ALONE"),
         (["--dry-run"], "OPTION_ALONE"),
         (["--log-config", "none"], "OPTION_ALONE"),
-        (["--nodes", "link/nodes.json", "--aura-pins", "link/pins.txt"], "OPTION_ALONE"),
         (["--from", "a", "--log-config", "absent.json"], "OPTION_FILE"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,

@@ -1,11 +1,13 @@
 """A new file appears whole or not at all."""
 
+import errno
 import hashlib
 import os
 
 import pytest
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.tables import newfile
 from strandline.tables.newfile import NewFile, check_free
 
 
@@ -60,6 +62,32 @@ def test_nothing_is_overwritten_where_that_is_asked(tmp_path):
         with pytest.raises(UsageError) as caught:
             check_free(tmp_path / name)
         assert caught.value.code == code
+
+
+def test_a_full_disk_is_told_and_leaves_no_hidden_file(tmp_path, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
+
+    class Full:
+        def write(self, raw):
+            raise full
+
+        def close(self):
+            # What was buffered is written once more.
+            raise full
+
+    def created(folder, create=newfile.create_file):
+        stream, path = create(folder)
+        stream.close()
+        return Full(), path
+
+    monkeypatch.setattr(newfile, "create_file", created)
+    with (
+        pytest.raises(FaultError, match="No space left on device") as caught,
+        NewFile(tmp_path / "out") as file,
+    ):
+        file.write(b"some")
+    assert caught.value.code == "OUT_NOT_WRITABLE"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_laid_before_is_replaced_and_its_target_stays(tmp_path):

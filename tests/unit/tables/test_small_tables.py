@@ -108,6 +108,16 @@ def newest(lake):
     return lake / TABLE / "_delta_log" / f"{2:020}.json"
 
 
+def sizeless(lake):
+    """A long log without checksums is read commit by commit."""
+    for crc in (lake / TABLE / "_delta_log").glob("*.crc"):
+        crc.unlink()
+    actions = [json.loads(line) for line in newest(lake).with_name(f"{1:020}.json").read_text().splitlines()]
+    for action in actions:
+        action.get("add", {}).update(size="many")
+    newest(lake).with_name(f"{1:020}.json").write_text("\n".join(map(json.dumps, actions)))
+
+
 def staged(lake):
     folder = lake / TABLE / "_delta_log" / "_staged_commits"
     folder.mkdir()
@@ -118,14 +128,14 @@ def staged(lake):
 @pytest.mark.parametrize(
     "damage",
     [
-        flip_a_bit, null_in_the_key, staged,
+        flip_a_bit, null_in_the_key, staged, sizeless,
         lambda lake: data_file(lake).unlink(),
         lambda lake: data_file(lake).write_bytes(b"PAR1"),
         lambda lake: newest(lake).write_bytes(b"noise"),
         lambda lake: newest(lake).write_bytes(newest(lake).read_bytes()[:200]),
         lambda lake: shutil.rmtree(lake / TABLE),
     ],
-    ids=["flipped bit", "null", "staged commit", "no data file", "no Parquet", "noise", "half", "no table"],
+    ids=["flipped bit", "null", "staged commit", "size", "no data file", "no Parquet", "noise", "half", "no table"],
 )  # fmt: skip
 def test_what_is_damaged_is_left_to_spark_which_tells_it(lake, damage):
     damage(lake)

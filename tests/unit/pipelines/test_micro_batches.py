@@ -1,0 +1,103 @@
+"""What the report of a stream says of its batches."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from strandline.cli import show
+from strandline.pipelines import micro_batches
+from strandline.pipelines.faults import Faults
+from strandline.pipelines.micro_batches import MicroBatchOptions, MicroBatchRun
+from strandline.pipelines.report import EXIT_CODES, Report, ReportError, TableChange
+from strandline.pipelines.run_context import NoProgress, RunContext
+from strandline.tables.stream import MicroBatch
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+COUNTS = {"read": 2, "new": 2, "known": 0, "rejected": 0, "deferred": 0, "readmitted": 0}
+REFUSED = ReportError("REDUCE_LIMIT", "The log a was not reduced.", "Raise the limit.")
+
+
+class Written:
+    """Keeps the result that the row of the run is made of."""
+
+    def __call__(self, store, context, result):
+        self.result = result
+        return context.report(
+            "lake", outcome=result.outcome, counts=result.counts, reasons=result.reasons, members=result.members
+        )  # fmt: skip
+
+
+def context(command):
+    return RunContext("run", command, "0", NOON, faults=Faults(), elapsed=lambda: 4.0, progress=NoProgress())
+
+
+@pytest.fixture
+def stream(monkeypatch, tmp_path):
+    """A function that runs batches whose reductions report what is given, and returns the result and the report."""
+    written = Written()
+    info = SimpleNamespace(name="ipfslog", formats={})
+    store = SimpleNamespace(of_run=lambda run_id: store)
+    settings = SimpleNamespace(
+        stream=SimpleNamespace(compact_every=0), limits=SimpleNamespace(walk_entries=1)
+    )
+    (tmp_path / "1.jsonl").write_bytes(b"")
+
+    def run(*reductions, oldest=NOON):
+        left = iter(reductions)
+        monkeypatch.setattr(
+            micro_batches.ingest,
+            "run",
+            lambda *_: Report("ingest", "run", counts=COUNTS, tables={"entries": TableChange(7, 2)}),
+        )
+        monkeypatch.setattr(micro_batches.reduce, "run", lambda *_: next(left))
+        monkeypatch.setattr(micro_batches, "record_run", written)
+        batches = MicroBatchRun(
+            store, SimpleNamespace(info=info), MicroBatchOptions(None, format="jsonl"), settings, context("stream"),
+            context,
+        )  # fmt: skip
+        for number in range(len(reductions)):
+            path = os.fsencode(tmp_path / "1.jsonl")
+            batches.process_batch(MicroBatch(number, oldest, (path,)))
+        report = batches.report("here")
+        return written.result, report
+
+    return run
+
+
+def reduction(outcome="ok", **more):
+    return Report("reduce", "run", outcome=outcome, exit=EXIT_CODES[outcome], **more)
+
+
+def test_a_stream_says_why_a_reduction_of_a_batch_ended_with_a_fault(stream):
+    damaged = {"ipfs_log_entry": ["log:b"]}
+    result, report = stream(
+        reduction(),
+        reduction("fault", error=REFUSED),
+        reduction("found", members={"damaged": damaged}),
+        reduction("fault", error=ReportError("ENTRIES_LOST", "later", "later")),
+    )
+    assert (result.outcome, result.error, result.members["damaged"]) == ("fault", REFUSED, damaged)
+    console = Console(width=200)
+    with console.capture() as shown:
+        show.stream(console, Report(**{**vars_of(report), "error": result.error}))
+    text = shown.get()
+    assert "The log a was not reduced. Raise the limit." in text
+    assert "columns of ipfs_log_entry do not follow from the records of log:b" in text
+    assert "checkpoint: here" in text
+
+
+def vars_of(report):
+    return {name: getattr(report, name) for name in report.__dataclass_fields__}
+
+
+def test_counts_and_commits_of_batches_are_summed_and_the_lag_is_that_of_the_last_one(stream):
+    result, _ = stream(reduction(), reduction(), oldest=NOON - timedelta(seconds=30))
+    assert (result.counts["batches"], result.counts["new"]) == (2, 4)
+    assert {table: (each.version, each.inserted) for table, each in result.written.items()} == {
+        "entries": (7, 4)
+    }
+    assert (result.outcome, result.error, "damaged" in result.members) == ("ok", None, False)
+    assert result.members["lag_seconds"] == 34.0

@@ -104,7 +104,7 @@ class Invocation:
         return Location.chosen(self.options.lake, self.options.schema)
 
     def on(self, location: Location) -> "Invocation":
-        """Return the call with `location` from --to as its lake.
+        """Take `location` from --to as the lake of this call, before anything asks for its location. Return the call.
 
         Raises: UsageError `LAKE_AND_SCHEMA` if --lake or --schema is given, too.
         """

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
+
+WALK_ENTRIES: Final = 10_000_000
+"""The usual limit of entries that one task walks: `limits.walk_entries` of conf/base.yaml."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,7 @@ def _pruned(store: TableStore, namespaces: Sequence[str], found: ExportFile, job
         return 0
     rows = store.read(PRUNED).where(is_listed("namespace", namespaces))
     lacking = rows.join(found.ids.select("record_id"), "record_id", "left_anti")
-    return int(jobs.row(lacking.agg(F.count(F.lit(1)).alias("rows")))["rows"])
+    return int(jobs.row(lacking.agg(F.count_distinct("namespace", "record_id").alias("rows")))["rows"])
 
 
 def _with_heads(

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.pruning import Erasing, PrunePlan, Prunes, PruneScope, form_of, pruner
-from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialect_api.reduction import WALK_ENTRIES, ReduceScope
 from strandline.frames import snapshots
 from strandline.frames.known import KEY, pruned_records
 from strandline.pipelines import reducer_options
@@ -34,7 +34,7 @@ class PruneRequest:
     dialects: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
-    walk_entries: int = 10_000_000
+    walk_entries: int = WALK_ENTRIES
     erase: Mapping[str, Erasing] = field(default_factory=dict)
     """Dialects of which a part of records may be erased."""
 

@@ -10,7 +10,7 @@ from strandline.core.errors import FaultError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
-from strandline.dialect_api.reduction import ReduceScope
+from strandline.dialect_api.reduction import WALK_ENTRIES, ReduceScope
 from strandline.pipelines import init, reducer_options
 from strandline.pipelines.changes import (
     advance_reduced_version,
@@ -45,7 +45,7 @@ class ReduceRequest:
 
     full: bool = False
     files: Mapping[str, GivenOption | None] = field(default_factory=dict)
-    walk_entries: int = 10_000_000
+    walk_entries: int = WALK_ENTRIES
     options: Mapping[str, object] = field(default_factory=dict)
 
 

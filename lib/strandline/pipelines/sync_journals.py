@@ -9,6 +9,7 @@ from pathlib import Path
 from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.journals import WritesJournals, journal_writer
+from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce
 from strandline.pipelines.init import InitOptions
 from strandline.pipelines.local_journals import write_local_journals
@@ -34,7 +35,7 @@ class SyncRequest:
 
     options: object
     requests: Path | None = None
-    walk_entries: int = 10_000_000
+    walk_entries: int = WALK_ENTRIES
 
 
 def run(store: TableStore, dialect: Dialect, request: SyncRequest, context: RunContext) -> Report:

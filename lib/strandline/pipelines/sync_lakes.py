@@ -12,6 +12,7 @@ from strandline.core.errors import UsageError
 from strandline.dialect_api.dialect import Dialect
 from strandline.dialect_api.info import GivenOption
 from strandline.dialect_api.journals import journal_writer
+from strandline.dialect_api.reduction import WALK_ENTRIES
 from strandline.pipelines import init, reduce, reducer_options
 from strandline.pipelines.admission import Admitter, Merged, counts_of
 from strandline.pipelines.comparison import Comparison, compare
@@ -45,7 +46,7 @@ class SyncLakesRequest:
     dry_run: bool = False
     options: Mapping[str, object] = field(default_factory=dict)
     files: Mapping[str, GivenOption | None] = field(default_factory=dict)
-    walk_entries: int = 10_000_000
+    walk_entries: int = WALK_ENTRIES
 
 
 def run(

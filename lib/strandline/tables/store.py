@@ -197,13 +197,13 @@ class TableStore(TableReads):
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
     def has_partial_run(self, tables: tuple[str, ...]) -> bool:
-        """Return whether a run that last wrote one of the tables has no row in `run`: it was killed or is running.
+        """Return whether the last other run that wrote one of the tables has no row in `run`: killed, or still running.
 
-        This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
+        MERGEs of this run do not count: in a table of all dialects they may be those of another dialect. This run then
+        repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
         that it becomes the last writer, and the next run has nothing to repair.
         """
-        writers = {self.merged_by(table) for table in tables} - {self.run_id}
-        if not unrecorded(self, writers):
+        if not unrecorded(self, {self.merged_by(table, besides=self.run_id) for table in tables}):
             return False
         self._left_behind.update(tables)
         return True
@@ -211,8 +211,7 @@ class TableStore(TableReads):
     def partial_run(self, table: str) -> str | None:
         """Return the id of the last other run that merged into a table, if it has no row in `run`, else None.
 
-        The table is then repaired as by `has_partial_run`, which regards a table that this run has written as repaired.
-        In a table of all dialects, this run may have written only rows of another one.
+        The table is then repaired as by `has_partial_run`.
         """
         writer = self.merged_by(table, besides=self.run_id)
         if not unrecorded(self, {writer}):

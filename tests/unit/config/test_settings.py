@@ -10,6 +10,7 @@ from strandline.config.documents import packaged, packaged_text
 from strandline.config.layers import document_layer
 from strandline.config.settings import expected, keys
 from strandline.core.errors import UsageError
+from strandline.dialect_api.reduction import WALK_ENTRIES
 
 LIB = Path(__file__).parents[3] / "lib"
 
@@ -190,6 +191,10 @@ def test_home_is_spelled_out_once() -> None:
     settings = with_home(defaults(), "/home/she")
     assert settings.spark.cache == "/home/she/.cache/strandline"
     assert with_home(settings, "/elsewhere") == settings
+
+
+def test_a_request_without_settings_has_the_usual_limit_of_entries() -> None:
+    assert effective(()).settings.limits.walk_entries == WALK_ENTRIES
 
 
 def test_each_setting_is_read_by_something():

@@ -33,7 +33,7 @@ MinPrunable = Annotated[
         metavar="N",
         min=1,
         max=2**62,
-        help="Do not prune namespaces with fewer records to prune.",
+        help="Leave a namespace as it is if fewer than N of its records can go.",
         show_default=False,
     ),
 ]

@@ -124,12 +124,16 @@ class SparkLake:
 
     @contextmanager
     def _named(self, tables: Sequence[str]) -> "Iterator[SparkSession]":
+        from strandline.session.engine import engine_of
         from strandline.tables.commits import session_settings
 
-        spark = self.store.spark
+        # In a session of their own they hide no view of the owner; a client of Spark Connect has only one.
+        copied = engine_of(self.store.spark).copy()
+        store = self.store if copied is None else self.store.through(copied.spark)
+        spark = store.spark
         try:
             for table in tables:
-                self.store.read(table).createOrReplaceTempView(table)
+                store.read(table).createOrReplaceTempView(table)
             # As delta-rs has it: days are those of UTC, whatever the session's owner set.
             with session_settings(spark, _UTC):
                 yield spark

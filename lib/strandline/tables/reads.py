@@ -129,15 +129,6 @@ class TableReads:
         """Return whether a commit after the version `previous`, up to `version`, replaced rows of the table."""
         return any(map(replaces_rows, self._commits(table, previous, version)))
 
-    def newest_replacing(self, table: str) -> tuple[int, int | None]:
-        """Return the table's version, and the newest commit that replaced rows or made the table, None without one.
-
-        Only the newest commits are looked at.
-        """
-        commits = self._newest_commits(table, COMMITS_SEARCHED)
-        replacing = (each["version"] for each in commits if not each["version"] or replaces_rows(each))
-        return commits[0]["version"], next(replacing, None)
-
     def may_have_added(self, table: str, previous: int, version: int) -> bool:
         """Return whether a commit after the version `previous`, up to `version`, counts as an addition of rows."""
         return newest_addition(self._commits(table, previous, version), previous, version) is not None
@@ -145,10 +136,11 @@ class TableReads:
     def _commits(self, table: str, previous: int, version: int) -> list[dict[str, Any]]:
         """Return the commits after the version `previous`, up to `version`, newest first."""
         # The newest commits are listed, and other writers may have added some to these.
-        newest = self._newest_commits(table, version - previous + COMMITS_SEARCHED)
+        newest = self.newest_commits(table, version - previous + COMMITS_SEARCHED)
         return [each for each in newest if previous < each["version"] <= version]
 
-    def _newest_commits(self, table: str, limit: int) -> list[dict[str, Any]]:
+    def newest_commits(self, table: str, limit: int = COMMITS_SEARCHED) -> list[dict[str, Any]]:
+        """Return the newest commits of a table, the newest first: version, operation and what else they state."""
         opened = self.delta_rs_table(table)
         if opened is not None:
             return history(opened, self.location.local_path() / table, limit)
@@ -183,7 +175,7 @@ class TableReads:
         return (each.get(METADATA_OF_COMMIT) for each in self._newest_merges(table, version))
 
     def _newest_merges(self, table: str, version: int) -> list[dict[str, Any]]:
-        commits = self._newest_commits(table, COMMITS_SEARCHED)
+        commits = self.newest_commits(table)
         return [each for each in commits if each["operation"] == "MERGE" and each["version"] > version]
 
     def properties(self, table: str) -> Mapping[str, str]:

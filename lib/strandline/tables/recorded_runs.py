@@ -7,6 +7,7 @@ from typing import Final
 
 from strandline.frames.listed import is_listed
 from strandline.tables.reads import TableReads
+from strandline.tables.run_versions import newest_runs
 
 RUN: Final = "run"
 
@@ -19,5 +20,10 @@ def unrecorded(tables: TableReads, run_ids: Iterable[str | None]) -> set[str]:
     few = tables.few_rows(RUN)
     if few is not None:
         return named.difference(few.column("run_id").to_pylist())
+    if tables.location.is_local():
+        # Mostly they are among the newest ones, which need no job.
+        named.difference_update(each.run_id for each in newest_runs(tables.location.local_path() / RUN))
+        if not named:
+            return named
     rows = tables.read(RUN).where(is_listed("run_id", sorted(named))).select("run_id").distinct().collect()
     return named.difference(row["run_id"] for row in rows)

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from strandline.contracts.maintenance import advance_sql, restart_sql
 from strandline.tables.commits import USER_METADATA, session_settings
+from strandline.tables.read_lake import replaces_rows
 from strandline.tables.reads import TableReads
 from strandline.tables.store import TableStore
 
@@ -39,13 +40,20 @@ def was_recreated(previous: int, version: int) -> bool:
 def is_unlike_reduced(tables: TableReads, table: str, dialect: str) -> bool:
     """Return whether a record table was restored, replaced or made anew after its last reduction.
 
-    Then the reduced tables may name records that are gone. Most tables answer by their newest commits alone.
+    Then the reduced tables may name records that are gone. The states are asked only if the newest commits make it
+    possible: one of them replaced rows, or made the table, and then `init` has updated the states.
     """
-    version, replacing = tables.newest_replacing(table)
-    if replacing is None:
+    commits = tables.newest_commits(table)
+    replacing = next((each["version"] for each in commits if replaces_rows(each)), -1)
+    if replacing < 0 and not (commits[-1]["version"] == 0 and _are_updated(tables)):
         return False
     previous, _ = reduced_before(tables, dialect)
-    return previous is not None and (previous < replacing or was_recreated(previous, version))
+    return previous is not None and (previous < replacing or was_recreated(previous, commits[0]["version"]))
+
+
+def _are_updated(tables: TableReads) -> bool:
+    """Return whether one of the newest commits of the states is an UPDATE, as `advance` and `restart` commit it."""
+    return any(each["operation"] == "UPDATE" for each in tables.newest_commits(_STATES))
 
 
 def advance(store: TableStore, namespace: str, bucket: int, before: int, version: int) -> None:

@@ -17,13 +17,24 @@ def reads(lake):
     return TableReads(None, Location.lake(str(lake)))
 
 
-def states(lake, *versions):
+def states(lake, *versions, operation="WRITE"):
     rows = {
         "dialect": ["sdmp"] * len(versions),
         "reduced_version": versions,
         "record_count": [2] * len(versions),
     }
     write_deltalake(lake / STATES, pa.table(rows), mode="overwrite")
+    edited(lake, STATES, DeltaTable(str(lake / STATES)).version(), operation=operation)
+
+
+def edited(lake, table, version, **members):
+    """Change what a commit states of itself."""
+    commit = lake / table / "_delta_log" / f"{version:020}.json"
+    actions = [json.loads(line) for line in commit.read_text(encoding="utf-8").splitlines()]
+    for each in actions:
+        if "commitInfo" in each:
+            each["commitInfo"] |= members
+    commit.write_text("".join(json.dumps(each) + "\n" for each in actions), encoding="utf-8")
 
 
 def test_a_table_that_was_restored_or_made_anew_after_its_reduction_is_unlike_it(tmp_path):
@@ -31,16 +42,19 @@ def test_a_table_that_was_restored_or_made_anew_after_its_reduction_is_unlike_it
         write_deltalake(tmp_path / TABLE, pa.table({"n": [n]}), mode="append")
     found = []
 
-    def asked(*versions, dialect="sdmp"):
-        states(tmp_path, *versions)
+    def asked(*versions, dialect="sdmp", operation="WRITE"):
+        states(tmp_path, *versions, operation=operation)
         found.append(is_unlike_reduced(reads(tmp_path), TABLE, dialect))
         return found[-1]
 
     # Commits 0 to 3 make the table and add rows; the newest version that a state names counts.
     assert not asked(3, 1)
     assert not asked(1)
-    assert asked(4)
+    # `init` made the table anew, and updated the states that were there.
+    assert not asked(4)
+    assert asked(4, operation="UPDATE")
     assert asked(0)
+    assert not asked(3)
     assert not asked(4, dialect="ipfslog")
     assert reduced_before(reads(tmp_path), "sdmp") == (4, 2)
     assert reduced_before(reads(tmp_path), "aura") == (None, 0)
@@ -56,7 +70,6 @@ def test_a_table_that_was_restored_or_made_anew_after_its_reduction_is_unlike_it
 def test_a_table_whose_newest_commits_only_add_rows_asks_for_no_state(tmp_path):
     for n in range(22):
         write_deltalake(tmp_path / TABLE, pa.table({"n": [n]}), mode="append")
-    assert reads(tmp_path).newest_replacing(TABLE) == (21, None)
     # There is no table of states at all.
     assert not is_unlike_reduced(reads(tmp_path), TABLE, "sdmp")
 
@@ -78,13 +91,6 @@ def test_an_empty_merge_of_another_run_is_found_after_a_version(tmp_path):
 
 def merged(lake, version, run_id, rows, kind="numTargetRowsInserted", deleted=0):
     """Make a commit a MERGE of a run that inserted so many rows."""
-    commit = lake / STATES / "_delta_log" / f"{version:020}.json"
-    actions = [json.loads(line) for line in commit.read_text(encoding="utf-8").splitlines()]
     metrics = dict.fromkeys(("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"), "0")
-    for each in actions:
-        if "commitInfo" in each:
-            each["commitInfo"] |= {
-                "operation": "MERGE", METADATA_OF_COMMIT: run_id,
-                "operationMetrics": metrics | {kind: str(rows or deleted)},
-            }  # fmt: skip
-    commit.write_text("".join(json.dumps(each) + "\n" for each in actions), encoding="utf-8")
+    stated = {METADATA_OF_COMMIT: run_id, "operationMetrics": metrics | {kind: str(rows or deleted)}}
+    edited(lake, STATES, version, operation="MERGE", **stated)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from threading import Barrier, Event
 from uuid import UUID
@@ -45,6 +46,7 @@ from support.aura_corpus import line
 from support.aura_reference import fact_row
 from support.collected import assert_listed, carries
 from support.context_cases import context_vectors, pruning_context, reattested
+from support.device_groups import Group
 from support.devicelog_reference import entry_row
 from support.ipfslog_cases import entry
 from support.kills import KilledError, killed_at
@@ -343,8 +345,8 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
 def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, tmp_path):
     lake = new_lake("devices", dialect="devicelog", buckets=MANY_BUCKETS)
     groups = [random_history(seed).entries() for seed in range(40)]
-    # The text of a feed is what was signed.
-    groups += [device_feeds.held("a")]
+    # A fork shows a message that can be erased; the text of a feed is what was signed.
+    groups += [Group().run(FORKED_AND_REMOVED).entries(), device_feeds.held("a")]
     groups = {entries[0].namespace: entries for entries in groups}
     entries = [entry for group in groups.values() for entry in group]
     rows = [entry_row(entry, MANY_BUCKETS) | {"run_id": "test"} for entry in entries]
@@ -372,8 +374,12 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     late = random_history(MOSTLY_FINAL).entries()
     groups[late[0].namespace] = late
     lake.dialect = "devicelog"
+    last = next(
+        entry for entry in late if entry.record_id == plan_group(late, skip_window=0).prune[-1].record_id
+    )
+    forged = replace(last, sig=bytes(64))
     # All but the first wait for it in quarantine, with their bytes.
-    for number, part in enumerate((late[1:], late[:1])):
+    for number, part in enumerate(([*late[1:], forged], late[:1])):
         content = b"".join(write_entry(entry) + b"\n" for entry in part)
         lake.ingest(write_files(tmp_path / f"late{number}", {"entries.jsonl": content}))
     assert {entry.record_id for entry in late} <= {
@@ -383,6 +389,8 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     rest = {each.record_id for group in groups.values() for each in plan_group(group, skip_window=0).prune}
     assert gone < rest
     assert (everything.counts["pruned"], everything.counts["erased"]) == (len(rest - gone),) * 2
+    forks = [set(members[:2]) & (rest - gone) for (members,) in lake.rows("equivocation", "members")]
+    assert everything.counts["still_shown"] == sum(map(len, forks)) + 1 > 1
     # The late entries are not reduced: files that their reduction needs stay.
     assert (everything.exit, everything.counts["removed_files"]) == (1, 0)
     assert {row["reason"] for row in everything.members["collections"]} == {"READER_BEHIND"}
@@ -398,7 +406,7 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}
     assert_archived(tmp_path / "archive", texts)
     assert max(lake.rows("namespace_state", "reduced_version")) == (newest,)
-    assert (shown_bodies(lake, rest), waiting_copies(lake, rest)) == (set(), set())
+    assert (shown_bodies(lake, rest), waiting_copies(lake, rest)) == (set(), {last.record_id})
     assert without_vacuum(lake) == 0
     assert lake.reduce().counts["new_records"] == 0
     assert lake.reduce(full=True).members["differences"] == {}
@@ -407,6 +415,17 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     lake.dialect = "devicelog"
     assert lake.ingest(write_files(tmp_path / "dump", {"entries.jsonl": lines})).counts["new"] == 0
     assert {id_ for id_, body in lake.rows("device_log_entry", "record_id", "body") if body is None} == rest
+
+
+FORKED_AND_REMOVED = [
+    ["found", "a", 1, ["b"], YOUNG],
+    ["join", "b", 2, "a", None, YOUNG],
+    ["append", "b", "b1", YOUNG],
+    ["merge", "a", "b", YOUNG, None, "forward"],
+    ["remove", "a", "b", YOUNG, None, None],
+    ["twin", "b 1", "b1 again", None],
+]
+"""A log is removed after a message that it forked at: the message is final, and so is its removal."""
 
 
 def without_vacuum(lake):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
@@ -41,6 +42,7 @@ from strandline.tables.delta_rs import open_delta_rs
 from strandline.tables.prunings import APP_ID, PRUNED
 from support import device_feeds
 from support import pruned_contexts as contexts
+from support.ages import age
 from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
 from support.aura_reference import fact_row
@@ -60,6 +62,7 @@ from unit.aura.test_context_snapshots import snapshot
 V_COMMITMENT = after(EMPTY, other_authority()).commitment
 AT_ONCE = Upkeep(compact_to=2**27, vacuum_hours=0, is_forced=True)
 COMPACT = Upkeep(compact_to=2**27)
+A_WEEK = Upkeep(vacuum_hours=168)
 MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
 MANY_BUCKETS = 16
@@ -397,10 +400,22 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     assert shown_bodies(lake, rest) == rest
     assert len(waiting_copies(lake, rest)) > 0
     assert everything.counts["compacted_files"] > everything.counts["written_files"] > 0
+    # What has gone within a week stays for another reader, and a reduction that is behind by a day needs no older file.
+    still = without_vacuum(lake)
+    week = lake.gc(upkeep=A_WEEK)
+    assert (week.exit, week.counts["removed_files"], week.members["behind"]) == (0, 0, [])
+    assert (shown_bodies(lake, rest), without_vacuum(lake)) == (rest, still)
+    assert still > 0
     lake.reduce()
     # A commit without records, as a collection makes one: nothing is left to reduce, and the state says so.
     lake.damage("ALTER TABLE device_log_entry SET TBLPROPERTIES ('made.for' = 'this test')")
     newest = lake.versions()["device_log_entry"]
+    old = Lake(lake.spark, lake.settings, tmp_path / "old", dialect="devicelog")
+    shutil.copytree(lake.path, old.path)
+    age(old.path, 10)
+    aged = old.gc(upkeep=A_WEEK)
+    assert (aged.exit, aged.counts["removed_files"] > 0, without_vacuum(old)) == (0, True, 0)
+    assert shown_bodies(old, rest) == set()
     texts = archived(lake, tmp_path)
     done = lake.gc(upkeep=AT_ONCE, archive=tmp_path / "archive")
     assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}

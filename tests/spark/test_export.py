@@ -215,6 +215,7 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
         ([other], out / "x.manifest.json", None, "OUT_NAME", "another file"),
         ([LOG], out / "x.json", None, "OUT_NAME", "x.car"),
         ([other], new, "20260131T093000Z-0123456789ab", "RUN_UNKNOWN", "run"),
+        ([other], new, run[:-1] + "x", "RUN_UNKNOWN", f"did you mean {run}?"),
         ([other], new, landed.run_id, "RUN_READ_NOTHING", "read_versions"),
     ):
         error = refused(lake.export, path, *names, as_of=as_of)

@@ -434,6 +434,18 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     lake.dialect = "devicelog"
     assert lake.ingest(write_files(tmp_path / "dump", {"entries.jsonl": lines})).counts["new"] == 0
     assert {id_ for id_, body in lake.rows("device_log_entry", "record_id", "body") if body is None} == rest
+    # A file has what is left of a group, and says how much is not.
+    left = [entry for entry in late if entry.record_id not in rest]
+    told = lake.export(tmp_path / "late.jsonl", late[0].namespace)
+    assert (told.exit, counted(told, ("records", "erased", "pruned"))) == (
+        1,
+        {"records": len(left), "erased": len(late) - len(left), "pruned": len(late) - len(left)},
+    )
+    assert (tmp_path / "late.jsonl").read_bytes() == b"".join(
+        write_entry(entry) + b"\n" for entry in sorted(left, key=lambda each: (each.lamport, each.record_id))
+    )
+    again = lake.ingest(tmp_path / "late.jsonl", require_manifest=True)
+    assert (again.exit, counted(again, ("read", "known"))) == (0, dict.fromkeys(("read", "known"), len(left)))
 
 
 FORKED_AND_REMOVED = [

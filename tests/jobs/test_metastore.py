@@ -107,6 +107,8 @@ def test_its_records_are_copied_to_a_lake_at_a_path(told, states):
 
 def test_no_command_asks_for_the_path_of_a_managed_table(told):
     assert told["watched"] == []
+    # It would have been seen: each way to do so is noted.
+    assert set(told["noted"]) == set(metastore.NOTED)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -134,7 +134,14 @@ def test_journals_are_a_semilattice_and_their_state_is_that_of_the_union(histori
         assert a.join(b.join(c)) == a.join(b).join(c)
         assert a.join(a) == a
         whole = a.join(b).join(c)
-        assert len(whole) == len({fact.fact_id for one in (a, b, c) for fact in one.facts})
+        union = list({fact.fact_id: fact for one in (a, b, c) for fact in one.facts}.values())
+        chance.shuffle(union)
+        assert len(whole) == len(union)
+        joined, given = reduce_authority(namespace, whole.facts), reduce_authority(namespace, union)
+        assert (fingerprint(joined), joined.invalid) == (fingerprint(given), given.invalid)
+        # With the facts that all three lack, it is the state of the whole history.
+        full = whole.join(Journal(namespace, facts)).facts
+        assert fingerprint(reduce_authority(namespace, full)) == fingerprint(reduce_columns(namespace, ops))
 
 
 def test_every_fork_is_a_row_and_names_each_operation_once(histories):

@@ -115,7 +115,8 @@ def test_random_bytes_are_one_row_or_bad_lines_in_bounded_memory(new_lake, tmp_p
     with peak_of_workers(lake.spark) as peak:
         report = lake.ingest(tmp_path / "large")
     assert usual.bytes > 0
-    assert peak.bytes - usual.bytes < 64 * MIB
+    # Far less than the input: a worker that kept all of it would hold 64 MiB more.
+    assert peak.bytes - usual.bytes < 24 * MIB
     assert (report.counts["read"], report.reasons) == (1, {"FIRST_LINE_MALFORMED": 1})
     [row] = lake.store().read("quarantine").where("NOT raw_whole").collect()
     whole = (row["raw_bytes"], bytes(row["raw_sha256"]), bytes(row["raw"]))

@@ -65,6 +65,7 @@ class TestSdmp(GoldenLake, Conformance):
 class TestIpfslog(GoldenLake, Conformance):
     dialect = "ipfslog"
     ending = ".car"
+    verified_again = 5
 
     def corpus(self):
         first, second = random_logs(11, 250, 2)
@@ -118,6 +119,7 @@ class TestAura(GoldenLake, Conformance):
 class TestDevicelog(GoldenLake, Conformance):
     dialect = "devicelog"
     ending = ".jsonl"
+    verified_again = 1
 
     def corpus(self):
         first, second = devicelog_corpus.corpus(29, 60, 14)

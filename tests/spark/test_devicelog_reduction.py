@@ -173,10 +173,29 @@ def test_verdicts_are_those_of_the_rules(reduced):
                 assert row["verdict"] == status
 
 
+def branches_of(letter):
+    """The branch of each entry: its log up to it begins with the first entry, and goes on with the kid of least id."""
+    found = {}
+    for entry in sorted(letter.held.values(), key=lambda each: each.seq):
+        goes_on = entry.prev and entry == min(letter.kids(entry.prev), key=lambda each: each.record_id)
+        found[entry.record_id] = found[entry.prev] if goes_on else entry.record_id
+    return found
+
+
+def bounds_of(letter, branches, past):
+    """The greatest seq of a past by branch."""
+    bounds = {}
+    for record_id in past:
+        branch, seq = branches[record_id], letter.held[record_id].seq
+        bounds[branch] = max(bounds.get(branch, seq), seq)
+    return bounds
+
+
 def test_tips_are_those_of_the_rules(reduced):
     policy, rows, _, _ = reduced
     for namespace, found in by_namespace(rows["device_log_tip"]).items():
         letter = letters(policy)[namespace]
+        branches = branches_of(letter)
         assert {row["log"]: row["status"] for row in found} == letter.statuses
         for log in letter.statuses:
             tips = {row["record_id"] for row in found if row["log"] == log}
@@ -186,10 +205,12 @@ def test_tips_are_those_of_the_rules(reduced):
             assert row["behind"] == sum(entry.record_id not in past for entry in letter.view)
             cut = letter.cut.get(row["log"], (None, None, None))
             assert (row["cut_seq"], row["cut_id"], row["removed_by"]) == cut
-            branches = dict(row["past"] or [])
-            assert all(letter.held[branch].log for branch in branches)
-            if row["record_id"] is not None:
-                assert branches[row["branch"]] == row["seq"]
+            if row["record_id"] is None:
+                assert (row["past"], row["branch"], row["seq"]) == (None, None, None)
+            else:
+                assert dict(row["past"]) == bounds_of(letter, branches, past)
+                assert row["branch"] == branches[row["record_id"]]
+                assert row["seq"] == letter.held[row["record_id"]].seq
 
 
 def test_states_are_those_of_the_reference(reduced):

@@ -1,6 +1,7 @@
 """What `export` writes gives an empty lake the same sets and states; what it cannot write it refuses by name."""
 
 import base64
+import json
 import os
 import random
 
@@ -17,6 +18,7 @@ from strandline.dialects.ipfslog.spark import export as log_files
 from strandline.dialects.ipfslog.types import HeadClaim
 from strandline.dialects.sdmp.codec import parse_source, render
 from strandline.dialects.sdmp.spark import export as journal_files
+from strandline.pipelines import export
 from strandline.pipelines.faults import Faults
 from support.ipfslog_cases import AUTHORS, LOG, dag, entry, who
 from support.lakes import Lake, write_files
@@ -148,7 +150,7 @@ def reads_as_published(path, entries, identities, heads) -> None:
 
 
 def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as_it_was_and_no_wrong_call_writes(
-    new_lake, tmp_path
+    new_lake, monkeypatch, tmp_path
 ):
     lake = new_lake()
     logs, out = of(lake, "ipfslog"), tmp_path / "out"
@@ -179,6 +181,7 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
     assert sorted(line for lines in batches for line in lines) == sorted(forked)
     for lines in batches:
         assert path_to(forked, lines[-1])[-len(lines) :] == list(lines)
+    assert_heads_stated_up_to_their_limit(lake, out, f"node:{other}", len(leaves(forked)), monkeypatch)
 
     with pytest.raises(KeyboardInterrupt):
         lake.export(out / "killed.journal", node, faults=Faults("export.manifest", fire=killed))
@@ -215,6 +218,7 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
         ([other], out / "x.manifest.json", None, "OUT_NAME", "another file"),
         ([LOG], out / "x.json", None, "OUT_NAME", "x.car"),
         ([other], new, "20260131T093000Z-0123456789ab", "RUN_UNKNOWN", "run"),
+        ([other], new, run[:-1] + "x", "RUN_UNKNOWN", f"did you mean {run}?"),
         ([other], new, landed.run_id, "RUN_READ_NOTHING", "read_versions"),
     ):
         error = refused(lake.export, path, *names, as_of=as_of)
@@ -230,6 +234,18 @@ def test_a_journal_comes_back_byte_for_byte_a_fork_by_branches_an_earlier_run_as
     assert sorted(os.listdir(out)) == there
     lake.export(new, node)
     assert new.read_bytes() == render(straight)
+
+
+def assert_heads_stated_up_to_their_limit(lake, out, namespace: str, heads: int, monkeypatch) -> None:
+    """A manifest states all heads of a namespace, or no namespace if there are more than the limit."""
+    for limit in (heads, heads - 1):
+        path = out / f"limit {limit}.jsonl"
+        with monkeypatch.context() as limited:
+            limited.setattr(export, "HEADS_STATED", limit)
+            lake.export(path, namespace)
+        stated = json.loads((out / f"{path.name}.manifest.json").read_bytes()).get("namespaces", [])
+        assert [len(each["heads"]) for each in stated] == ([heads] if limit == heads else [])
+    assert lake.ingest(path, require_manifest=True).exit == 0
 
 
 def leaves(lines: list[bytes]) -> list[bytes]:

@@ -131,7 +131,9 @@ def test_rejected_records_are_judged_again_and_old_ones_dropped(new_lake, monkey
         twice[0]: [f"{after}/c.journal"] * 4 + [f"{after}/d.journal"] * 2,
     }
     assert {name: brought[f"node:{name.decode()}"] for name in wanted} == wanted
-    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    yesterday, tomorrow = (datetime.now(UTC) + timedelta(days=days) for days in (-1, 1))
+    assert lake.ingest(drop_rejected_before=yesterday).counts["dropped"] == 0
+    assert lake.rows("quarantine", *VERDICT) == stay
     assert lake.ingest(drop_rejected_before=tomorrow).counts["dropped"] == 4
     assert lake.rows("quarantine", "status") == [("deferred",)]
     lake.reduce()

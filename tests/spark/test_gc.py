@@ -2,12 +2,16 @@
 
 import hashlib
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from threading import Barrier, Event
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from deltalake import DeltaTable
 from pyarrow.parquet import ParquetFile
 from pyspark.sql import functions as F
 
@@ -29,7 +33,7 @@ from strandline.dialects.ipfslog.types import log_namespace
 from strandline.dialects.sdmp.codec import render
 from strandline.dialects.sdmp.types import line_hash
 from strandline.frames.pruning import boundary
-from strandline.pipelines import gc, gc_rounds, gc_runs
+from strandline.pipelines import gc, gc_deletes, gc_rounds, gc_runs
 from strandline.pipelines.faults import Faults
 from strandline.pipelines.gc_upkeep import Upkeep
 from strandline.pipelines.run_context import NoProgress
@@ -38,15 +42,18 @@ from strandline.pipelines.unreduced import unreduced
 from strandline.tables.commits import session_settings, transaction
 from strandline.tables.delta_rs import open_delta_rs
 from strandline.tables.prunings import APP_ID, PRUNED
+from support import device_feeds
 from support import pruned_contexts as contexts
+from support.ages import age
 from support.aura_cases import K3, U, after, facts, other_authority, states
 from support.aura_corpus import line
 from support.aura_reference import fact_row
 from support.collected import assert_listed, carries
 from support.context_cases import context_vectors, pruning_context, reattested
+from support.device_groups import Group
 from support.devicelog_reference import entry_row
 from support.ipfslog_cases import entry
-from support.kills import KilledError, killed_at
+from support.kills import KilledError, kill, killed_at
 from support.lakes import Lake, counted, write_files
 from support.log_lakes import ReferenceLogs, enter, enter_identities, file_of, lake_tables, union
 from support.pruned_contexts import authority_rows, world
@@ -57,6 +64,7 @@ from unit.aura.test_context_snapshots import snapshot
 V_COMMITMENT = after(EMPTY, other_authority()).commitment
 AT_ONCE = Upkeep(compact_to=2**27, vacuum_hours=0, is_forced=True)
 COMPACT = Upkeep(compact_to=2**27)
+A_WEEK = Upkeep(vacuum_hours=168)
 MOSTLY_FINAL = 53
 """A random history of which most messages can be erased."""
 MANY_BUCKETS = 16
@@ -342,6 +350,8 @@ def test_random_contexts_that_are_damaged_are_refused_and_what_moves_is_planned_
 def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, tmp_path):
     lake = new_lake("devices", dialect="devicelog", buckets=MANY_BUCKETS)
     groups = [random_history(seed).entries() for seed in range(40)]
+    # A fork shows a message that can be erased; the text of a feed is what was signed.
+    groups += [Group().run(FORKED_AND_REMOVED).entries(), device_feeds.held("a")]
     groups = {entries[0].namespace: entries for entries in groups}
     entries = [entry for group in groups.values() for entry in group]
     rows = [entry_row(entry, MANY_BUCKETS) | {"run_id": "test"} for entry in entries]
@@ -369,8 +379,14 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     late = random_history(MOSTLY_FINAL).entries()
     groups[late[0].namespace] = late
     lake.dialect = "devicelog"
-    # All but the first wait for it in quarantine, with their bytes.
-    for number, part in enumerate((late[1:], late[:1])):
+    last = next(
+        entry for entry in late if entry.record_id == plan_group(late, skip_window=0).prune[-1].record_id
+    )
+    forged = replace(last, sig=bytes(64))
+    # All but the first wait for it in quarantine, with their bytes: a deletion vector hides them when it comes, in the
+    # file of a copy that is rejected.
+    lake.damage("ALTER TABLE quarantine SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    for number, part in enumerate(([*late[1:], forged], late[:1])):
         content = b"".join(write_entry(entry) + b"\n" for entry in part)
         lake.ingest(write_files(tmp_path / f"late{number}", {"entries.jsonl": content}))
     assert {entry.record_id for entry in late} <= {
@@ -380,32 +396,74 @@ def test_bodies_of_final_messages_are_erased_and_nothing_else_changes(new_lake, 
     rest = {each.record_id for group in groups.values() for each in plan_group(group, skip_window=0).prune}
     assert gone < rest
     assert (everything.counts["pruned"], everything.counts["erased"]) == (len(rest - gone),) * 2
+    forks = [set(members[:2]) & (rest - gone) for (members,) in lake.rows("equivocation", "members")]
+    assert everything.counts["still_shown"] == sum(map(len, forks)) + 1 > 1
     # The late entries are not reduced: files that their reduction needs stay.
     assert (everything.exit, everything.counts["removed_files"]) == (1, 0)
     assert {row["reason"] for row in everything.members["collections"]} == {"READER_BEHIND"}
     assert shown_bodies(lake, rest) == rest
     assert len(waiting_copies(lake, rest)) > 0
     assert everything.counts["compacted_files"] > everything.counts["written_files"] > 0
+    # What has gone within a week stays for another reader, and a reduction that is behind by a day needs no older file.
+    still = without_vacuum(lake)
+    week = lake.gc(upkeep=A_WEEK)
+    assert (week.exit, week.counts["removed_files"], week.members["behind"]) == (0, 0, [])
+    assert (shown_bodies(lake, rest), without_vacuum(lake)) == (rest, still)
+    assert still > 0
     lake.reduce()
     # A commit without records, as a collection makes one: nothing is left to reduce, and the state says so.
     lake.damage("ALTER TABLE device_log_entry SET TBLPROPERTIES ('made.for' = 'this test')")
     newest = lake.versions()["device_log_entry"]
+    old = Lake(lake.spark, lake.settings, tmp_path / "old", dialect="devicelog")
+    shutil.copytree(lake.path, old.path)
+    age(old.path, 10)
+    aged = old.gc(upkeep=A_WEEK)
+    assert (aged.exit, aged.counts["removed_files"] > 0, without_vacuum(old)) == (0, True, 0)
+    assert shown_bodies(old, rest) == set()
     texts = archived(lake, tmp_path)
     done = lake.gc(upkeep=AT_ONCE, archive=tmp_path / "archive")
     assert counted(done, ("archived", "unarchived")) == {"archived": len(texts), "unarchived": 1}
     assert_archived(tmp_path / "archive", texts)
     assert max(lake.rows("namespace_state", "reduced_version")) == (newest,)
-    assert (shown_bodies(lake, rest), waiting_copies(lake, rest)) == (set(), set())
-    assert [
-        at for (at,) in lake.asked("SELECT vacuumed_at FROM gc_run WHERE gc_number IS NOT NULL") if at is None
-    ] == []
+    assert (shown_bodies(lake, rest), waiting_copies(lake, rest)) == (set(), {last.record_id})
+    assert without_vacuum(lake) == 0
     assert lake.reduce().counts["new_records"] == 0
     assert lake.reduce(full=True).members["differences"] == {}
     # What was erased does not come back.
-    lines = b"".join(write_entry(entry) + b"\n" for entry in entries)
+    lines = b"".join(write_entry(entry) + b"\n" for entry in entries if entry.profile == "native")
     lake.dialect = "devicelog"
     assert lake.ingest(write_files(tmp_path / "dump", {"entries.jsonl": lines})).counts["new"] == 0
     assert {id_ for id_, body in lake.rows("device_log_entry", "record_id", "body") if body is None} == rest
+    # A file has what is left of a group, and says how much is not.
+    left = [entry for entry in late if entry.record_id not in rest]
+    told = lake.export(tmp_path / "late.jsonl", late[0].namespace)
+    assert (told.exit, counted(told, ("records", "erased", "pruned"))) == (
+        1,
+        {"records": len(left), "erased": len(late) - len(left), "pruned": len(late) - len(left)},
+    )
+    assert (tmp_path / "late.jsonl").read_bytes() == b"".join(
+        write_entry(entry) + b"\n" for entry in sorted(left, key=lambda each: (each.lamport, each.record_id))
+    )
+    again = lake.ingest(tmp_path / "late.jsonl", require_manifest=True)
+    assert (again.exit, counted(again, ("read", "known"))) == (0, dict.fromkeys(("read", "known"), len(left)))
+
+
+FORKED_AND_REMOVED = [
+    ["found", "a", 1, ["b"], YOUNG],
+    ["join", "b", 2, "a", None, YOUNG],
+    ["append", "b", "b1", YOUNG],
+    ["merge", "a", "b", YOUNG, None, "forward"],
+    ["remove", "a", "b", YOUNG, None, None],
+    ["twin", "b 1", "b1 again", None],
+]
+"""A log is removed after a message that it forked at: the message is final, and so is its removal."""
+
+
+def without_vacuum(lake):
+    """How many collections there are of which deleted bytes may be in files."""
+    query = "SELECT count(*) FROM gc_run WHERE gc_number IS NOT NULL AND vacuumed_at IS NULL"
+    [(count,)] = lake.asked(query)
+    return count
 
 
 def shown_bodies(lake, records):
@@ -542,18 +600,24 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
     claim(lake, 12)
     # Rows that a deletion vector hides are still in their file.
     lake.damage("ALTER TABLE ipfs_log_entry SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    lake.gc(namespaces=("carry",))
+    assert hidden(lake) == set()
+    # One that is killed before it writes the files anew leaves them, and the next one finds them.
+    with monkeypatch.context() as dying:
+        dying.setattr(gc_deletes, "maintain", SimpleNamespace(purge=lambda *_: kill()))
+        with pytest.raises(KilledError):
+            lake.gc(namespaces=("member",))
+    assert len(hidden(lake)) == 4
+    assert lake.gc(namespaces=("member",)).counts["finished"] == 0
+    assert hidden(lake) == set()
     rest = lake.gc(excluded=("spared",), min_prunable=4, upkeep=Upkeep(vacuum_hours=0, is_forced=True))
     assert in_files(lake, "ipfs_log_entry", "block") == {
         id_ for (id_,) in lake.rows("ipfs_log_entry", "record_id")
     }
-    assert lake.asked("SELECT count(*) FROM gc_run WHERE gc_number IS NOT NULL AND vacuumed_at IS NULL") == [
-        (0,)
-    ]
-    assert lake.asked("SELECT max(gc_number) FROM pruned_record") == [(13,)]
+    assert without_vacuum(lake) == 0
+    assert lake.asked("SELECT max(gc_number) FROM pruned_record") == [(15,)]
     assert set(closed) <= set(lake.rows("gc_run", "namespace", "outcome", "pruned", "gc_number"))
     assert outcomes(rest) == {
-        "log:carry": ("DONE", None, 4),
-        "log:member": ("DONE", None, 4),
         "log:listed": ("DONE", None, 4),
         "log:wrong": ("DONE", "NOTHING_TO_PRUNE", 0),
     }
@@ -568,6 +632,13 @@ def test_what_is_damaged_or_moved_or_wrong_is_told_and_costs_nothing(new_lake, m
         (f"log:{name}", "applied")
         for name in ("based", "carry", "held", "listed", "member", "moved", "usable")
     ]
+
+
+def hidden(lake):
+    """The pruned entries that are in a file of the current version."""
+    files = DeltaTable(str(lake.path / "ipfs_log_entry")).file_uris()
+    found = {id_ for file in files for id_ in ParquetFile(file).read(["record_id"])["record_id"].to_pylist()}
+    return found & {id_ for (id_,) in lake.rows("pruned_record", "record_id")}
 
 
 def claim(lake, number):

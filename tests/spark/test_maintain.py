@@ -81,6 +81,11 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
         row[0] for row in lake.asked("SELECT record_count FROM namespace_state")
     )
     _stray(lake).write_bytes(b"PAR1")
+    # The newest run that read records read another table, too: `--as-of` reads it as it was then.
+    lake.damage(
+        "UPDATE run SET read_versions = map_concat(read_versions, map('node_journal', 1L)) "
+        "WHERE size(read_versions) > 0"
+    )
     old = type(lake)(lake.spark, lake.settings, tmp_path / "old")
     shutil.copytree(lake.path, old.path)
     age(old.path, 50)
@@ -95,6 +100,8 @@ def test_rows_stay_small_files_and_old_ones_go_and_the_next_reduction_sees_the_s
     assert done.counts["removed_files"] > _entry(done, RECORDS)["removable_files"] == 1
     kept = _entry(done, RECORDS)
     assert (kept["kept_for"], kept["kept_days"]) == ("reduce", 60)
+    kept = _entry(done, "node_journal")
+    assert (kept["kept_for"], kept["kept_days"]) == ("as-of", 60)
     assert old.tables() == before
     # Incremental: the commits and files since the last reduction are there.
     reduced = old.reduce()

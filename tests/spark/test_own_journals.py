@@ -7,8 +7,10 @@ from dataclasses import astuple, fields
 
 import pytest
 
+from strandline.core.errors import FaultError
 from strandline.dialects.sdmp.author import synthetic_id
 from strandline.dialects.sdmp.codec import announce, parse_line, render
+from strandline.pipelines import local_journals
 from strandline.pipelines.faults import Faults
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal, stored_lines
 from support.kills import KilledError, killed_at
@@ -182,7 +184,7 @@ KILLS = (("ingest.node_resource", 1), ("authoring.commit", 1), ("authoring.tip",
 
 
 def test_a_writer_killed_anywhere_and_overtaken_by_another_writes_each_pair_once_in_the_order_stated(
-    new_lake, tmp_path
+    new_lake, monkeypatch, tmp_path
 ):
     lake, nodes = new_lake(), [own_node(X), own_node(P)]
     own = own_run(nodes, limit=3)
@@ -205,8 +207,18 @@ def test_a_writer_killed_anywhere_and_overtaken_by_another_writes_each_pair_once
     assert (overtaken, report.counts["authored"]) == ([4], 0)
     first = [[0, 3], [5, 5]]
     rest = [pair for pair in pairs if pair not in first]
-    assert journal_text(lake, X) == render(journal_of(X, [*first, *rest, [6, 6]]))
+    written = [*first, *rest, [6, 6]]
+    assert journal_text(lake, X) == render(journal_of(X, written))
     assert journal_text(lake, P) == render(journal_of(P, pairs))
+    # A run that may not try again says so; what it had announced the other one has written.
+    monkeypatch.setattr(local_journals, "ATTEMPTS", 1)
+    late = write_files(tmp_path / "late", {"a": announce(X, pairs_of([[7, 7]]))})
+    write_files(theirs, {"a": announce(X, pairs_of([[8, 8]]))})
+    with pytest.raises(FaultError) as lost:
+        lake.ingest(late, options=own, faults=Faults("authoring.tip", 1, overtake))
+    assert (lost.value.code, " 1 times " in lost.value.message) == ("WRITE_CONFLICT", True)
+    assert overtaken == [4, 2]
+    assert journal_text(lake, X) == render(journal_of(X, [*written, [7, 7], [8, 8]]))
 
 
 def test_a_writer_stops_for_one_node_alone_until_the_lines_shown_are_taken_from_quarantine(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from strandline.core.errors import FaultError
 from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp.author import append, synthetic, synthetic_id
 from strandline.dialects.sdmp.codec import batch, render
@@ -148,6 +149,13 @@ def test_a_reduction_that_another_one_overtakes_ends_with_the_states_of_all_reco
         assert lake.reduce().counts["reduced"] == reduced
 
     ingest("first", {"grown.journal": render(grown[:10])})
+    # Of a run that may not reduce once more the operator is told, and the next one mends what it left.
+    with monkeypatch.context() as once:
+        once.setattr(reductions, "ROUNDS", 1)
+        before = {"grown.journal": render(grown[:12])}
+        with pytest.raises(FaultError) as lost:
+            lake.reduce(faults=Faults("reduce.before_state", fire=lambda: overtake("before", before, 1)))
+    assert (lost.value.code, "1 times in a row" in lost.value.message) == ("WRITE_CONFLICT", True)
     # The other one has the news of this journal and another journal: by its version all is reduced.
     news = {"grown.journal": render(grown[:20]), "new.journal": render(new)}
     lake.reduce(faults=Faults("reduce.before_state", fire=lambda: overtake("news", news)))

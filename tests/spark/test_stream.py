@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import time
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import render
 from strandline.pipelines import micro_batches, stream
 from strandline.pipelines.faults import Faults
+from strandline.pipelines.run_context import NoProgress
 from support.agreement import assert_held_equal, assert_peers_equal, assert_reduced_equal
 from support.ipfslog_cases import entry
 from support.kills import KilledBatchError, batch_killed_at
@@ -28,10 +30,13 @@ from support.random_journals import corpus
 from support.random_own import local_nodes, runs
 
 ODD = ("a b%20c.journal", "ж+#[1].journal", "sub:x/2026-11-22T06:30:00Z.journal")
+RATE_AND_LAG = re.compile(r"batch 2: [\d,]+ files, ([\d,]+) records/s, lag ([\d,]+) s; so far ")
 LAST_YEAR = time.time() - 400 * 86_400
 
 
-def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(new_lake, tmp_path):
+def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(
+    new_lake, monkeypatch, tmp_path
+):
     first, second = corpus(seed=31, journals=12, runs=2)
     odd = {name: render(synthetic(500 + at, 5)) for at, name in enumerate(ODD)}
     poisoned = {
@@ -52,7 +57,17 @@ def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(ne
     for point in ("ingest.records", "stream.landed"):
         with pytest.raises(KilledBatchError):
             streamed.stream(landing, faults=batch_killed_at(point))
-    report = streamed.stream(landing)
+    notes, began = [], time.monotonic()
+    with monkeypatch.context() as noted:
+        noted.setattr(NoProgress, "note", lambda _, text: notes.append(text))
+        report = streamed.stream(landing)
+    longest = time.monotonic() - began
+    # The oldest file of the batch tells how far it is behind.
+    assert 0 <= report.members["lag_seconds"] - (time.time() - longest - LAST_YEAR) <= longest
+    [told] = [text for text in notes if text.startswith("batch 2: ")]
+    rate, lag = (int(each.replace(",", "")) for each in RATE_AND_LAG.match(told).groups())
+    assert abs(lag - report.members["lag_seconds"]) < 0.6
+    assert report.counts["read"] / longest - 1 <= rate < report.counts["read"]
     assert report.counts["files"] == len(second) + len(odd) + 2
     assert report.reasons["CONTAINER_DAMAGED"] == report.reasons["PATH_REFUSED"] == 1
 
@@ -61,7 +76,7 @@ def test_a_stream_cut_stopped_and_replayed_ends_with_the_tables_of_batch_runs(ne
     assert streamed.tables() == batch.tables()
 
     idle = streamed.stream(landing)
-    assert (idle.counts["batches"], idle.counts["read"]) == (0, 0)
+    assert (idle.counts["batches"], idle.counts["read"], idle.members["lag_seconds"]) == (0, 0, None)
     shutil.rmtree(streamed.path / "_checkpoints")
     replayed = streamed.stream(landing)
     assert replayed.counts["files"] == files + len(second) + len(odd) + 2

@@ -24,6 +24,8 @@ from support.packaged import ROOT, environment
 SECONDS: Final = 1000
 LISTED: Final = ("open", "os.listdir", "os.scandir")
 """What Python says of each path that it opens or lists."""
+NOTED: Final = (*LISTED, "sql", "load", "save", "__init__")
+"""What `Watch` notes: also the calls of Spark and of delta-rs that take a path."""
 
 READER: Final = """\
 import json, sys
@@ -111,6 +113,21 @@ class Watch:
         setattr(owner, name, noted)
 
 
+def refer_to(folder: Path, spark: SparkSession) -> None:
+    """Refer to a new folder in each way of `NOTED`."""
+    import deltalake
+
+    folder.mkdir()
+    (folder / "file").write_bytes(b"")
+    os.listdir(folder)
+    list(os.scandir(folder))
+    spark.sql(f"SELECT '{folder}'")
+    spark.range(0).write.save(str(folder / "files"), format="parquet")
+    spark.read.load(str(folder / "files"), format="parquet", schema="id BIGINT")
+    with contextlib.suppress(deltalake.exceptions.TableNotFoundError):
+        deltalake.DeltaTable(str(folder))
+
+
 @contextlib.contextmanager
 def session(conf: Mapping[str, str]) -> Iterator[SparkSession]:
     """A session with these settings while the block runs."""
@@ -146,7 +163,9 @@ def main() -> None:
         watch.found.clear()
         for name, words in plan["steps"].items():
             reports[name] = told(*words)
-    reports["watched"] = watch.found
+        reports["watched"] = list(watch.found)
+        refer_to(Path(plan["conf"]["spark.sql.warehouse.dir"]) / "noted", spark)
+    reports["noted"] = [note.partition(":")[0] for note in watch.found]
     result.write_text(json.dumps(reports))
 
 

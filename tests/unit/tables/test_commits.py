@@ -74,6 +74,18 @@ def of_py4j(condition: str) -> Exception:
     )
 
 
+def test_these_conditions_are_conflicts_and_no_others() -> None:
+    assert {
+        "DELTA_CONCURRENT_APPEND",
+        "DELTA_CONCURRENT_DELETE_DELETE",
+        "DELTA_CONCURRENT_DELETE_READ",
+        "DELTA_CONCURRENT_TRANSACTION",
+        "DELTA_CONCURRENT_WRITE",
+        "DELTA_METADATA_CHANGED",
+        "DELTA_PROTOCOL_CHANGED",
+    } == CONFLICTS
+
+
 @pytest.mark.parametrize("error", [OfConnect, of_py4j, lambda name: PySparkException(f"[{name}] Lost.")])
 @pytest.mark.parametrize("condition", sorted(CONFLICTS))
 def test_a_statement_that_loses_is_tried_again_until_it_is_written(

@@ -45,6 +45,17 @@ class History:
             self.add(RekeyLeaf(0, self.key()), stays=stays)
         return self
 
+    def forked(self, count, *, stays):
+        """Add forks of operations that each lead on: on one state, or each on an operation of the fork before."""
+        for _ in range(count):
+            start = self.state
+            self.add(RekeyLeaf(0, self.key()))
+            self.add(RekeyLeaf(1, self.key()))
+            self.state = start
+            if not stays:
+                self.add(RekeyLeaf(2, self.key()))
+        return self
+
 
 @pytest.mark.large
 @pytest.mark.parametrize("stays", [False, True], ids=["a chain", "siblings"])
@@ -57,6 +68,20 @@ def test_each_further_operation_takes_less_memory_than_a_state(is_reduced, stays
         return peak_bytes(lambda: reduce_authority(history.namespace, given) if is_reduced else admit(given))
 
     assert peak(many) - peak(few) < 300 * STATE_BYTES
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("stays", [False, True], ids=["forks in forks", "a wide fork"])
+@pytest.mark.parametrize("order", [1, -1], ids=["as written", "backwards"])
+@pytest.mark.parametrize("is_reduced", [False, True], ids=["admitted", "reduced"])
+def test_each_operation_that_leads_on_beside_others_takes_less_memory_than_a_state(is_reduced, order, stays):
+    few, many = History().forked(20, stays=stays), History().forked(170, stays=stays)
+
+    def peak(history):
+        given = history.facts[::order]
+        return peak_bytes(lambda: reduce_authority(history.namespace, given) if is_reduced else admit(given))
+
+    assert peak(many) - peak(few) < (len(many.facts) - len(few.facts)) * STATE_BYTES
 
 
 def test_a_late_child_of_one_of_many_siblings_leads_on():

@@ -16,7 +16,9 @@ from strandline.dialects.aura.verify import (
     Draft,
     PrunedOps,
     State,
+    Walk,
     accepted_op,
+    attested_of,
     check_attested_op,
     signers_of,
     state_after,
@@ -136,11 +138,11 @@ def _start(base: State | None, pruned: PrunedOps | None) -> State | None:
 
 
 def _replayed(
-    facts: Iterable[Fact], known: Mapping[bytes, State]
+    facts: Iterable[Fact], known: dict[bytes, State]
 ) -> tuple[list[AcceptedOp], dict[bytes, tuple[Finding, ...]]]:
     """Apply the operations on all states that can be reached: those that fit, and why others do not.
 
-    A state is held until what follows it was applied: a long history takes the memory of few states.
+    The walk is that of `Walk`: however operations fork, few states are held.
     """
     children: dict[bytes, list[Fact]] = {}
     for fact in facts:
@@ -148,20 +150,20 @@ def _replayed(
             children.setdefault(fact.attested.op.parent_commitment, []).append(fact)
     operations: list[AcceptedOp] = []
     invalid: dict[bytes, tuple[Finding, ...]] = {}
-    waiting = list(known.values())
-    while waiting:
-        parent = waiting.pop()
-        followed = set(known)
-        for fact in children.pop(parent.commitment, ()):
-            findings = _misfit(fact, parent)
-            if findings:
-                invalid[fact.fact_id] = findings
-                continue
-            state = state_after(parent, fact)
-            operations.append(accepted_op(fact, signers_of(fact, parent), state))
-            if state.commitment in children and state.commitment not in followed:
-                followed.add(state.commitment)
-                waiting.append(state)
+    for start in reversed(known.values()):
+        walk = Walk(start)
+        for parent in walk.states():
+            followed = set(known)
+            for fact in children.pop(parent.commitment, ()):
+                findings = _misfit(fact, parent)
+                if findings:
+                    invalid[fact.fact_id] = findings
+                    continue
+                state = state_after(parent, fact)
+                operations.append(accepted_op(fact, signers_of(fact, parent), state))
+                if state.commitment in children and state.commitment not in followed:
+                    followed.add(state.commitment)
+                    walk.follow(attested_of(fact).op, state)
     return operations, invalid
 
 

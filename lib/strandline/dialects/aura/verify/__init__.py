@@ -30,6 +30,7 @@ from strandline.dialects.aura.verify.states import (
     committed,
     state_after,
 )
+from strandline.dialects.aura.verify.walk import Walk
 
 __all__ = [
     "EMPTY",
@@ -48,6 +49,7 @@ __all__ = [
     "State",
     "UnreadOp",
     "Verdict",
+    "Walk",
     "accepted_op",
     "admit",
     "admit_operations",

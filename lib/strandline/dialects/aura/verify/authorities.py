@@ -1,12 +1,12 @@
 """Admission of the operations of one authority: each is judged against the state that it names as its parent."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from strandline.core.judgement import Verdict
 from strandline.core.verdict import Finding
 from strandline.dialects.aura.codec import authority_id, canonical
-from strandline.dialects.aura.types import ZERO, Fact, Namespace
+from strandline.dialects.aura.types import ZERO, Fact, Namespace, TreeOp
 from strandline.dialects.aura.verify.accepted import (
     AcceptedOp,
     Anchor,
@@ -20,6 +20,7 @@ from strandline.dialects.aura.verify.accepted import (
 from strandline.dialects.aura.verify.operations import judge_op, signers_of
 from strandline.dialects.aura.verify.states import EMPTY, State, apply_op
 from strandline.dialects.aura.verify.verdicts import ACCEPTED, deferred, pin_of, rejected, state_of
+from strandline.dialects.aura.verify.walk import Walk
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ def judge_operations(
       cannot be built any more, since only pruned operations lead to it: `BELOW_SNAPSHOT`.
     - Then as `judge_op` against that state.
 
-    One pass over the generations; states and facts are kept for one generation only.
+    One pass, depth first, as `Walk`: however operations fork, few states are held, and facts until their turn comes.
     """
     return _Admission(namespace, pin, pruned).run(candidates, accepted)
 
@@ -76,7 +77,6 @@ class _Admission:
         self.below = frozenset(each.new_commitment for each in pruned.states()) if pruned else frozenset()
         self.children: dict[bytes, list[GivenOp]] = {}
         self.accepted: frozenset[bytes] = frozenset()
-        self.known: set[bytes] = set()
 
     def run(self, candidates: Iterable[GivenOp], accepted: Iterable[GivenOp]) -> Iterator[JudgedOp]:
         given = {each.fact_id: each for each in accepted}
@@ -86,13 +86,10 @@ class _Admission:
         for each in given.values():
             self.children.setdefault(_parent_of(each), []).append(each)
         del given
-        self.known.update(self.base)
-        generation = self.base | (yield from self._geneses())
-        while generation:
-            following: dict[bytes, State] = {}
-            for commitment, state in generation.items():
-                following |= yield from self._follow(self.children.pop(commitment, ()), state)
-            generation = following
+        for start in (*self.base.values(), *(yield from self._geneses())):
+            walk = Walk(start)
+            for state in walk.states():
+                yield from self._follow(self.children.pop(state.commitment, ()), state, walk.follow)
         for commitment, waiting in self.children.items():
             for each in waiting:
                 if each.fact_id in self.accepted:
@@ -104,13 +101,18 @@ class _Admission:
                     waits = [state_of(self.namespace.id, commitment)]
                     yield JudgedOp(each.fact_id, deferred("PARENT_MISSING", waits))
 
-    def _geneses(self) -> Generator[JudgedOp, None, dict[bytes, State]]:
+    def _geneses(self) -> Generator[JudgedOp, None, list[State]]:
         """Judge the genesis facts: first those with an anchor of their own, then the others against these."""
         facts = [_read(each) for each in self.children.pop(ZERO, ())]
         anchored = {fact.fact_id: self._anchor(fact) for fact in facts}
         first = [fact for fact in facts if anchored[fact.fact_id]]
-        states = yield from self._follow(first, EMPTY, anchored)
-        genuine = {state.op_id for state in states.values()}
+        made: dict[bytes, State] = {}
+
+        def keep(_op: TreeOp, state: State) -> None:
+            made[state.op_id] = state
+
+        yield from self._follow(first, EMPTY, keep, anchored)
+        genuine = set(made)
         known: list[Fact] = []
         for fact in facts:
             if anchored[fact.fact_id]:
@@ -121,8 +123,8 @@ class _Admission:
                 yield JudgedOp(fact.fact_id, deferred("GENESIS_UNPINNED", [pin_of(self.namespace)]))
             else:
                 yield JudgedOp(fact.fact_id, rejected([self._mismatch(fact, genuine)]))
-        following = yield from self._follow(known, EMPTY, dict.fromkeys(anchored, "pin"))
-        return states | following
+        yield from self._follow(known, EMPTY, keep, dict.fromkeys(anchored, "pin"))
+        return list(made.values())
 
     def _anchor(self, fact: Fact) -> Anchor | None:
         is_derived = authority_id(canonical(fact.content["op"])) == self.namespace.id
@@ -139,10 +141,15 @@ class _Admission:
         )
 
     def _follow(
-        self, given: Iterable[GivenOp], parent: State, anchors: Mapping[bytes, Anchor | None] | None = None
-    ) -> Generator[JudgedOp, None, dict[bytes, State]]:
-        """Judge the operations on one state; return the new states by commitment: of geneses, or with followers."""
-        made: dict[bytes, State] = {}
+        self,
+        given: Iterable[GivenOp],
+        parent: State,
+        follow: Callable[[TreeOp, State], None],
+        anchors: Mapping[bytes, Anchor | None] | None = None,
+    ) -> Iterator[JudgedOp]:
+        """Judge the operations on one state; `follow` gets each new state once: of geneses, or with followers."""
+        followed: set[bytes] = set()
+        state: State | None = None
         for each in given:
             fact, verdict = _read(each), None
             signers = signers_of(fact, parent)
@@ -152,15 +159,15 @@ class _Admission:
                     yield JudgedOp(fact.fact_id, rejected(findings))
                     continue
                 verdict = ACCEPTED
-            attested, op_id = attested_of(fact), fact.op_id or b""
-            state = made.get(op_id) or apply_op(parent, attested.op, op_id)
-            if anchors is not None or state.commitment in self.children:
-                made[op_id] = state
+            op, op_id = attested_of(fact).op, fact.op_id or b""
+            if state is None or state.op_id != op_id:
+                state = apply_op(parent, op, op_id)
+            leads_on = anchors is not None or state.commitment in self.children
+            if leads_on and op_id not in followed and state.commitment not in self.base:
+                followed.add(op_id)
+                follow(op, state)
             anchor = None if anchors is None else anchors[fact.fact_id]
             yield JudgedOp(fact.fact_id, verdict, accepted_op(fact, signers, state, anchor))
-        states = {state.commitment: state for state in made.values() if state.commitment not in self.known}
-        self.known.update(states)
-        return states
 
 
 def _read(given: GivenOp) -> Fact:

@@ -1,5 +1,6 @@
 """Device logs: the kernel that reduces rows, wherever batches are cut, and what checking screws costs."""
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -16,10 +17,14 @@ from strandline.dialects.devicelog.reduce import (
     View,
     empty_view_hash,
     history,
+    key_of,
+    prefix_hashes,
     reduce,
 )
 from strandline.dialects.devicelog.reduce.membership import pasts
 from strandline.dialects.devicelog.reduce.screws import judged_screws
+from strandline.dialects.devicelog.reduce.view_hashes import ViewHashes
+from strandline.dialects.devicelog.reduce.whole import whole_of
 from strandline.dialects.devicelog.types import AddStatement, KeyStatement, RemoveStatement, ScrewStatement
 from support.device_groups import group
 from support.device_rows import batches
@@ -105,15 +110,58 @@ def test_checking_the_screws_of_a_log_costs_what_it_replayed():
     whole = state.whole
     for log in state.statuses:
         own = [facts for facts in whole.screws if state.graph.entries[facts.index].log == log]
-        view = View(state.graph.branches, empty_view_hash(state.group))
+        views = ViewHashes(state.graph.branches, empty_view_hash(state.group))
         part = type(whole)(state.graph, tuple(own))
-        screws = list(judged_screws(part, Memberships(state.graph), view))
+        screws = list(judged_screws(part, Memberships(state.graph), views))
         stated = [state.graph.entries[screw.index].statement for screw in screws]
         assert len(stated) > 10
         assert {screw.verdict for screw in screws} == {"true"}
         replayed = sum(each.n_after - each.rewind for each in stated)
         added = sum(after.n_before - before.n_after for before, after in pairwise(stated))
-        assert view.steps <= stated[0].n_before + replayed + added
+        assert views.steps <= stated[0].n_before + replayed + added
+
+
+MESSAGES, SCREWS = 60, 40
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "steps"),
+    [
+        ({"n_before": 2}, "SCREW_BEFORE", 0),
+        ({"n_after": 2}, "SCREW_AFTER", 1),
+        ({"v_before": bytes(32)}, "SCREW_BEFORE", 1),
+        ({"v_after": bytes(32)}, "SCREW_AFTER", MESSAGES + 2),
+        ({"v_rewind": bytes(32)}, "SCREW_REWIND", MESSAGES + 2),
+        ({}, "true", MESSAGES + 2),
+    ],
+    ids=["numbers before", "numbers after", "hashes before", "hashes after", "hashes of rewinds", "nothing"],
+)
+@pytest.mark.parametrize("seen", ["all", "some"])
+def test_screws_that_fork_a_log_cost_one_view_whatever_is_wrong_with_them(changed, verdict, steps, seen):
+    chance = random.Random(7)
+    log = DeviceLog.found(b"a" * 32, "a", [public_key(b"b" * 32)])
+    for utc in range(MESSAGES):
+        log.append(b"x", utc)
+    messages = [*log.messages()]
+    start = start_of(b"b" * 32, log.entries()[0])
+    own = after(start, "msg", b"y", seed=b"b" * 32)
+    alone = prefix_hashes(own.group, [own.record_id])
+    screws = []
+    for _ in range(SCREWS):
+        newest = chance.randrange(4, MESSAGES) if seen == "some" else MESSAGES - 1
+        rows = sorted([own, *messages[: newest + 1]], key=key_of)
+        ends = prefix_hashes(own.group, [each.record_id for each in rows])
+        values = {
+            "rewind": 0, "v_rewind": ends[0], "n_before": 1, "v_before": alone[-1], "n_after": len(rows),
+            "v_after": ends[-1], "from_heads": (own.record_id,),
+        }  # fmt: skip
+        statement = ScrewStatement(**values | changed)
+        screws.append(after(own, "screw", statement, seed=b"b" * 32, utc=len(screws), dep=messages[newest]))
+    whole = whole_of([*log.entries(), start, own, *screws])
+    views = ViewHashes(whole.graph.branches, empty_view_hash(own.group))
+    judged = [*judged_screws(whole, Memberships(whole.graph), views)]
+    assert [screw.verdict for screw in judged] == [verdict] * SCREWS
+    assert views.steps <= steps
 
 
 def test_a_history_copies_no_view_for_a_screw(monkeypatch):
@@ -141,8 +189,9 @@ def test_a_member_that_admits_and_rewinds_in_turn_is_settled_once(monkeypatch):
     assert len(settled) == 1
 
 
-def after(prev, kind, statement):
+def after(prev, kind, statement, *, seed=b"a" * 32, utc=0, dep=None):
+    lamport = 1 + max(prev.lamport, -1 if dep is None else dep.lamport)
     return sign_entry(
-        Ed25519Key(b"a" * 32), kind, statement, group=prev.group, seq=prev.seq + 1, lamport=prev.lamport + 1, utc=0,
-        prev=prev.record_id,
+        Ed25519Key(seed), kind, statement, group=prev.group, seq=prev.seq + 1, lamport=lamport, utc=utc,
+        prev=prev.record_id, deps=[] if dep is None else [dep.record_id],
     )  # fmt: skip

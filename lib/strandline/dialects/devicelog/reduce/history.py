@@ -11,6 +11,7 @@ from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Memberships
 from strandline.dialects.devicelog.reduce.screws import TRUE, Screw, judged_screws, statement_of
 from strandline.dialects.devicelog.reduce.view import View, empty_view_hash
+from strandline.dialects.devicelog.reduce.view_hashes import ViewHashes
 from strandline.dialects.devicelog.reduce.whole import Whole, whole_of
 from strandline.dialects.devicelog.types import Header
 
@@ -46,7 +47,7 @@ def history(log: bytes, entries: Iterable[Header]) -> list[Row]:
     memberships = Memberships(graph)
     group = graph.entries[0].group
     own = tuple(facts for facts in whole.screws if graph.entries[facts.index].log == log)
-    judged = judged_screws(Whole(graph, own), memberships, View(graph.branches, empty_view_hash(group)))
+    judged = judged_screws(Whole(graph, own), memberships, ViewHashes(graph.branches, empty_view_hash(group)))
     screws = [screw for screw in judged if screw.verdict == TRUE]
     past = dict(graph.past(tips[0]).items())
     bounds = [screw.before or {} for screw in screws] + [memberships.within(past)]

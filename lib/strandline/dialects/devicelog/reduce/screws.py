@@ -14,7 +14,8 @@ from strandline.dialects.devicelog.reduce.branches import NONE
 from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Memberships
 from strandline.dialects.devicelog.reduce.screw_facts import ScrewFacts, unpacked
-from strandline.dialects.devicelog.reduce.view import View, empty_view_hash
+from strandline.dialects.devicelog.reduce.view import empty_view_hash
+from strandline.dialects.devicelog.reduce.view_hashes import ViewHashes
 from strandline.dialects.devicelog.reduce.whole import Whole, whole_of
 from strandline.dialects.devicelog.types import Header, ScrewStatement
 
@@ -35,10 +36,11 @@ class Screw:
     past_earlier: bool
 
 
-def judged_screws(whole: Whole, memberships: Memberships, view: View) -> Iterator[Screw]:
+def judged_screws(whole: Whole, memberships: Memberships, views: ViewHashes) -> Iterator[Screw]:
     """Yield the screws of a set of entries with their verdicts, log by log.
 
-    `view` moves through the views of a log, so that its screws cost n hashes, the rows replayed, and the rows added.
+    The screws of a log cost n hashes, the rows replayed, and the rows added. Of a view that screws name again, or that
+    begins the one before it, nothing is hashed.
     """
     graph = whole.graph
     earlier = _earlier_screws(whole)
@@ -46,21 +48,30 @@ def judged_screws(whole: Whole, memberships: Memberships, view: View) -> Iterato
         screw = statement_of(graph.entries[facts.index])
         before = earlier.get(facts.index)
         past_earlier = before is not None and screw.rewind < statement_of(graph.entries[before]).rewind
-        yield _judged(facts, screw, view, memberships, past_earlier=past_earlier)
+        yield _judged(facts, screw, views, memberships, past_earlier=past_earlier)
 
 
 def _judged(
-    facts: ScrewFacts, screw: ScrewStatement, view: View, memberships: Memberships, *, past_earlier: bool
+    facts: ScrewFacts,
+    screw: ScrewStatement,
+    views: ViewHashes,
+    memberships: Memberships,
+    *,
+    past_earlier: bool,
 ) -> Screw:
     if facts.before is None:
         return Screw(facts.index, "SCREW_FROM", None, None, past_earlier)
     past, own = unpacked(facts.before), unpacked(facts.after)
     before, after = memberships.within(past), memberships.within(own)
-    return Screw(facts.index, verdict_on(screw, view, before, after), before, after, past_earlier)
+    return Screw(facts.index, verdict_on(screw, views, before, after), before, after, past_earlier)
 
 
 def verdict_on(
-    screw: ScrewStatement, view: View, before: Mapping[int, int], after: Mapping[int, int], start: int = 0
+    screw: ScrewStatement,
+    views: ViewHashes,
+    before: Mapping[int, int],
+    after: Mapping[int, int],
+    start: int = 0,
 ) -> str:
     """Return the verdict on a screw whose heads fit: the first that applies, else `true`.
 
@@ -71,18 +82,17 @@ def verdict_on(
     - SCREW_REWIND: r is greater than the LCP of the two, or v_r is not its hash;
     - SCREW_NEEDLESS: the view before is a prefix of the view after.
 
-    `before` and `after` are the effective bounds. `view` may leave out the first `start` rows, if both have them and
-    the screw rewinds to none of them.
+    `before` and `after` are the effective bounds. `views` may leave out the first `start` rows, if both have them and
+    the screw rewinds to none of them. A wrong number of rows costs no hash.
     """
-    view.move(before)
-    n_before = start + len(view.keys)
-    is_before = (screw.n_before, screw.v_before) == (n_before, view.hashes[-1])
-    common = start + view.move(after)
-    if not is_before:
+    old, new = views.counts(before), views.counts(after)
+    n_before, n_after = start + sum(old.values()), start + sum(new.values())
+    if screw.n_before != n_before or screw.v_before != views.last(old):
         return "SCREW_BEFORE"
-    if (screw.n_after, screw.v_after) != (start + len(view.keys), view.hashes[-1]):
+    if screw.n_after != n_after or screw.v_after != views.last(new):
         return "SCREW_AFTER"
-    if screw.rewind > common or screw.v_rewind != view.hashes[screw.rewind - start]:
+    common = start + views.common(old, new)
+    if screw.rewind > common or screw.v_rewind != views.at(old, screw.rewind - start):
         return "SCREW_REWIND"
     return "SCREW_NEEDLESS" if common == n_before else TRUE
 
@@ -97,8 +107,8 @@ def check_screw(entry: Header, entries: Iterable[Header]) -> str:
     whole = whole_of([*entries, entry])
     index = whole.graph.index[entry.record_id]
     facts = next(each for each in whole.screws if each.index == index)
-    view, memberships = View(whole.graph.branches, empty_view_hash(entry.group)), Memberships(whole.graph)
-    return _judged(facts, statement_of(entry), view, memberships, past_earlier=False).verdict
+    views = ViewHashes(whole.graph.branches, empty_view_hash(entry.group))
+    return _judged(facts, statement_of(entry), views, Memberships(whole.graph), past_earlier=False).verdict
 
 
 def statement_of(header: Header) -> ScrewStatement:

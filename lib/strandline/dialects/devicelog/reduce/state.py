@@ -13,7 +13,8 @@ from strandline.dialects.devicelog.reduce.graph import Graph
 from strandline.dialects.devicelog.reduce.membership import Membership, Memberships, Status, settle
 from strandline.dialects.devicelog.reduce.screws import Screw, judged_screws
 from strandline.dialects.devicelog.reduce.state_hash import LogState, state_hash
-from strandline.dialects.devicelog.reduce.view import View, messages, prefix_hashes
+from strandline.dialects.devicelog.reduce.view import messages, prefix_hashes
+from strandline.dialects.devicelog.reduce.view_hashes import ViewHashes
 from strandline.dialects.devicelog.reduce.whole import Whole, whole_of
 from strandline.dialects.devicelog.types import FORK_POLICIES, ForkPolicy, Header
 
@@ -68,7 +69,7 @@ class State:
 
     def judged_screws(self) -> Iterator[Screw]:
         """Yield the screws, each with its verdict, log by log."""
-        return judged_screws(self.whole, self.memberships, View(self.graph.branches, self.hashes[0]))
+        return judged_screws(self.whole, self.memberships, ViewHashes(self.graph.branches, self.hashes[0]))
 
     @cached_property
     def screws(self) -> tuple[Screw, ...]:

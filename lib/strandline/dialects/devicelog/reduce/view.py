@@ -40,14 +40,13 @@ class View:
     """The messages of branches within bounds, in order, with the hashes of all prefixes; it moves to other bounds.
 
     A move costs the rows that it takes away, and those that it hashes: from the first row that differs.
-    `steps` counts the hashes. `first_hash` is the hash of what is before the messages: `empty_view_hash` of a group.
+    `first_hash` is the hash of what is before the messages: `empty_view_hash` of a group.
     """
 
     def __init__(self, branches: Sequence[Branch], first_hash: bytes) -> None:
         self.keys: list[Key] = []
         self.hashes = [first_hash]
         self.bounds: dict[int, int] = {}
-        self.steps = 0
         self._branches = branches
 
     @property
@@ -68,7 +67,6 @@ class View:
         for key in tail:
             self.hashes.append(step(self.hashes[-1], key[2]))
         self.keys += tail
-        self.steps += len(tail)
         return stays
 
     def _difference(self, bounds: Mapping[int, int]) -> tuple[list[Key], set[Key]]:

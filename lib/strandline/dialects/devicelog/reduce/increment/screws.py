@@ -16,7 +16,7 @@ from strandline.dialects.devicelog.reduce.increment.stored import (
     removals_of,
 )
 from strandline.dialects.devicelog.reduce.screws import statement_of, verdict_on
-from strandline.dialects.devicelog.reduce.view import View
+from strandline.dialects.devicelog.reduce.view_hashes import ViewHashes
 from strandline.dialects.devicelog.types import Header, ScrewStatement
 
 
@@ -45,7 +45,7 @@ def judged(
     screws = [header for header in fresh if isinstance(header.statement, ScrewStatement)]
     if not screws:
         return ()
-    numbers, view = _view_of(longer)
+    numbers, views = _views_of(longer)
     removals = removals_of(held.values())
     rewinds = {log: tip.rewind for log, tip in tips.items()}
     found = []
@@ -58,7 +58,7 @@ def judged(
             return None
         bounds = effective(tips, before), effective(tips, own)
         numbered = [{numbers[log]: seq for log, seq in each.items() if log in numbers} for each in bounds]
-        verdict = verdict_on(screw, view, numbered[0], numbered[1], longer.start)
+        verdict = verdict_on(screw, views, numbered[0], numbered[1], longer.start)
         past_earlier = earlier is not None and screw.rewind < earlier
         found.append(JudgedScrew(header, verdict, *bounds, past_earlier))
     return tuple(found)
@@ -81,8 +81,8 @@ def _union(
     return before if screw.from_heads.count(prev) == 1 and held[prev].kind != "remove-log" else None
 
 
-def _view_of(tail: Tail) -> tuple[dict[bytes, int], View]:
-    """Return the end of a view by logs, which have numbers, as a view that can move."""
+def _views_of(tail: Tail) -> tuple[dict[bytes, int], ViewHashes]:
+    """Return the numbers of logs, and the views within bounds of the end of a view."""
     numbers: dict[bytes, int] = {}
     branches: list[Branch] = []
     for (log, seq), key in sorted(zip(tail.places, tail.keys, strict=True)):
@@ -91,4 +91,4 @@ def _view_of(tail: Tail) -> tuple[dict[bytes, int], View]:
             branches.append(Branch(log, NONE, len(branches)))
         branches[numbers[log]].message_seqs.append(seq)
         branches[numbers[log]].message_keys.append(key)
-    return numbers, View(branches, tail.hashes[0])
+    return numbers, ViewHashes(branches, tail.hashes[0])

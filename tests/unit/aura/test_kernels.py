@@ -25,10 +25,10 @@ from support.aura_cases import K1, U, after, device, facts, refused, second_cont
 OPTIONS = ReadOptions({}, StreamLimits(2**36, 100), RawLimits(4 * 2**20, 2**16))
 
 
-def rows_of(content, form):
+def rows_of(content, form, options=OPTIONS):
     """The pieces of a file."""
     pieces = Pieces(blocks.BLOCK_FIELDS)
-    for _ in read_one(0, content, pieces, OPTIONS, kernels.read_content, form):
+    for _ in read_one(0, content, pieces, options, kernels.read_content, form):
         pass
     return [row for batch in pieces.rest() for row in batch.to_pylist()]
 
@@ -48,6 +48,18 @@ def seen(row):
 
 
 FORMS = {"jsonl": "lines", "ndjson": "lines", "json": "json", "cbor": "cbor"}
+
+
+def test_a_fact_is_read_whole_however_little_is_kept_of_what_is_refused():
+    little = ReadOptions({}, OPTIONS.stream, RawLimits(10, 4))
+    for run in aura_corpus.corpus(5, 2, 6):
+        for name, content in run.items():
+            form = FORMS[name.rpartition(".")[2]]
+            all_kept, found = ([*map(seen, rows_of(content, form, each))] for each in (OPTIONS, little))
+            assert [row for row in found if row[0] == "block"] == [
+                row for row in all_kept if row[0] == "block"
+            ]
+            assert len(found) == len(all_kept)
 
 
 @pytest.mark.large

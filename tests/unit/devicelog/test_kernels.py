@@ -26,14 +26,14 @@ from support.devicelog_tampering import FOLLOWING, SIGNATURES, WAITING, respelle
 LIMITS = (StreamLimits(2**36, 100), RawLimits(4 * 2**20, 2**16))
 
 
-def options(profile="strict", key=""):
-    return ReadOptions({SSB_PROFILE: profile, SSB_HMAC_KEY: key}, *LIMITS)
+def options(profile="strict", key="", limits=LIMITS):
+    return ReadOptions({SSB_PROFILE: profile, SSB_HMAC_KEY: key}, *limits)
 
 
-def rows_of(content, form):
+def rows_of(content, form, limits=LIMITS):
     """The pieces of a file."""
     pieces = Pieces(kernels.DOCUMENT_FIELDS)
-    for _ in read_one(0, content, pieces, options(), kernels.read_content, form):
+    for _ in read_one(0, content, pieces, options(limits=limits), kernels.read_content, form):
         pass
     return [row for batch in pieces.rest() for row in batch.to_pylist()]
 
@@ -65,6 +65,18 @@ def test_files_have_the_documents_that_the_plain_reader_gives(pack):
             assert list(map(seen, rows_of(pack(content), form))) == expected
             count += len(expected)
     assert count > 150
+
+
+def test_an_entry_is_read_whole_however_little_is_kept_of_what_is_refused():
+    little = (LIMITS[0], RawLimits(10, 4))
+    for run in corpus(5, 2, 8):
+        for name, content in run.items():
+            form = FORMATS[name.rpartition(".")[2]]
+            all_kept, found = ([*map(seen, rows_of(content, form, each))] for each in (LIMITS, little))
+            assert [row for row in found if row[0] == "block"] == [
+                row for row in all_kept if row[0] == "block"
+            ]
+            assert len(found) == len(all_kept)
 
 
 def test_the_largest_whole_file_is_refused_with_its_length(monkeypatch):

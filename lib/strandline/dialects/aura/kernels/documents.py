@@ -19,7 +19,7 @@ from strandline.dialects.aura.info import are_read
 from strandline.dialects.aura.types import Document, Unreadable
 from strandline.kernels.blocks import BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
-from strandline.kernels.lines import StreamLine
+from strandline.kernels.lines import CappedBytes, StreamLine
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
@@ -100,7 +100,7 @@ class FactPieces(BlockPieces):
             yield
 
     def add(self, document: Document, offset: int) -> None:
-        """Add a document; `offset` is added to its own offset. A fact is kept in its canonical encoding."""
+        """Add a document; `offset` is added to its own offset. A fact is kept whole, in its canonical encoding."""
         at = document.offset + offset
         if isinstance(document, Unreadable):
             namespace = None if document.namespace is None else document.namespace.text
@@ -109,6 +109,6 @@ class FactPieces(BlockPieces):
             return
         fact = document.fact
         self.put(
-            "block", at, self.kept(fact.cbor), namespace=fact.namespace.text, record_id=fact.fact_id,
-            judge_id=fact.fact_id,
+            "block", at, CappedBytes(fact.cbor, len(fact.cbor)), namespace=fact.namespace.text,
+            record_id=fact.fact_id, judge_id=fact.fact_id,
         )  # fmt: skip

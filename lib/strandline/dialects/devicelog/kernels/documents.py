@@ -18,7 +18,7 @@ from strandline.dialects.devicelog.codec import (
 from strandline.dialects.devicelog.types import MAX_LINE_BYTES, Refused
 from strandline.kernels.blocks import BLOCK_FIELDS, BlockPieces
 from strandline.kernels.documents import guarded_file, read_lines, read_whole
-from strandline.kernels.lines import StreamLine
+from strandline.kernels.lines import CappedBytes, StreamLine
 from strandline.kernels.opened import Content
 from strandline.kernels.pieces import Pieces
 from strandline.kernels.reading import ReadOptions, Source
@@ -57,7 +57,7 @@ class EntryPieces(BlockPieces):
             yield
 
     def add(self, document: Document, offset: int) -> None:
-        """Add a document; `offset` is added to its own offset. An entry is kept in its one spelling."""
+        """Add a document; `offset` is added to its own offset. An entry is kept whole, in its one spelling."""
         found, at = document.found, document.offset + offset
         if isinstance(found, Refused):
             raw = self.kept(document.raw)
@@ -65,6 +65,6 @@ class EntryPieces(BlockPieces):
             return
         block = block_of(found)
         self.put(
-            "block", at, self.kept(block), namespace=found.namespace, record_id=found.record_id,
+            "block", at, CappedBytes(block, len(block)), namespace=found.namespace, record_id=found.record_id,
             judge_id=sha256(block).digest(), sig=found.sig,
         )  # fmt: skip

@@ -65,3 +65,22 @@ def _executed(spark) -> list[tuple[int, str]]:
     executions = spark._jsparkSession.sharedState().statusStore().executionsList()
     listed = [executions.apply(at) for at in range(executions.size())]
     return [(each.executionId(), each.physicalPlanDescription()) for each in listed]
+
+
+@contextmanager
+def most_rows(spark) -> Iterator[list[int]]:
+    """Gather, for each query of the block, the most rows that one of its operators gave: the size of its joins."""
+    first = max((number for number, _ in _executed(spark)), default=-1) + 1
+    most: list[int] = []
+    yield most
+    store = spark._jsparkSession.sharedState().statusStore()
+    most += [_most_rows(store, number) for number, _ in _executed(spark) if number >= first]
+
+
+def _most_rows(store, number) -> int:
+    values = store.executionMetrics(number)
+    nodes = store.planGraph(number).allNodes()
+    metrics = [node.metrics() for node in (nodes.apply(at) for at in range(nodes.size()))]
+    named = [each.apply(at) for each in metrics for at in range(each.size())]
+    counted = (values.get(each.accumulatorId()) for each in named if each.name() == "number of output rows")
+    return max((int(each.get().replace(",", "")) for each in counted if each.isDefined()), default=0)

@@ -10,6 +10,7 @@ from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark.elements import is_candidate
 from strandline.dialects.sdmp.spark.heads import namespace, number_of
 from strandline.dialects.sdmp.spark.replay import is_delivered
+from strandline.frames.blocks import REPLAY_FILE_NO
 from strandline.frames.buckets import in_buckets
 
 
@@ -53,8 +54,11 @@ def since_mismatches(
     in_table = stored.select(
         "namespace", F.col("line_hash").alias("number"), F.col("line_number").alias("found")
     )
-    looked_up = undecided.join(in_run.unionByName(in_table), ["namespace", "number"])
-    wrong = looked_up.where("found <> since").select("head_id").distinct()
+    place = ["namespace", "number"]
+    known = in_run.unionByName(in_table).join(undecided.select(*place), place, "left_semi")
+    # Copies of a line have one number: many of them, and many frames that follow it, do not multiply.
+    one_each = known.groupBy(*place).agg(F.min("found").alias("found"))
+    wrong = undecided.join(one_each, place).where("found <> since")
     return int(counted["wrong"]) + int(jobs.row(wrong.agg(F.count(F.lit(1)).alias("rows")))["rows"])
 
 
@@ -68,12 +72,15 @@ def shorter_journals(
 ) -> int:
     """Count the text journals whose last line was stored before this run and has a stored successor.
 
+    Lines of `quarantine` that are judged again are no journals.
+
     `text_lines` has file_no, part, idx, hash of the last element of each part at least. `low_end` is the least n at
     which an accepted segment of a text journal ends: only lines above it are read.
     """
     if low_end is None or not buckets:
         return 0
-    text = heads.where(is_delivered() & (F.col("frame") == kernels.TEXT_FRAME))
+    is_given = F.col("file_no") < REPLAY_FILE_NO
+    text = heads.where(is_given & (F.col("frame") == kernels.TEXT_FRAME))
     last = F.max(F.struct("part", "head", "namespace", F.col("n").alias("head_n"), "lines")).alias("last")
     ends = text.groupBy("file_no").agg(last).select("file_no", "last.*").where("head_n IS NOT NULL")
     ends = ends.withColumn("next_n", F.col("head_n") + F.col("lines"))
@@ -82,12 +89,13 @@ def shorter_journals(
         .where(in_buckets(buckets) & (F.col("n") > low_end))
         .select("namespace", F.col("n").alias("next_n"), "line_number")
     )
-    followed = jobs.checkpoint(
-        ends.join(later, ["namespace", "next_n"]).select("file_no", "line_number"), "ends of journals"
-    )
-    if not jobs.has_rows(followed):
+    place = ["namespace", "next_n"]
+    followers = jobs.checkpoint(later.join(ends.select(*place), place, "left_semi"), "ends of journals")
+    if not jobs.has_rows(followers):
         return 0
     last = F.max(F.struct("part", "idx", "hash")).alias("last")
-    last_lines = text_lines.groupBy("file_no").agg(last).select("file_no", F.col("last.hash").alias("hash"))
-    shorter = followed.join(last_lines, "file_no").where("line_number = hash").select("file_no").distinct()
+    last_lines = (
+        text_lines.groupBy("file_no").agg(last).select("file_no", F.col("last.hash").alias("line_number"))
+    )
+    shorter = ends.join(last_lines, "file_no").join(followers, [*place, "line_number"], "left_semi")
     return int(jobs.row(shorter.agg(F.count(F.lit(1)).alias("rows")))["rows"])

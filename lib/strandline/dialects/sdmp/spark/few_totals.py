@@ -10,6 +10,7 @@ from strandline.core.ids import bucket_of
 from strandline.dialects.sdmp import kernels
 from strandline.dialects.sdmp.spark import elements
 from strandline.dialects.sdmp.spark.few_segments import FewSegments
+from strandline.frames.blocks import REPLAY_FILE_NO
 
 
 def totals(few: FewSegments) -> dict[str, int]:
@@ -87,6 +88,7 @@ def shorter_journals(few: FewSegments) -> int | None:
             last_of[row["file_no"]] = max(row["last_idx"], last_of.get(row["file_no"], -1))
     return sum(
         head.n is not None
+        and head.segment.file_no < REPLAY_FILE_NO
         and head.segment.frame == kernels.TEXT_FRAME
         and head.segment.head + head.segment.lines - 1 == last_of[head.segment.file_no]
         and head.segment.ends_with in few.followed

@@ -127,19 +127,15 @@ def parents_in_run(heads: DataFrame, candidates: DataFrame) -> DataFrame:
     Gives:  head_id, parent_id (head_id of the segment of that element), parent_offset (its distance from the head).
     Rows:   at most one per head: the first of several deliveries of the predecessor.
     """
+    place = ["node", "hash"]
     open_heads = heads.where("attached_n IS NULL").select("head_id", "node", F.col("number").alias("hash"))
-    found = candidates.select("node", "hash", "idx", *SEGMENT).join(open_heads, ["node", "hash"])
-    parent = F.min(F.struct("file_no", "part", "frame", "idx", "head")).alias("parent")
-    return (
-        found.groupBy("head_id")
-        .agg(parent)
-        .select(
-            "head_id",
-            F.concat_ws(":", "parent.file_no", "parent.part", "parent.frame", "parent.head").alias(
-                "parent_id"
-            ),
-            (F.col("parent.idx") - F.col("parent.head")).alias("parent_offset"),
-        )
+    first = F.min(F.struct("file_no", "part", "frame", "idx", "head")).alias("parent")
+    # Many deliveries of one line that many heads follow are one row before they meet.
+    asked = candidates.select(*place, "idx", *SEGMENT).join(open_heads.select(*place), place, "left_semi")
+    return open_heads.join(asked.groupBy(*place).agg(first), place).select(
+        "head_id",
+        F.concat_ws(":", "parent.file_no", "parent.part", "parent.frame", "parent.head").alias("parent_id"),
+        (F.col("parent.idx") - F.col("parent.head")).alias("parent_offset"),
     )
 
 

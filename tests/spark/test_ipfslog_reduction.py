@@ -11,6 +11,7 @@ import pytest
 from strandline.core.errors import UsageError
 from strandline.dialects import dialect
 from strandline.dialects.ipfslog import kernels
+from strandline.dialects.ipfslog.codec import ANYONE
 from strandline.dialects.ipfslog.reduce import (
     Dag,
     counter,
@@ -21,6 +22,7 @@ from strandline.dialects.ipfslog.reduce import (
     traverse,
 )
 from strandline.dialects.ipfslog.spark import few_entries, order, reduction, suffix
+from strandline.dialects.ipfslog.spark import logs as log_frames
 from strandline.dialects.ipfslog.spark.retained import RetainedEntries
 from strandline.dialects.ipfslog.types import log_namespace
 from strandline.pipelines import reduce, sql
@@ -41,6 +43,7 @@ from support.log_lakes import (
     told,
 )
 from support.log_parts import drawn_reads, taken
+from support.plans import executed_plans
 from support.random_logs import random_log
 
 LOGS = 150
@@ -376,3 +379,29 @@ def test_a_killed_reduction_is_repaired_and_a_limit_names_the_log_and_keeps_its_
     assert lake_tables(lake) == reference.tables()
     with pytest.raises(UsageError, match=r"logs\.json names an unknown store in logs\[0\]\.store"):
         lake.reduce(files=file_of({LOG: told("unheard of")}))
+
+
+def test_write_lists_are_asked_by_their_texts_in_one_broadcast(spark):
+    lists = {
+        "log:open": ["a", ANYONE], "log:both": ["w1", "key:k1", "w1"], "log:key": ["key:k2", "k1"], "log:none": [],
+        "log:long": [f"w{number}" for number in range(2, 5_000)],
+    }  # fmt: skip
+    writers = [("w1", "k1"), ("w2", "k2"), ("k1", "k1"), ("other", "k3"), (ANYONE, "k4")]
+    rows = [(namespace, *each) for namespace in (*lists, "log:unknown") for each in writers]
+    entries = spark.createDataFrame(rows, "namespace STRING, writer STRING, key STRING").repartition(2)
+    given = spark.createDataFrame([*lists.items()], "namespace STRING, write ARRAY<STRING>").repartition(1)
+    with executed_plans(spark) as plans:
+        found = log_frames.listed(entries, given)
+        assert found.columns == entries.columns
+        kept = [tuple(row) for row in found.collect()]
+    expected = [
+        (namespace, writer, key)
+        for namespace, writer, key in rows
+        if not {ANYONE, writer, f"key:{key}"}.isdisjoint(lists.get(namespace, ()))
+    ]
+    assert sorted(kept) == sorted(expected)
+    [plan] = plans.texts
+    assert "array_contains" not in plan
+    assert "NestedLoop" not in plan
+    final = plan.partition("== Initial Plan ==")[0]
+    assert final.count("ReusedExchange [Reuses operator id") == 2, plan

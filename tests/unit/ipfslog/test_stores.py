@@ -186,6 +186,26 @@ def test_a_key_on_the_write_list_writes():
     assert reduce_log(made.values(), LogConfiguration("none", ())).record_count == 9
 
 
+class Text(str):
+    """A text that counts with how many others it was compared."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+    compared = 0
+
+    def __eq__(self, other):
+        Text.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_an_entry_is_compared_with_no_whole_write_list():
+    made = dag("v2")
+    config = LogConfiguration("none", tuple(Text(number) for number in range(1_000)))
+    Text.compared = 0
+    assert not any(config.may_write(each) for each in made.values())
+    assert Text.compared < 100
+
+
 CONFIG = {"logs": [{"id": "a", "store": "events", "write": ["y", "x", "x"]}, {"id": "b", "store": "counter"}]}
 
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from strandline.core.encoding.strict_json import JsonRefused, strict_json
@@ -22,7 +23,7 @@ _IMMUTABLE: Final = frozenset({"ipfs", "legacy-ipfs"})
 _OTHER_CONTROLLERS: Final = "/orbitdb/"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogConfiguration:
     """Store and write list of a log, a parameter of its reduction.
 
@@ -50,7 +51,11 @@ class LogConfiguration:
 
     def may_write(self, entry: Entry) -> bool:
         """Return whether the write list has the entry's writer or its key."""
-        return ANYONE in self.write or entry.writer in self.write or KEY_PREFIX + entry.key in self.write
+        return not self._listed.isdisjoint((ANYONE, entry.writer, KEY_PREFIX + entry.key))
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        return frozenset(self.write)
 
 
 def parse_log_config(raw: bytes, name: str) -> Mapping[str, LogConfiguration]:

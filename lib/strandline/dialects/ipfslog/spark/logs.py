@@ -81,16 +81,21 @@ def listed(entries: DataFrame, logs: DataFrame) -> DataFrame:
 
     Reads:  entries: namespace, writer, key, ..; logs: namespace, write: small enough for a broadcast.
     Gives:  the columns of `entries`.
-    Rows:   at most one per row.
+    Rows:   at most one per row. The length of a list makes no difference to an entry.
     """
-    write = F.col("write")
-    may_write = (
-        F.array_contains(write, ANYONE)
-        | F.array_contains(write, F.col("writer"))
-        | F.array_contains(write, F.concat(F.lit(KEY_PREFIX), F.col("key")))
-    )
-    lists = logs.select("namespace", "write")
-    return entries.join(F.broadcast(lists), "namespace").where(may_write).drop("write")
+    # `*` is an expression of the row, too: for a constant, Spark would broadcast the lists another time.
+    anyone = F.substring(F.concat(F.lit(ANYONE), "writer"), 1, len(ANYONE))
+    allowed = {
+        "of_anyone": anyone,
+        "of_writer": F.col("writer"),
+        "of_key": F.concat(F.lit(KEY_PREFIX), "key"),
+    }
+    lists = logs.select("namespace", F.explode(F.array_distinct("write")).alias("text"))
+    found = entries
+    for name, text in allowed.items():
+        named = F.broadcast(lists.withColumn(name, F.lit(True)))
+        found = found.withColumn("text", text).join(named, ["namespace", "text"], "left").drop("text")
+    return found.where(F.coalesce(*allowed)).select(*entries.columns)
 
 
 def has_documents() -> Column:

@@ -82,7 +82,7 @@ def rejected_entries_are_judged_again(raw: bytes) -> None:
     options = ReadOptions({SSB_PROFILE: "strict", SSB_HMAC_KEY: ""}, LIMITS, RAW)
     codes = ("JSON_INVALID", "JSON_INVALID,TRUNCATED", "SSB_TYPE", "FIELD_UNKNOWN", "SIGNATURE_INVALID")
     rows = [
-        {"file_no": number, "raw": raw, "reasons": code, "evidence": "{}"}
+        {"file_no": number, "part": 0, "raw": raw, "reasons": code, "evidence": "{}"}
         for number, code in enumerate(codes)
     ]
     rows[-1]["record_id"] = bytes(32)

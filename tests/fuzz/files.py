@@ -35,7 +35,8 @@ LIMITS = StreamLimits(1 << 22, 100)
 RAW = RawLimits(4 << 10, 64)
 FORMATS = ("lines", "json", "car")
 AGAIN = pa.schema(
-    [("file_no", pa.int64()), ("namespace", pa.string()), ("node", pa.string()), ("raw", pa.binary()),
+    [("file_no", pa.int64()), ("part", pa.int64()), ("stays_as", pa.int64()),
+     ("namespace", pa.string()), ("node", pa.string()), ("raw", pa.binary()),
      ("record_id", pa.binary()), ("reasons", pa.string()), ("evidence", pa.string())]
 )  # fmt: skip
 
@@ -197,5 +198,5 @@ def rejected_frames_are_judged_again(raw: bytes) -> None:
 
 
 def _again(rows: list[dict], raw: bytes, kernel) -> list[dict]:
-    told = [{"file_no": number, "raw": raw, **row} for number, row in enumerate(rows)]
+    told = [{"file_no": number, "part": 0, "raw": raw, **row} for number, row in enumerate(rows)]
     return [row for batch in kernel([pa.RecordBatch.from_pylist(told, AGAIN)]) for row in batch.to_pylist()]

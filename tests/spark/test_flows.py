@@ -7,12 +7,21 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pyspark.sql import functions as F
 
 from strandline.core.errors import FaultError, UsageError
+from strandline.dialects.devicelog import kernels as device_kernels
+from strandline.dialects.devicelog.info import SSB_HMAC_KEY, SSB_PROFILE
 from strandline.dialects.sdmp.author import synthetic
 from strandline.dialects.sdmp.codec import batch, render
+from strandline.dialects.sdmp.info import STRICT
 from strandline.dialects.sdmp.spark import few_segments
+from strandline.dialects.sdmp.spark.replay import replayed_elements
+from strandline.frames import blocks
 from strandline.frames.provenance import batch_sources
+from strandline.kernels.containers import StreamLimits
+from strandline.kernels.lines import RawLimits
+from strandline.kernels.reading import ReadOptions
 from strandline.pipelines import quarantine_writer
 from strandline.pipelines.admission import Admitter
 from strandline.pipelines.run_context import NoProgress
@@ -300,6 +309,60 @@ def test_lines_behind_those_that_a_restore_removed_wait_until_these_come_again(
         lake.reduce()
         assert sorted(lake.rows("node_journal", "line_count"))[-1:] == [(21,)]
     assert len(lake.rows("node_journal_line")) == 42
+
+
+QUARANTINED = (
+    "quarantine_id BINARY, namespace STRING, raw BINARY, raw_bytes BIGINT, record_id BINARY, reasons ARRAY<STRING>, "
+    "evidence STRING"
+)
+
+
+def alike(count):
+    """Ids of rows whose first 60 bits are equal, as a sender can make them."""
+    return [bytes([7] * 7 + [0x70 + last] + [last] * 24) for last in range(count)]
+
+
+def test_documents_judged_again_that_share_a_number_have_places_of_their_own(spark):
+    rows = [
+        (id_, None, b"no entry %d" % at, 10, None, ["JSON_INVALID"], "{}") for at, id_ in enumerate(alike(3))
+    ]
+    limits = (StreamLimits(2**36, 100), RawLimits(4 * 2**20, 2**16))
+    options = ReadOptions({SSB_PROFILE: "strict", SSB_HMAC_KEY: ""}, *limits)
+    again = blocks.replayed_documents(
+        spark.createDataFrame(rows, QUARANTINED),
+        device_kernels.replay,
+        device_kernels.DOCUMENT_FIELDS,
+        options,
+    ).collect()
+    assert len({row["file_no"] for row in again}) == 1
+    assert len({tuple(row[name] for name in blocks.PLACE) for row in again}) == len(again) == 3
+
+
+def test_lines_judged_again_that_share_a_number_are_no_lines_of_one_file(spark):
+    lines = list(synthetic(4, 6))
+    rows = [
+        (id_, "node:" + lines[0].decode(), lines[at + 2], 10, None, ["LINE_NUMBER_MISMATCH"], "{}")
+        for at, id_ in enumerate([*alike(3), bytes(32)])
+    ]
+    options = ReadOptions({STRICT: "weak"}, StreamLimits(2**36, 100), RawLimits(4 * 2**20, 2**16))
+    again = replayed_elements(spark.createDataFrame(rows, QUARANTINED), options, ()).collect()
+    assert {bytes(row["raw"]): row["damage"] for row in again} == {
+        lines[2]: None, lines[3]: "LINE_NUMBER_MISMATCH", lines[4]: "LINE_NUMBER_MISMATCH", lines[5]: None,
+    }  # fmt: skip
+    assert len({(row["file_no"], row["part"], row["frame"]) for row in again}) == 4
+
+
+def test_rows_that_share_a_number_stay_in_quarantine_as_they_are(new_lake, monkeypatch, tmp_path):
+    lake, lines = new_lake(), list(synthetic(4, 9))
+    wrong = {f"{at}.journal": render([*lines[:at], *lines[at + 1 : at + 3]]) for at in (3, 4, 5)}
+    wrong |= {"a.jsonl": b'{"a":1,"a":2}\n', "b.jsonl": b'{"b":1,"b":2}\n', "c.journal": b"no journal\n"}
+    lake.ingest(write_files(tmp_path / "in", wrong))
+    stay = lake.rows("quarantine", *VERDICT)
+    assert len(stay) == 6
+    all_bits = blocks.id_bits
+    monkeypatch.setattr(blocks, "id_bits", lambda start: F.lit(7) if start == 1 else all_bits(start))
+    assert lake.ingest(from_quarantine=True).counts["read"] == 6
+    assert lake.rows("quarantine", *VERDICT) == stay
 
 
 def test_rows_judged_again_that_share_a_number_have_one_source(spark):

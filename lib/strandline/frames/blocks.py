@@ -157,18 +157,22 @@ def replayed_documents(
     """Shape rejected rows of `quarantine` to documents, with their stored claims.
 
     Reads:  quarantine_id, namespace, raw, record_id, reasons, evidence.
-    Gives:  PIECE_FIELDS and `extra`.
+    Gives:  PIECE_FIELDS and `extra`; file_no and part have 120 bits of the quarantine id.
     Rows:   one per row; for a container one per document in it.
     """
     asked = replay_numbered(rows).select(
-        "file_no", "namespace", "raw", "record_id", F.array_join("reasons", ",").alias("reasons"), "evidence"
-    )
+        "file_no", id_bits(16).alias("part"), "namespace", "raw", "record_id",
+        F.array_join("reasons", ",").alias("reasons"), "evidence",
+    )  # fmt: skip
     fields = piece_schema(extra)
     return map_batches(asked, kernel.replayed, fields, replay=replay, extra=extra, options=options)
 
 
 def replay_numbered(rows: DataFrame) -> DataFrame:
-    """Add file_no to rejected rows that are judged again, greater than that of any file.  Reads: quarantine_id."""
+    """Add file_no to rejected rows that are judged again, greater than that of any file.  Reads: quarantine_id.
+
+    It has 60 bits of the id: a sender can make two records that share one.
+    """
     return rows.withColumn("file_no", F.lit(REPLAY_FILE_NO).cast("bigint") + id_bits(1))
 
 

@@ -115,11 +115,13 @@ def replayed(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of rejected rows that are judged again; damage of a file stays rejected.
 
-    Reads: file_no, namespace, raw, record_id, reasons (joined by commas), evidence.  Gives: PIECE_FIELDS and `extra`.
+    Reads: file_no, part, namespace, raw, record_id, reasons (joined by commas), evidence.
+    Gives: PIECE_FIELDS and `extra`.
     """
     pieces = Pieces(extra)
     for batch in batches:
         for row in batch.to_pylist():
+            pieces.first_part = row["part"]
             codes = row["reasons"].split(",")
             if codes == ["TRUNCATED"] or not OF_A_FILE.isdisjoint(codes):
                 keep_rejected(row, pieces, options)

@@ -47,9 +47,13 @@ _FLUSH_ROWS = 20_000
 
 
 class Pieces:
-    """Collects pieces of one task and returns them as record batches of bounded size."""
+    """Collects pieces of one task and returns them as record batches of bounded size.
+
+    `first_part` is added to the part of each piece.
+    """
 
     def __init__(self, extra: tuple[pa.Field, ...] = ()) -> None:
+        self.first_part = 0
         self.schema = piece_schema(extra)
         self._optional = ("damage", "evidence", *(column.name for column in extra))
         self._rows: list[tuple[Any, ...]] = []
@@ -60,6 +64,7 @@ class Pieces:
     ) -> None:
         """Add one piece; `more` has damage, evidence and the dialect's fields; missing ones are null."""
         values = map(more.get, self._optional)
+        part += self.first_part
         self._rows.append((file_no, part, frame, offset, size, kept.raw, kept.length, kept.sha256, *values))
         self._bytes += len(kept.raw) + 64
 

@@ -19,15 +19,16 @@ from support.ipfslog_cases import dag
 ENTRY = dag("v2")["a1"]
 LINE = to_json(ENTRY).encode()
 SCHEMA = pa.schema(
-    [("file_no", pa.int64()), ("namespace", pa.string()), ("raw", pa.binary()), ("record_id", pa.binary()),
-     ("reasons", pa.string()), ("evidence", pa.string())]
+    [("file_no", pa.int64()), ("part", pa.int64()), ("namespace", pa.string()), ("raw", pa.binary()),
+     ("record_id", pa.binary()), ("reasons", pa.string()), ("evidence", pa.string())]
 )  # fmt: skip
 
 
 def again(raw, reasons, evidence=None, *, namespace=None, record_id=None):
     """The pieces of one rejected row, judged again."""
-    row = {"file_no": 1, "namespace": namespace, "raw": raw, "record_id": record_id, "reasons": ",".join(reasons),
-           "evidence": None if evidence is None else encode_evidence(evidence)}  # fmt: skip
+    row = {"file_no": 1, "part": 0, "namespace": namespace, "raw": raw, "record_id": record_id,
+           "reasons": ",".join(reasons), "evidence": None if evidence is None else encode_evidence(evidence),
+           }  # fmt: skip
     options = ReadOptions({}, StreamLimits(10**6, 100), RawLimits(10**6, 10))
     batch = pa.RecordBatch.from_pylist([row], SCHEMA)
     return [

@@ -20,8 +20,8 @@ from strandline.kernels.reading import ReadOptions
 NODE, OTHER = synthetic_id("node", 1), synthetic_id("node", 2)
 PAIRS = [(synthetic_id("author", 1), synthetic_id("resource", k)) for k in (5, 3, 4)]
 SCHEMA = pa.schema(
-    [("file_no", pa.int64()), ("raw", pa.binary()), ("reasons", pa.string()), ("node", pa.string()),
-     ("evidence", pa.string())]
+    [("file_no", pa.int64()), ("stays_as", pa.int64()), ("raw", pa.binary()), ("reasons", pa.string()),
+     ("node", pa.string()), ("evidence", pa.string())]
 )  # fmt: skip
 
 

@@ -28,18 +28,23 @@ def replayed(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of rejected frames and files that are judged again.
 
-    Reads: file_no, raw, reasons (comma-separated), node, evidence.
+    Reads: file_no, stays_as (BIGINT, the part of a row that keeps its verdict, else null), raw, reasons
+            (comma-separated), node, evidence.
     Gives: PIECE_FIELDS and ELEMENT_FIELDS.
     """
     pieces = Pieces(ELEMENT_FIELDS)
     rules = FrameRules(options.keep, is_strict(options), local_nodes)
     for batch in batches:
-        columns = (
-            batch.column(name).to_pylist() for name in ("file_no", "raw", "reasons", "node", "evidence")
-        )
-        for file_no, raw, reasons, node, evidence in zip(*columns, strict=True):
+        columns = (batch.column(name).to_pylist() for name in _COLUMNS)
+        for file_no, stays_as, raw, reasons, node, evidence in zip(*columns, strict=True):
             codes = set(reasons.split(","))
-            if codes & _FRAME_REASONS:
+            # Some reasons depend on the element alone, so they stay.
+            if stays_as is not None or (codes & _ANNOUNCEMENT_REASONS and not codes & _JUDGED_AGAIN):
+                pieces.add(
+                    file_no, stays_as or 0, 0, 0, 0, CappedBytes(raw, len(raw)), node=node, damage=reasons,
+                    evidence=evidence,
+                )  # fmt: skip
+            elif codes & _FRAME_REASONS:
                 line = StreamLine(0, CappedBytes(raw, len(raw)), "TRUNCATED" not in codes, False)
                 announcement = add_frame(pieces, file_no, 0, 0, line, rules)
                 if announcement is not None:
@@ -47,19 +52,6 @@ def replayed(
             elif _NOT_OWN in codes:
                 position = json.loads(evidence)[_NOT_OWN]["position"]
                 replay_announced(pieces, file_no, node, raw, position, rules)
-            elif codes & _ANNOUNCEMENT_REASONS:
-                # These reasons depend on the element alone, so they stay.
-                pieces.add(
-                    file_no,
-                    0,
-                    0,
-                    0,
-                    0,
-                    CappedBytes(raw, len(raw)),
-                    node=node,
-                    damage=reasons,
-                    evidence=evidence,
-                )
             else:
                 for _ in read_one(
                     file_no, raw, pieces, options, partial(read_content, local_nodes=local_nodes)
@@ -69,9 +61,11 @@ def replayed(
     yield from pieces.rest()
 
 
+_COLUMNS: Final = ("file_no", "stays_as", "raw", "reasons", "node", "evidence")
 _FRAME_REASONS: Final = frozenset(
     {"BAD_NODE", "FRAME_SHAPE", "FRAME_TOO_LARGE", "FRAME_TOO_MANY", "JSON_INVALID"}
 )
 _NOT_OWN: Final = "NOT_OWN_NODE"
+_JUDGED_AGAIN: Final = _FRAME_REASONS | {_NOT_OWN}
 _ANNOUNCEMENT_REASONS: Final = frozenset({"BAD_AUTHOR", "BAD_RESOURCE", "NON_CANONICAL_ID"})
 """Reasons of announced elements; lines with NON_CANONICAL_ID do not reach this kernel."""

@@ -83,10 +83,18 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
 
     Reads:  quarantine_id, namespace, reasons, raw, raw_bytes, evidence.
     Gives:  ELEMENT_COLUMNS.
-    Rows:   one per row of a line; for a frame or a file, one per element.
+    Rows:   one per row of a line; for a frame or a file, one per element. Of rows that share a file_no only the one
+            with the least id is judged, since the parts of a file follow one another; others keep their verdict.
     """
     text = F.lit(None).cast("string")
-    keyed = replay_numbered(rows)
+    numbered = replay_numbered(rows)
+    alike = numbered.groupBy("file_no").agg(
+        F.min("quarantine_id").alias("least_id"), F.count(F.lit(1)).alias("rows")
+    )
+    several = alike.where("rows > 1").select("file_no", "least_id")
+    keyed = numbered.join(F.broadcast(several), "file_no", "left").withColumn(
+        "stays", F.coalesce(F.col("quarantine_id") != F.col("least_id"), F.lit(False))
+    )
     is_line = (
         F.arrays_overlap("reasons", F.array(*(F.lit(code) for code in _LINE_REASONS)))
         & F.col("namespace").isNotNull()
@@ -98,7 +106,7 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
             for code in (*_LINE_REASONS, "PREDECESSOR_UNKNOWN")
         )
     )
-    lines = keyed.where(is_line).select(
+    lines = keyed.where(is_line & ~F.col("stays")).select(
         "file_no",
         F.when(position.cast("bigint") > 1, F.lit(1)).otherwise(F.lit(0)).cast("bigint").alias("part"),
         F.lit(kernels.TEXT_FRAME).cast("bigint").alias("frame"),
@@ -114,9 +122,9 @@ def replayed_elements(rows: DataFrame, options: ReadOptions, local_nodes: Collec
         F.lit(None).cast("binary").alias("raw_sha256"), text.alias("damage"), "evidence", "node",
         text.alias("since"), "claim",
     )  # fmt: skip
-    others = keyed.where(~is_line).select(
-        "file_no", "raw", F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":",
-        -1).alias("node"),
+    others = keyed.where(~is_line | F.col("stays")).select(
+        "file_no", F.when(F.col("stays"), id_bits(16)).alias("stays_as"), "raw",
+        F.array_join("reasons", ",").alias("reasons"), F.substring_index("namespace", ":", -1).alias("node"),
         "evidence",
     )  # fmt: skip
     fields = piece_schema(kernels.ELEMENT_FIELDS)

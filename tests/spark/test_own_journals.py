@@ -89,7 +89,9 @@ def test_spark_and_reference_agree_on_random_own_nodes_over_runs_and_a_synchroni
     assert (tmp_path / "ask.jsonl").read_bytes() == asked
     assert report.counts["requests"] == asked.count(b"\n")
 
-    theirs = write_files(tmp_path, {"theirs.jsonl": asked + odd_requests(own, reference)}) / "theirs.jsonl"
+    theirs = (
+        write_files(tmp_path, {"theirs.jsonl": asked + odd_requests(own, reference) + asked}) / "theirs.jsonl"
+    )
     answered = lake.answer(own_run(own), theirs, tmp_path / "answers.jsonl")
     told = reference.answers(theirs.read_bytes())
     assert (tmp_path / "answers.jsonl").read_bytes() == b"".join(frame + b"\n" for frame in told.frames)

@@ -81,6 +81,26 @@ def test_a_request_file_is_answered_in_its_order_and_the_rest_is_told_by_name():
     assert [each.line for each in found.malformed] == [9]
 
 
+def test_requests_for_the_same_lines_get_one_frame_in_the_place_of_the_first():
+    other = JournalRequest(synthetic_id("node", 7), NODE, NODE, 10**9)
+    wrong = asked("0" * 64)
+    given = [
+        asked(limit=10**9),
+        wrong,
+        asked(NUMBERS[2]),
+        other,
+        asked(limit=50_000),
+        asked(NUMBERS[2], 1),
+        wrong,
+    ]
+    found = answers([*given, *given], TRUNKS)
+    expected = [(NODE, J[1:]), (NUMBERS[2], J[3:]), (NUMBERS[2], J[3:4])]
+    assert [parse_frame(frame) for frame in found.frames] == [
+        Frame(NODE, "0.9", since, tuple(lines)) for since, lines in expected
+    ]
+    assert found.not_found == (wrong,) * 4
+
+
 def test_a_frame_of_an_answer_has_one_spelling():
     (frame,) = answers([asked(NUMBERS[4])], TRUNKS).frames
     expected = f'{{"node":"{NODE}","journal":{{"since":"{NUMBERS[4]}","entries":["{J[5].decode()}"]}}}}'

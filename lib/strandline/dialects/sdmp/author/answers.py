@@ -15,9 +15,9 @@ MAX_ANSWER_LINES: Final = 50_000
 class Answers:
     """The result of answering a request file.
 
-    `frames` are the answers in the order of their requests, each without LF. `not_found` are requests whose `since`
-    names no line of the journal. `refused` counts journal requests to nodes that are not local, by node, sorted by
-    node. `resources` counts requests for resources, which are ignored.
+    `frames` are the answers in the order of their first requests, each without LF. `not_found` are requests whose
+    `since` names no line of the journal. `refused` counts journal requests to nodes that are not local, by node,
+    sorted by node. `resources` counts requests for resources, which are ignored.
     """
 
     frames: tuple[bytes, ...]
@@ -49,8 +49,10 @@ def answer(lines: Sequence[bytes], since: str, limit: int) -> list[bytes] | None
 def answers(requests: Iterable[Request | MalformedRequest], trunks: Mapping[str, Sequence[bytes]]) -> Answers:
     """Return the answers to requests; `trunks` are the trunks of the local journals by fingerprint, line 1 first.
 
-    A journal request to a local node gets one frame, which is empty if `since` names the tip.
+    A journal request to a local node gets one frame, which is empty if `since` names the tip. A frame names no asker:
+    requests for the same lines, whoever asks, get one frame together.
     """
+    is_found: dict[tuple[str, str, int], bool] = {}
     frames: list[bytes] = []
     not_found: list[JournalRequest] = []
     malformed: list[MalformedRequest] = []
@@ -63,9 +65,14 @@ def answers(requests: Iterable[Request | MalformedRequest], trunks: Mapping[str,
             resources += 1
         elif request.to not in trunks:
             refused[request.to] = refused.get(request.to, 0) + 1
-        elif (lines := answer(trunks[request.to], request.since, request.limit)) is None:
-            not_found.append(request)
         else:
-            frames.append(batch(request.to, request.since, lines))
+            asked = request.to, request.since, min(request.limit, MAX_ANSWER_LINES)
+            if asked not in is_found:
+                lines = answer(trunks[request.to], request.since, request.limit)
+                is_found[asked] = lines is not None
+                if lines is not None:
+                    frames.append(batch(request.to, request.since, lines))
+            if not is_found[asked]:
+                not_found.append(request)
     ascending = dict(sorted(refused.items()))
     return Answers(tuple(frames), tuple(not_found), tuple(malformed), ascending, resources)

@@ -34,21 +34,22 @@ def requests(options: object, tables: Tables) -> DataFrame:
 def answers(options: object, tables: Tables, jobs: Jobs, path: str) -> FoundAnswers:
     """Return the answers to the requests of a file, from the trunks of local journals as they are now.
 
-    A journal request to a local node gets one frame, which is empty if nothing follows the named line. There is no
-    answer if no line has the number. Requests to other nodes are refused, requests for resources ignored.
+    A journal request to a local node gets one frame, which is empty if nothing follows the named line; requests for
+    the same lines get one together. There is no answer if no line has the number. Requests to other nodes are refused,
+    requests for resources ignored.
     """
     nodes = frozenset(local_nodes(options).nodes)
     paths = as_rows(tables, pa.table({"path": pa.array([path], pa.string())}))
     parsed = map_batches(paths, kernels.requests, kernels.REQUEST_SCHEMA, local_nodes=nodes)
     received = jobs.checkpoint(parsed, "requests")
     trunks = jobs.persist(_trunks(nodes, tables), "trunks")
-    found = jobs.checkpoint(_starts(received.where("outcome = 'asked'"), trunks), "requested lines")
+    found = jobs.checkpoint(_starts(_distinct(received), trunks), "requested lines")
     frames = jobs.checkpoint(_answer_frames(found.where("start_n IS NOT NULL"), trunks), "answers")
     outcomes = jobs.row(
         received.agg(*(F.count(F.when(F.col("outcome") == name, 1)).alias(name) for name in _OUTCOMES))
     ).asDict()
     lines = jobs.row(frames.agg(F.coalesce(F.sum("lines"), F.lit(0)).alias("lines")))["lines"]
-    not_found = jobs.row(found.agg(F.count(F.when(F.col("start_n").isNull(), 1)).alias("rows")))["rows"]
+    not_found = jobs.row(found.where("start_n IS NULL").agg(F.sum("requests").alias("rows")))["rows"] or 0
     refused = received.where("outcome = 'refused'").groupBy("to").agg(F.count(F.lit(1)).alias("requests"))
     least = refused.orderBy("to").limit(_MAX_REFUSED_NAMES)
     names = jobs.row(least.agg(F.collect_list(F.struct("to", "requests")).alias("rows")))["rows"]
@@ -123,6 +124,17 @@ def _object(**members: Column | int) -> Column:
         text = F.lit(str(value)) if isinstance(value, int) else F.concat(F.lit('"'), value, F.lit('"'))
         parts += [F.lit(("," if parts else "{") + f'"{name}":'), text]
     return F.concat(*parts, F.lit("}"))
+
+
+def _distinct(received: DataFrame) -> DataFrame:
+    """Return what journal requests to local nodes ask for, with the number of the first request for it.
+
+    Reads:  `kernels.REQUEST_SCHEMA`.
+    Gives:  request_no, to, since, most, requests (how many ask for it).
+    Rows:   one per (to, since, most).
+    """
+    asked = received.where("outcome = 'asked'").groupBy("to", "since", "most")
+    return asked.agg(F.min("request_no").alias("request_no"), F.count(F.lit(1)).alias("requests"))
 
 
 def _starts(journal_requests: DataFrame, trunks: DataFrame) -> DataFrame:

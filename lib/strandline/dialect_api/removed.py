@@ -13,9 +13,9 @@ from strandline.frames.known import pruned_records
 
 
 def removed_records(kinds: Sequence[str], tables: Tables, jobs: Jobs) -> DataFrame | None:
-    """Return the removed records of namespaces of these kinds, or None without any. Of a small table it takes no job.
+    """Return the removed records of namespaces of these kinds, or None without any.
 
-    Call it after the version of the record table is known: else a deletion could be seen without its pruning.
+    A small or empty table costs no job. Call it after the version of the record table is known: else a deletion could be seen without its pruning.
     Gives:  rows of `pruned_record`.
     """
     few = tables.few_rows(PRUNED)
@@ -23,5 +23,7 @@ def removed_records(kinds: Sequence[str], tables: Tables, jobs: Jobs) -> DataFra
         names = few.column("namespace")
         if not any(pc.any(pc.starts_with(names, f"{kind}:")).as_py() for kind in kinds):
             return None
+    elif not tables.stored_bytes(PRUNED):
+        return None
     rows = pruned_records(tables.read(PRUNED), kinds)
     return rows if few is not None or jobs.has_rows(rows) else None

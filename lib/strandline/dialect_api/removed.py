@@ -15,7 +15,8 @@ from strandline.frames.known import pruned_records
 def removed_records(kinds: Sequence[str], tables: Tables, jobs: Jobs) -> DataFrame | None:
     """Return the removed records of namespaces of these kinds, or None without any.
 
-    A small or empty table costs no job. Call it after the version of the record table is known: else a deletion could be seen without its pruning.
+    A small or empty table costs no job. Call it after the version of the record table is known: else a deletion could
+    be seen without its pruning.
     Gives:  rows of `pruned_record`.
     """
     few = tables.few_rows(PRUNED)

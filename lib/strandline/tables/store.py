@@ -196,14 +196,17 @@ class TableStore(TableReads):
         )
         return self._merge(described, sql, keys, buckets, {}, lay_out=False)
 
-    def has_partial_run(self, tables: tuple[str, ...]) -> bool:
+    def has_partial_run(self, tables: tuple[str, ...], *, still: bool = False) -> bool:
         """Return whether the last other run that wrote one of the tables has no row in `run`: killed, or still running.
 
-        MERGEs of this run do not count: in a table of all dialects they may be those of another dialect. This run then
-        repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
+        MERGEs of this run do not count: in a table of all dialects they may be those of another dialect. With `still`
+        they do: a table that this run has written is repaired.
+
+        This run then repairs what that one left. Its MERGEs into these tables commit even if they change nothing, so
         that it becomes the last writer, and the next run has nothing to repair.
         """
-        if not unrecorded(self, {self.merged_by(table, besides=self.run_id) for table in tables}):
+        besides = None if still else self.run_id
+        if not unrecorded(self, {self.merged_by(table, besides=besides) for table in tables} - {self.run_id}):
             return False
         self._left_behind.update(tables)
         return True

@@ -39,7 +39,7 @@ def condition_of(error: BaseException) -> str | None:
 
 
 def is_absent(error: BaseException) -> bool:
-    """Return whether there is no such table, or no such schema or path for it."""
+    """Return whether the table, its schema or its path does not exist."""
     return condition_of(error) in _ABSENT
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import re
-import sys
 import tempfile
 import traceback
 from pathlib import Path
@@ -69,18 +68,6 @@ _ENVIRONMENT_FAULTS = (
         "ENTRIES_LOST",
         "device logs lack entries that others name: an older version of their table was restored, or rows were deleted",
         "`strandline reduce --full` names the groups: ingest their entries again, or restore the newer version",
-    ),
-    (
-        re.compile("DELTA_CANNOT_MODIFY_APPEND_ONLY"),
-        "TABLE_APPEND_ONLY",
-        "a table of the lake has the property delta.appendOnly, so its rows cannot be changed or deleted",
-        "find it with SHOW TBLPROPERTIES, set the property to false, and run the command again",
-    ),
-    (
-        re.compile("DELTA_MISSING_CHANGE_DATA"),
-        "CHANGES_MISSING",
-        "a table of the lake records no changes, since its change data feed is off",
-        "set its property delta.enableChangeDataFeed to true, and run the command again",
     ),
     (
         re.compile(r"Java heap space|GC overhead limit exceeded|OutOfMemoryError", re.IGNORECASE),
@@ -184,7 +171,7 @@ def _place(text: str, start: int, end: int) -> str | None:
 def bug_lines(error: BaseException, log: Path | None, version: str) -> list[str]:
     """Return the traceback of a bug, and last the line to report."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if f"strandline{_slash()}" in frame.filename] or frames
+    ours = [frame for frame in frames if "strandline/" in frame.filename] or frames
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"
     lines = "".join(traceback.format_exception(error)).splitlines()
     if log and log.exists():
@@ -195,7 +182,3 @@ def bug_lines(error: BaseException, log: Path | None, version: str) -> list[str]
         f"strandline {version}, {place}, {type(error).__name__}: {first}"
     )
     return [printable(line) for line in lines]
-
-
-def _slash() -> str:
-    return "\\" if sys.platform == "win32" else "/"

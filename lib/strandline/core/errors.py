@@ -16,7 +16,6 @@ class StrandlineError(Exception):
     exit_code: ClassVar[int] = 3
 
     def __init__(self, code: str, message: str, next: str) -> None:  # noqa: A002 - the report's own word
-        # All three go to Exception, so that the error survives pickling between processes.
         super().__init__(code, message, next)
         self.code = code
         self.message = message
@@ -24,6 +23,19 @@ class StrandlineError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.next}".rstrip()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors come out of Spark's tasks pickled, also those whose `__init__` takes other arguments.
+        return _unpickled, (type(self), self.args, vars(self))
+
+
+def _unpickled(
+    kind: type[StrandlineError], args: tuple[object, ...], members: dict[str, object]
+) -> StrandlineError:
+    """Return an error as it was pickled."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(members)
+    return error
 
 
 class UsageError(StrandlineError):

@@ -24,10 +24,6 @@ class ConnectEngine:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
 
-    def set_by_owner(self) -> frozenset[str]:
-        """Return the keys that the server's configuration or the session has."""
-        return frozenset(self._spark.conf.getAll)
-
     def ship(self, package: ModuleType) -> None:
         """Send the package as an artifact of this session; the server puts it on the path of workers, before others."""
         if self._spark in _HAVE_THE_PACKAGE:

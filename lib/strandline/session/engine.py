@@ -36,9 +36,6 @@ class Counter(Protocol):
 class Engine(Protocol):
     """What depends on the kind of a session."""
 
-    def set_by_owner(self) -> frozenset[str]:
-        """Return the keys of the settings that the session's owner made; Strandline leaves those as they are."""
-
     def ship(self, package: ModuleType) -> None:
         """Make a package importable in Python workers, if this process runs it and the workers may lack it."""
 

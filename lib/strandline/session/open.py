@@ -131,12 +131,11 @@ def _existing(session: "SparkSession") -> "SparkSession":
     check_session(session.conf.get)
     from strandline.session.engine import engine_of
 
-    engine = engine_of(session)
-    owned = engine.set_by_owner()
+    owned = frozenset(session.conf.getAll)
     for key, value in STRICT.items():
         if key not in owned:
             session.conf.set(key, value)
-    engine.ship(strandline)
+    engine_of(session).ship(strandline)
     return session
 
 

@@ -69,16 +69,6 @@ CASES = {
         "ENTRIES_LOST",
         "device logs lack entries that others name: an older version of their table was restored, or rows were deleted",
     ),
-    "a table that only appends": (
-        "[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends. If you ..",
-        "TABLE_APPEND_ONLY",
-        "a table of the lake has the property delta.appendOnly, so its rows cannot be changed or deleted",
-    ),
-    "a table without its change data feed": (
-        "[DELTA_MISSING_CHANGE_DATA] Error getting change data for range [3 , 3] as change data was not\nrecorded ..",
-        "CHANGES_MISSING",
-        "a table of the lake records no changes, since its change data feed is off",
-    ),
     "no memory": (
         "java.lang.OutOfMemoryError: Java heap space",
         "MEMORY_SHORT",

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from strandline.core.errors import FaultError, StrandlineError, UsageError
+from strandline.core.errors import FaultError, NamespaceMismatch, StrandlineError, UsageError
 from strandline.core.ids import bucket_of, bucket_of_digest, namespace
 from strandline.core.verdict import (
     CUT,
@@ -40,6 +40,12 @@ def test_an_error_carries_its_fields_and_exit_code_through_a_pickle(kind, code):
         code,
     )
     assert str(error) == "No lake at x. Run init."
+
+
+def test_an_error_that_makes_its_texts_of_other_arguments_carries_them_through_a_pickle():
+    made = NamespaceMismatch("node:ab", "node:cd")
+    error = pickle.loads(pickle.dumps(made))
+    assert (type(error), vars(error), error.args) == (NamespaceMismatch, vars(made), made.args)
 
 
 def test_reasons_are_distinct_and_ascending_and_evidence_follows_them():

@@ -24,10 +24,6 @@ class ClassicEngine:
         self._spark = spark
         self._context = spark.sparkContext
 
-    def set_by_owner(self) -> frozenset[str]:
-        """Return the keys that the context's configuration or the session has."""
-        return frozenset(self._spark.conf.getAll)
-
     def ship(self, package: ModuleType) -> None:
         """Add the package's archive under a name that Spark puts on the path of workers."""
         ship_package(self._context, package)

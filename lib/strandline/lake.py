@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Paths = str | os.PathLike[str]
 
+_SET_BY_THE_LAKE = {"lake", "schema", "set_value", "quiet", "as_json"}
+"""Options that a call gives no command: they are the lake's, or change only what is printed."""
+
 
 class Lake:
     """One lake. Methods are the commands, with the same options by keyword (`--fail-on-reject` is `fail_on_reject`).
@@ -227,8 +230,9 @@ class Lake:
         known = inspect.signature(function).parameters
         for option in values:
             if option not in known:
+                names = _keywords(name) | (known.keys() - values.keys() - _SET_BY_THE_LAKE)
                 raise UsageError(
-                    "OPTION_UNKNOWN", f"{name} has no option {option}", did_you_mean(option, tuple(known))
+                    "OPTION_UNKNOWN", f"{name} has no option {option}", did_you_mean(option, names)
                 )
         texts = {
             option: _text(value) if isinstance(value, os.PathLike) and option != "out" else value
@@ -275,6 +279,12 @@ def open_lake(
     """
     location = Location.chosen(None if path is None else os.fspath(path), schema)
     return Lake(location, settings or {})
+
+
+def _keywords(name: str) -> set[str]:
+    """Return the keywords that the method of a command names."""
+    parameters = inspect.signature(getattr(Lake, name)).parameters.values()
+    return {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
 
 
 def _listed(names: Sequence[str]) -> list[str]:

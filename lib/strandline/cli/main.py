@@ -12,15 +12,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from strandline.cli.app import command_names, commands
+from strandline.cli.app import commands
 from strandline.cli.command import Result, current
 from strandline.cli.failures import as_fault, bug_lines
 from strandline.cli.interrupts import Interrupted, interrupts
 from strandline.cli.invocation import Invocation, Options
+from strandline.cli.parser_errors import as_usage
 from strandline.cli.streams import OutputLostError, standard_streams, to_reader
 from strandline.cli.text import printable, sentence_of
-from strandline.core.errors import StrandlineError, UsageError
-from strandline.core.nearest import did_you_mean, nearest
+from strandline.core.errors import StrandlineError
 from strandline.pipelines.report import Outcome, Report, ReportError
 
 KEYBOARD_INTERRUPT = 130
@@ -116,7 +116,7 @@ class _Ending:
             return True
         log = _log()
         known = (
-            _as_usage(error, self._command())
+            as_usage(error, self._command())
             if isinstance(error, typer.TyperException)
             else as_fault(error, log, _lake())
         )
@@ -193,28 +193,3 @@ def _log() -> Path | None:
 def _lake() -> str | None:
     """Return where the tables of the running call are, or None if that is not known yet."""
     return current[0].location.describe() if current and "location" in current[0].__dict__ else None
-
-
-def _as_usage(error: typer.TyperException, command: str) -> UsageError:
-    """Return a parser's error as a UsageError, with the nearest known name for an unknown one.
-
-    `command` is the first word that was typed: not every error of the parser has a context.
-    """
-    context: Any = getattr(error, "ctx", None)
-    typed = f"strandline {command}" if command in command_names() else "strandline"
-    path = context.command_path if context is not None else typed
-    message = printable(error.format_message()).strip().rstrip(".")
-    option = getattr(error, "option_name", None)
-    if type(error).__name__ == "NoSuchOption" and context is not None:
-        names = [name for parameter in context.command.params for name in parameter.opts]
-        best = nearest(str(option), names)
-        hint = f"did you mean {best}?" if best else f"`{path} --help` lists its options"
-        return UsageError("OPTION_UNKNOWN", f"{path} has no option {printable(option)}", hint)
-    if message.startswith("No such command"):
-        word = message.split("'")[1] if "'" in message else ""
-        return UsageError(
-            "COMMAND_UNKNOWN", f"{path} has no command {word}", did_you_mean(word, command_names())
-        )
-    return UsageError(
-        "USAGE", f"{path}: {message[:1].lower()}{message[1:]}", f"`{path} --help` shows the usage"
-    )

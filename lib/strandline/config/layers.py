@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from strandline.config import documents
 from strandline.config.settings import Settings, expected, is_text, keys, sections
 from strandline.core.errors import UsageError
-from strandline.core.nearest import did_you_mean
+from strandline.core.nearest import did_you_mean, nearest
 
 ENVIRONMENT_PREFIX = "STRANDLINE_"
 # Variables with the prefix that are not settings: fault points and test vectors, only for tests.
@@ -109,10 +109,17 @@ def environment_layer(environ: Mapping[str, str]) -> Layer:
             continue
         key = by_variable.get(variable)
         if key is None:
+            # Without the prefix, which is much of the name and makes any two alike.
+            best = nearest(
+                variable.removeprefix(ENVIRONMENT_PREFIX),
+                (known.removeprefix(ENVIRONMENT_PREFIX) for known in by_variable),
+            )
             raise UsageError(
                 "SETTING_UNKNOWN",
                 f"environment: {variable} is not a setting",
-                did_you_mean(variable, by_variable),
+                f"did you mean {ENVIRONMENT_PREFIX}{best}?"
+                if best
+                else "`strandline config` lists all settings",
             )
         values[key], places[key] = _from_text(key, environ[variable]), f"environment {variable}"
     return Layer(values, places)

@@ -49,8 +49,8 @@ def run(
     for stage, look in (
         ("Python", _python),
         ("Java", lambda: _java(environ)),
-        ("Spark and Delta", _pair),
-        ("Delta jar", lambda: _jar(settings)),
+        ("Spark and Delta", lambda: _pair(environ)),
+        ("Delta jar", lambda: _jar(settings, environ)),
         ("Arrow", _arrow),
         ("lake", lambda: _lake(location)),
         ("jar cache", lambda: _writable("jar cache", Path(settings.spark.cache), "--set spark.cache=FOLDER")),
@@ -94,7 +94,10 @@ def _java(environ: Mapping[str, str]) -> Check:
         return Check("Java", False, error.message, error.next)
 
 
-def _pair() -> Check:
+def _pair(environ: Mapping[str, str]) -> Check:
+    if is_hosted(environ):
+        # Whether they are new enough is found when the session is opened; no other pair belongs on a cluster.
+        return Check("Spark and Delta", True, "those of the active session")
     found = {}
     for package in _PAIR:
         try:
@@ -110,7 +113,9 @@ def _pair() -> Check:
     )
 
 
-def _jar(settings: Settings) -> Check:
+def _jar(settings: Settings, environ: Mapping[str, str]) -> Check:
+    if is_hosted(environ):
+        return Check("Delta jar", True, "the Delta of the active session")
     jars = cached_jars(Path(settings.spark.cache))
     found = f"{coordinate()}, " + (
         f"{len(jars)} files cached" if jars else "not cached yet: the next start downloads it"

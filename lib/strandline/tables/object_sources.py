@@ -52,7 +52,7 @@ def object_path(source: str) -> bytes | None:
         # Not shown: what stands here may be a key and its secret.
         raise UsageError(
             "SOURCE_URI",
-            f"A source that begins with {scheme}:// does not name a {store.place}.",
+            f"A source that begins with {scheme}:// names no {store.place}, or has credentials in it.",
             f"Give {store.form}; credentials and endpoint are read from {store.variables} variables.",
         )
     path = f"{root}/{key}".rstrip("/")

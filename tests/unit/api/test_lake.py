@@ -78,6 +78,21 @@ def test_errors_are_those_of_the_commands_as_exceptions(lake, call, code):
     assert isinstance(raised.value, strandline.StrandlineError)
 
 
+def test_a_wrong_keyword_is_answered_with_one_that_the_method_takes(lake):
+    for name, wrong in (
+        ("ingest", "formt"),
+        ("stream", "foramt"),
+        ("reduce", "log_confg"),
+        ("init", "strct"),
+    ):
+        with pytest.raises(strandline.UsageError) as raised:
+            lake._run(name, **{wrong: "x"})
+        method = inspect.signature(getattr(lake, name)).parameters
+        meant = raised.value.next.removeprefix("did you mean ").removesuffix("?")
+        assert meant in {"format", "log_config", "strict"}, raised.value.next
+        assert meant in method or "options" in method
+
+
 @pytest.mark.parametrize(
     "call",
     [

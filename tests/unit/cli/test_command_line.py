@@ -394,6 +394,10 @@ def test_config_says_where_each_value_comes_from(
     [
         (["stats"], "COMMAND_UNKNOWN", "did you mean status?"),
         (["status", "--chek"], "OPTION_UNKNOWN", "did you mean --check?"),
+        (["status", "--zzzz"], "OPTION_UNKNOWN", "`strandline status --help` lists its options"),
+        (["--lake", "x", "status"], "OPTION_UNKNOWN", "follow the command: `strandline COMMAND --lake`"),
+        (["--erase", "x", "gc"], "OPTION_UNKNOWN", "options follow the command: `strandline gc --erase`"),
+        (["ingest", "--log-config", "x"], "OPTION_UNKNOWN", "it is an option of reduce, stream and sync."),
         (["status", "--lake", "a", "--schema", "b.c"], "LAKE_AND_SCHEMA", "one of them"),
         (["status", "--lake", "nowhere"], "LAKE_NOT_FOUND", "strandline init"),
         (["status", "--schema", "nodot"], "SCHEMA_NAME_INVALID", "--schema main.strandline"),
@@ -420,6 +424,7 @@ def test_config_says_where_each_value_comes_from(
         (["sql", "-f", "nowhere.sql"], "QUERY_FILE", "file"),
         (["sql", "SELECT 1", "--format", "parquet"], "OUT_MISSING", "--out"),
         (["sql", "SELECT 1", "--format", "xml"], "USAGE", "--help"),
+        (["maintain", "--keep-days", "3"], "USAGE", "--help"),
         (["explain"], "USAGE", "--help"),
         (["config", "--set", "tables.bucket=1"], "SETTING_UNKNOWN", "tables.buckets"),
         (["config", "--env", "prd"], "ENV_UNKNOWN", "prod"),
@@ -454,6 +459,25 @@ def test_wrong_usage_is_exit_2_in_one_shape(
     assert first.startswith("error: ")
     assert second.startswith("next: ")
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["maintain", "--keep-days", "x"],
+            "strandline maintain: --keep-days must be a whole number from 7 to 36500.",
+        ),
+        (["gc", "--vacuum", "x"], "strandline gc: --vacuum must be a whole number."),
+        (
+            ["sql", "SELECT 1", "--format", "xml"],
+            "strandline sql: invalid value for '--format': 'xml' is not one of 'table', 'csv', 'json', 'parquet'.",
+        ),
+    ],
+)
+def test_a_value_that_no_option_takes_is_told_in_words_of_the_command(capsys, arguments, sentence) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.splitlines()[0] == f"error: {sentence}"
 
 
 @pytest.mark.parametrize(

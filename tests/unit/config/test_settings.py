@@ -150,12 +150,19 @@ def test_the_nearest_right_key_is_offered() -> None:
 
 
 @pytest.mark.parametrize(
-    "variable", ["STRANDLINE_TABLES_BUCKETS", "STRANDLINE_TABLES__BUCKET", "STRANDLINE_X"]
+    ("variable", "hint"),
+    [
+        ("STRANDLINE_TABLES_BUCKETS", "did you mean STRANDLINE_TABLES__BUCKETS?"),
+        ("STRANDLINE_TABLES__BUCKET", "did you mean STRANDLINE_TABLES__BUCKETS?"),
+        ("STRANDLINE_X", "`strandline config` lists all settings"),
+        ("STRANDLINE_FOO", "`strandline config` lists all settings"),
+    ],
 )
-def test_a_variable_that_is_no_setting_is_wrong_usage(variable: str) -> None:
+def test_a_variable_that_is_no_setting_is_wrong_usage(variable: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         environment_layer({variable: "1"})
     assert variable in caught.value.message
+    assert caught.value.next == hint
 
 
 def test_a_wrong_value_in_the_environment_names_the_variable() -> None:

@@ -103,6 +103,17 @@ def test_both_commands_end_with_what_the_reduction_found(ended, command, done):
     assert ("1 more namespaces were not reduced" in text) == ("refused" in done)
 
 
+def test_a_snapshot_that_is_missing_or_changed_is_told_as_one(ended):
+    damaged = {"snapshot": ["context:x"]}
+    report, _ = ended("reduce", ReduceResult(damaged=damaged, members={"damaged": damaged}))
+    console = Console(file=io.StringIO(), width=200)
+    show.reduce(console, report)
+    text = console.file.getvalue()
+    assert "damaged: the applied snapshot of context:x is missing or changed" in text
+    assert "Restore the version of the table snapshot that has it." in text
+    assert "columns" not in text
+
+
 def test_a_writer_that_stopped_is_found_beside_a_sound_reduction(ended):
     report, _ = ended("sync", ReduceResult(), stopped=("x",))
     assert (report.outcome, report.members["stopped"]) == ("found", {"x": ["OWN_JOURNAL_BEHIND"]})

@@ -55,6 +55,12 @@ def reduced_wrongly(console: Console, report: Report) -> None:
         console.print(Text(f"difference repaired: {name} of {names}", style="bold red"))
     for name, namespaces in report.members.get("damaged", {}).items():
         names = printable(", ".join(namespaces))
+        if name == "snapshot":
+            console.print(
+                Text(f"damaged: the applied snapshot of {names} is missing or changed", style="bold red")
+            )
+            console.print(Text(f"Restore the version of the table {name} that has it."))
+            continue
         console.print(
             Text(f"damaged: columns of {name} do not follow from the records of {names}", style="bold red")
         )
@@ -85,7 +91,9 @@ def damaged_files(console: Console, report: Report) -> None:
     files, total = report.members.get("damaged_files", ()), report.members.get("damaged_files_total", 0)
     if not files:
         return
-    console.print(Text(f"{amount(total, 'file')} with rejected records", style="yellow"))
+    # A file that met an internal fault may have no rejected record.
+    found = "rejected records" if all(file["rejected"] for file in files) else "rejected records or faults"
+    console.print(Text(f"{amount(total, 'file')} with {found}", style="yellow"))
     for file in files[:FILES_SHOWN]:
         record = f"record {file['position']}, " if "position" in file else ""
         place = f"{record}byte {file.get('source_offset') or 0}: {file['reasons']}"

@@ -186,6 +186,20 @@ def test_each_task_ends_in_time_and_findings_are_not_repeated(target):
         assert job["email_notifications"]["on_failure"]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_failure_that_a_later_task_covers_is_mailed_by_its_own_task(target):
+    # The result of a job is that of its last tasks: where only an earlier one failed, the job sends no mail.
+    covered = set()
+    for name, job, task in tasks(target):
+        if task.get("run_if", "ALL_SUCCESS") == "ALL_SUCCESS":
+            continue
+        for each in job["tasks"]:
+            if {"task_key": each["task_key"]} in task["depends_on"]:
+                assert each["email_notifications"] == job["email_notifications"], each["task_key"]
+                covered.add((name, each["task_key"]))
+    assert ("check", "reduce_full") in covered
+
+
 def test_only_development_is_paused_and_runs_as_a_person():
     for target in TARGETS:
         found = bundle.resolved(target, {"service_principal": "an-id"})

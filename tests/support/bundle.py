@@ -38,6 +38,8 @@ def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, A
     known = {f"var.{name}": value for name, value in values.items()}
     known |= {"bundle.name": whole["bundle"]["name"], "bundle.target": target}
     whole = _merged(whole, chosen)
+    if whole["mode"] == "development":
+        _pause(whole["resources"]["jobs"])
     # A resource's name can have variables itself.
     for kind in ("schemas", "volumes"):
         for key, each in whole["resources"][kind].items():
@@ -45,6 +47,14 @@ def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, A
     found = _filled(whole, known)
     assert isinstance(found, dict)
     return found
+
+
+def _pause(jobs: Mapping[str, Any]) -> None:
+    """Pauses what does not say itself whether it is paused, as the mode `development` does."""
+    for job in jobs.values():
+        for when in ("trigger", "schedule"):
+            if when in job:
+                job[when].setdefault("pause_status", "PAUSED")
 
 
 def used_variables() -> set[str]:

@@ -204,8 +204,15 @@ def test_only_development_is_paused_and_runs_as_a_person():
     for target in TARGETS:
         found = bundle.resolved(target, {"service_principal": "an-id"})
         is_dev = target == "dev"
-        # The mode `development` pauses triggers and schedules.
         assert found["mode"] == ("development" if is_dev else "production")
+        paused = {
+            name
+            for name, job in found["resources"]["jobs"].items()
+            for when in (job.get("trigger"), job.get("schedule"))
+            if when is not None and when.get("pause_status") == "PAUSED"
+        }
+        scheduled = {"ingest", "stream", "check", "gc", "maintain", "status"}
+        assert paused == (scheduled if is_dev else {"stream", "gc"})
         principal = None if is_dev else {"service_principal_name": "an-id"}
         assert found.get("run_as") == principal
 

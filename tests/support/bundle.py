@@ -13,6 +13,7 @@ from support.packaged import ROOT
 BUNDLE = ROOT / "databricks.yml"
 VARIABLE = re.compile(r"\$\{([a-z_.]+)\}")
 RUN = "{{job.run_id}}"
+DEVELOPER = "ann"
 # What a list of resources is merged by; other lists are joined.
 _KEYS = {"tasks": "task_key", "job_clusters": "job_cluster_key"}
 
@@ -38,15 +39,30 @@ def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, A
     known = {f"var.{name}": value for name, value in values.items()}
     known |= {"bundle.name": whole["bundle"]["name"], "bundle.target": target}
     whole = _merged(whole, chosen)
-    if whole["mode"] == "development":
-        _pause(whole["resources"]["jobs"])
+    resources = whole["resources"]
+    # What the CLI presets (apply_presets.go), before it fills in names.
+    is_dev = whole["mode"] == "development"
+    prefix = whole.get("presets", {}).get("name_prefix", f"[dev {DEVELOPER}] " if is_dev else "")
+    for job in resources["jobs"].values():
+        job["name"] = prefix + job["name"]
+    for schema in resources["schemas"].values():
+        schema["name"] = _as_prefix_of_a_schema(prefix) + schema["name"]
+    if is_dev:
+        _pause(resources["jobs"])
     # A resource's name can have variables itself.
     for kind in ("schemas", "volumes"):
-        for key, each in whole["resources"][kind].items():
+        for key, each in resources[kind].items():
             known[f"resources.{kind}.{key}.name"] = _filled(each["name"], known)
     found = _filled(whole, known)
     assert isinstance(found, dict)
     return found
+
+
+def _as_prefix_of_a_schema(prefix: str) -> str:
+    """`[dev ann] ` is `dev_ann_`: letters, digits and `_` stay, and `_` follows only after a bracket."""
+    bare = prefix.replace("[", "").strip(" ")
+    words = re.sub(r"[\W_]+", "_", bare.lower()).strip("_")
+    return words + "_" * bare.endswith("]")
 
 
 def _pause(jobs: Mapping[str, Any]) -> None:

@@ -111,6 +111,21 @@ def test_each_variable_is_declared_and_used():
     assert {f"var.{name}" for name in given} == declared
 
 
+def test_the_schema_of_each_target_has_the_prefix_that_the_page_names():
+    places = {"dev": "dev_ann_strandline", "staging": "staging_strandline", "prod": "strandline"}
+    page = " ".join((ROOT / "docs/databricks.md").read_text(encoding="utf-8").split())
+    for target in TARGETS:
+        resources = bundle.resolved(target)["resources"]
+        assert resources["schemas"]["lake"]["name"] == places[target]
+        assert all(each["schema_name"] == places[target] for each in resources["volumes"].values())
+        [told] = [
+            word for word in resources["jobs"]["init"]["tasks"][0]["python_wheel_task"]["parameters"]
+            if word.startswith("--schema=")
+        ]  # fmt: skip
+        assert told == f"--schema=main.{places[target]}"
+        assert f"`{places[target].replace(bundle.DEVELOPER, '<user>')}`" in page
+
+
 def test_the_runtime_of_job_clusters_has_the_spark_that_the_program_needs():
     # Runtime 17.3 has Spark 4.0, which lacks table functions of Arrow (`SPARK_TOO_OLD`); 18 has Spark 4.1.
     version = bundle.resolved("dev")["variables"]["spark_version"]["default"]

@@ -11,9 +11,10 @@ import yaml
 from support.packaged import ROOT
 
 BUNDLE = ROOT / "databricks.yml"
-VARIABLE = re.compile(r"\$\{([a-z_.]+)\}")
+VARIABLE = re.compile(r"\$\{([A-Za-z_.]+)\}")
 RUN = "{{job.run_id}}"
 DEVELOPER = "ann"
+DEPLOYER = f"{DEVELOPER}@example.com"
 # What a list of resources is merged by; other lists are joined.
 _KEYS = {"tasks": "task_key", "job_clusters": "job_cluster_key"}
 
@@ -38,6 +39,7 @@ def resolved(target: str, given: Mapping[str, str] | None = None) -> dict[str, A
     values |= chosen.pop("variables", {}) | (given or {})
     known = {f"var.{name}": value for name, value in values.items()}
     known |= {"bundle.name": whole["bundle"]["name"], "bundle.target": target}
+    known["workspace.current_user.userName"] = DEPLOYER
     whole = _merged(whole, chosen)
     resources = whole["resources"]
     # What the CLI presets (apply_presets.go), before it fills in names.

@@ -15,7 +15,7 @@ from support.packaged import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TARGETS = bundle.targets()
 TOP = {"bundle", "include", "artifacts", "variables", "resources"}
-TARGET = {"mode", "default", "variables", "presets", "run_as", "workspace", "resources"}
+TARGET = {"mode", "default", "variables", "presets", "run_as", "workspace", "permissions", "resources"}
 SCHEMA = {"catalog_name", "name", "comment", "grants"}
 VOLUME = {"catalog_name", "schema_name", "name", "volume_type", "comment"}
 
@@ -98,13 +98,25 @@ def test_analysts_use_the_schema_alone_and_who_runs_the_jobs_has_what_they_need(
     assert granted == {("all", "lake"): {"USE_SCHEMA"}} | ({} if target == "dev" else needed)
 
 
+def test_only_who_deploys_can_write_what_the_service_principal_runs():
+    # The wheel and grants.sql run with the rights of the owner of all tables. The folder Shared is open to each user.
+    for target in set(TARGETS) - {"dev"}:
+        found = bundle.resolved(target, {"service_principal": "an-id"})
+        assert found["workspace"] == {
+            "root_path": f"/Workspace/Users/{bundle.DEPLOYER}/.bundle/strandline/{target}"
+        }
+        assert found["permissions"] == [{"service_principal_name": "an-id", "level": "CAN_VIEW"}]
+    # Without a path, the mode `development` takes the folder of who deploys.
+    assert not {"workspace", "permissions"} & set(bundle.resolved("dev"))
+
+
 def test_each_variable_is_declared_and_used():
     declared = {f"var.{name}" for name in bundle.resolved("dev")["variables"]}
     used = bundle.used_variables()
     assert {name for name in used if name.startswith("var.")} == declared
     others = {name for name in used if not name.startswith("var.")}
     assert others == {
-        "bundle.name", "bundle.target",
+        "bundle.name", "bundle.target", "workspace.current_user.userName",
         "resources.schemas.lake.name", "resources.volumes.landing.name", "resources.volumes.progress.name",
     }  # fmt: skip
     given = {name for target in TARGETS for name in bundle.resolved(target, {})["variables"]}

@@ -22,7 +22,8 @@ INFO: Final = DialectInfo(
     run_options=(
         RunOption(
             "nodes", ("ingest", "stream", "reduce", "sync"), "FILE",
-            "JSON file with your nodes and the peers each one follows. Strandline writes these nodes' journals.",
+            "JSON file with your nodes and the peers each one follows. `ingest`, `stream` and `sync` write these nodes'"
+            " journals; `reduce` finds what each node lacks.",
             is_file=True,
         ),
         RunOption(

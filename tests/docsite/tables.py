@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from docsite import markdown
 from docsite.markdown import code, words
+from strandline.contracts.merge import ERASED_AT
 from strandline.contracts.model import Column, Contract
 
 MERGES = {
@@ -12,6 +13,7 @@ MERGES = {
     "upsert": "a new key is inserted, the row of a key that is there is updated",
     "append": "rows are appended",
 }
+ERASED = ", but for bodies that `gc --erase` empties"
 
 
 def table_list(contracts: Iterable[Contract]) -> str:
@@ -47,10 +49,12 @@ def _section(contract: Contract) -> str:
     version = f"Version {contract.version}."
     checks = [code(text) for text in contract.checks.values() if "{buckets}" not in text]
     rows = ((code(column.name), code(column.physical_type), _text(column)) for column in contract.columns)
+    is_erased = any(column.name == ERASED_AT for column in contract.columns)
+    written = MERGES[contract.merge] + ERASED * is_erased
     return "\n".join(
         [
             f"## {contract.table}\n",
-            f"{words(contract.description)} {version} {partition}How it is written: {MERGES[contract.merge]}.\n",
+            f"{words(contract.description)} {version} {partition}How it is written: {written}.\n",
             markdown.table(("column", "type", "holds"), rows).rstrip("\n"),
             f"\nEvery row keeps: {', '.join(checks)}." if checks else "",
         ]

@@ -11,7 +11,7 @@ from bench.results import read_figures
 from docsite import reference
 from strandline.cli.app import command_names, commands
 from strandline.config.settings import keys
-from strandline.contracts.load import tables
+from strandline.contracts.load import contract, tables
 from strandline.contracts.reasons import reasons
 from strandline.contracts.views import view_names
 from support import typed_pages
@@ -29,6 +29,15 @@ def test_the_pages_of_the_reference_are_what_the_product_says(name: str) -> None
     assert (reference.FOLDER / name).read_text(encoding="utf-8") == reference.pages()[name], (
         "run `make reference`"
     )
+
+
+def test_the_page_of_tables_says_which_rows_an_erasure_changes() -> None:
+    page = (ROOT / "docs/reference/tables.md").read_text(encoding="utf-8")
+    parts = {each.partition("\n")[0]: " ".join(each.split()) for each in page.split("\n## ")[1:]}
+    # Where `gc --erase` empties a column, the column of its time is there.
+    assert {name for name, part in parts.items() if "bodies that `gc --erase` empties" in part} == {
+        name for name in tables() if any(column.name == "erased_at" for column in contract(name).columns)
+    }
 
 
 @pytest.mark.large

@@ -573,6 +573,9 @@ def test_help_groups_commands_by_what_a_person_wants(capsys: pytest.CaptureFixtu
         "Query",
     ]
     assert all(name in out for name in command_names())
+    kept_small = out.partition("\nKeep small:\n")[2].partition("\n\n")[0]
+    listed = [line.split()[0] for line in kept_small.splitlines() if line[2:3] not in ("", " ")]
+    assert listed == ["snapshot", "gc", "maintain"]
 
 
 def test_version_names_the_five_that_matter(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,7 +83,7 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         "gc",
-        panel="Load",
+        panel="Keep small",
         recorded=True,
         examples=(
             "strandline gc --what-if",

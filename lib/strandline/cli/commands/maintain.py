@@ -15,7 +15,7 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         "maintain",
-        panel="Load",
+        panel="Keep small",
         recorded=True,
         examples=(
             "strandline maintain --dry-run",

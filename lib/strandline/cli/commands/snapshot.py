@@ -39,7 +39,7 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         "snapshot",
-        panel="Load",
+        panel="Keep small",
         recorded=True,
         examples=(
             "strandline snapshot",
